@@ -3,7 +3,7 @@ import js from "@eslint/js";
 import globals from "globals";
 
 export default [
-  { ignores: ["node_modules/", ".hedge/", ".venv/", "site/"] },
+  { ignores: ["node_modules/", "assets/", ".hedge/", ".venv/", "site/"] },
   js.configs.recommended,
   {
     rules: {
@@ -14,5 +14,5 @@ export default [
     },
   },
   { files: ["app/**/*.js", "tests/pictures/*.js"], languageOptions: { globals: globals.browser } },
-  { files: ["tests/**/*.mjs", "eslint.config.js"], languageOptions: { globals: globals.node } },
+  { files: ["tests/**/*.mjs", "*.js"], languageOptions: { globals: globals.node } },
 ];

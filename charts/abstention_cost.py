@@ -1,4 +1,4 @@
-"""What a question costs at each alpha where the model may say nothing."""
+"""What a question costs at each alpha where the model may say nothing. Altair draws lines on a page and in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Accuracy against mean set size, one panel per task and one mark per run, coloured by model."""
+"""Accuracy against mean set size, one panel per task and one mark per run, coloured by model.
+
+Altair repeats the panel for each task.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One figure of each run as bars, one bar per run and score."""
+"""One figure of each run as bars, one bar per run and score. Altair layers bars and their intervals."""
 
 from __future__ import annotations
 

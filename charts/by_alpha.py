@@ -1,4 +1,4 @@
-"""Coverage and mean set size of runs at every alpha."""
+"""Coverage and mean set size of runs at every alpha. Altair layers lines and their intervals."""
 
 from __future__ import annotations
 

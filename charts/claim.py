@@ -1,4 +1,4 @@
-"""A published claim's models: something about each against its mean set size."""
+"""A published claim's models: something about each against its mean set size. Altair layers marks, lines and names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """An embed: the Alpha lab, one question, one step of a lesson or the Stream lab as one HTML file, for slides and blogs.
 
-The file holds the component's own scripts and its data, asks no network, and may run no other script. Its figures are
+The file holds the component's own script and its data, asks no network, and may run no other script. Its figures are
 those of the app, because its data has the same precision. A file that would be larger than :data:`LARGEST` is refused;
 the Alpha lab leaves out the texts of its questions first.
 """
@@ -8,13 +8,11 @@ the Alpha lab leaves out the texts of its questions first.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from charts import lab_outside
+from charts.bundles import COMPONENTS, script, style
 from charts.html_page import html_page
-from charts.scripts import COMPONENTS, LIVE_CSS, bundle
 from core.errors import InputError
 from core.reports import provenance
 from core.reports.caveats import of_run, texts
@@ -22,55 +20,15 @@ from core.reports.evaluation import Evaluation
 from core.reports.repeated import tested_by
 from core.reports.titles import details
 
-OUTSIDE = COMPONENTS / "shared" / "outside.js"
 LARGEST = 1_500_000
 """The bytes of the largest file."""
-SHOWN = """
-{
-const embedded = JSON.parse(document.getElementById("embedded").textContent);
-const opened = openOutside(%s, document.getElementById("embed"), embedded);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => opened.show());
-}
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedPart:
-    """A component as files: its ``folder``, the ``name`` of its script and its HTML, the function that ``mounts`` it,
-    and its ``styles``.
-    """
-
-    folder: Path
-    name: str
-    mounts: str
-    styles: tuple[Path, ...]
-
-    @property
-    def page(self) -> dict[str, str]:
-        """The component's HTML and its stylesheet."""
-        return {
-            "html": (self.folder / f"{self.name}.html").read_text(encoding="utf-8"),
-            "css": "".join(path.read_text(encoding="utf-8") for path in self.styles),
-        }
-
-    @property
-    def script(self) -> str:
-        """The script of the page, which opens the component."""
-        return bundle(self.folder / f"{self.name}.js") + bundle(OUTSIDE) + SHOWN % self.mounts
-
-
-def _part(folder: str, name: str, mounts: str, *styles: str, live: bool = True) -> EmbeddedPart:
-    at = COMPONENTS / folder
-    return EmbeddedPart(at, name, mounts, (*([LIVE_CSS] if live else []), *(at / style for style in styles)))
-
-
 PARTS = {
-    "alpha-lab": _part("alpha_lab", "alpha_lab", "mountLab"),
-    "one-question": _part("one_question/option_bars", "option_bars", "mountQuestion", "option_bars.css", live=False),
-    "lesson": _part("learn", "lesson", "mountLesson", "lesson.css"),
-    "stream-lab": _part("stream_lab", "stream_lab", "mountStream", "stream_lab.css"),
+    "alpha-lab": "alpha_lab/alpha_lab",
+    "one-question": "one_question/option_bars/option_bars",
+    "lesson": "learn/lesson",
+    "stream-lab": "stream_lab/stream_lab",
 }
-"""What can be embedded, by the name that its files have."""
+"""The components that can be embedded by the names that their files have. Each is a path without its ending."""
 
 
 def embed_html(
@@ -88,12 +46,17 @@ def embed_html(
     ``heading``, the ``title`` is also shown above the component. ``theme`` is one of
     :data:`charts.lab_outside.THEMES`. Raises :class:`InputError` if the file would be larger than :data:`LARGEST`.
     """
-    shown = PARTS[part]
+    html = COMPONENTS / f"{PARTS[part]}.html"
+    bundle = f"{html.stem}_embed"
     made = f"Made with {provenance.made_by()} on {provenance.today()}."
     content = html_page(
         "embed",
-        script=shown.script,
-        data={**shown.page, "data": lab_outside.json_values({**data, "outside": True})},
+        script=script(bundle),
+        data={
+            "html": html.read_text(encoding="utf-8"),
+            "css": style(bundle),
+            "data": lab_outside.json_values({**data, "outside": True}),
+        },
         title=title,
         heading=heading,
         themes=lab_outside.themes_css(theme),

@@ -1,4 +1,7 @@
-"""Forests: a row for each run, rule or juror, with its figures and their 95% intervals."""
+"""Forests: a row for each run, rule or juror, with its figures and their 95% intervals.
+
+Altair sets the panels side by side.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Heat maps: a figure in each cell and as its shade. Plotly's on a page, Altair's in a file."""
+"""Heat maps: a figure in each cell and as its shade.
+
+On a page Plotly's, which breaks long names of rows into lines; in a file Altair's, which needs no browser.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each juror adds to a rule's accuracy."""
+"""What each juror adds to a rule's accuracy. Altair layers bars and their intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often jurors are right at each confidence."""
+"""How often jurors are right at each confidence. Altair layers lines and their intervals."""
 
 from __future__ import annotations
 

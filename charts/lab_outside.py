@@ -2,7 +2,7 @@
 
 Embeds (:mod:`charts.embed`) show other components in the same way.
 
-The scripts are files under ``app/components``, read as they are: nothing here imports the app.
+The scripts are bundles of files under ``app/components``: nothing here imports the app.
 """
 
 from __future__ import annotations
@@ -15,15 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from charts.bundles import COMPONENTS, style
 from charts.palette import theme_colors
-from charts.scripts import COMPONENTS, LIVE_CSS
 from core.conformal.scores.table import score_table
 
-LAB = COMPONENTS / "alpha_lab"
-SCRIPT = LAB / "outside.js"
-"""Its ``openLab`` shows the lab on any element of a page."""
-NOTEBOOK_SCRIPT = LAB / "notebook.js"
-"""The lab as an anywidget."""
 WHOLE = (np.uint8, np.uint16, np.int32)
 """The kinds of whole numbers, the smallest first."""
 THEMES = ("auto", "light", "dark")
@@ -51,12 +46,12 @@ START: dict[str, Any] = {
 
 def page() -> str:
     """The lab's HTML, for ``openLab``."""
-    return (LAB / "alpha_lab.html").read_text(encoding="utf-8")
+    return (COMPONENTS / "alpha_lab" / "alpha_lab.html").read_text(encoding="utf-8")
 
 
 def css() -> str:
     """The lab's stylesheet, for ``openLab``."""
-    return LIVE_CSS.read_text(encoding="utf-8")
+    return style("alpha_lab_embed")
 
 
 def data(

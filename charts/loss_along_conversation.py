@@ -1,4 +1,4 @@
-"""Loss along a conversation, one line per prompt."""
+"""Loss along a conversation, one line per prompt. Altair layers lines and the uniform level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways of asking: one figure of each method, by the number of shots."""
+"""Ways of asking: one figure of each method, by the number of shots. Altair layers marks and their intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far coverage is from its target, at every alpha."""
+"""How far coverage is from its target, at every alpha. Altair layers lines and the range that chance alone gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Five figures of many runs at once, as parallel coordinates: an axis for each figure and a line for each run."""
+"""Five figures of many runs at once, as parallel coordinates: an axis for each figure and a line for each run.
+
+Altair draws them on a page and in a file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Perplexities as dumbbells: one row per conversation, one mark per prompt."""
+"""Perplexities as dumbbells: one row per conversation, one mark per prompt. Altair layers marks, lines and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Five figures of each run at once, as a radar and as parallel coordinates: each from 0 to the best there is."""
+"""Five figures of each run at once, as a radar: each from 0 to the best there is.
+
+On a page Plotly's, which has polar axes; in a file Altair's, which needs no browser.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reliability diagrams of a run: accuracy against confidence, by bins and as a smooth curve."""
+"""Reliability diagrams of a run: accuracy against confidence, by bins and as a smooth curve.
+
+Altair layers bins, intervals and the smooth curve.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Risk against coverage where only the surest questions are answered."""
+"""Risk against coverage where only the surest questions are answered. Altair draws lines on a page and in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often sets have each size, a small figure for each run."""
+"""How often sets have each size, a small figure for each run. Altair layers bars and their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mean set size where the top option is right and where it is wrong."""
+"""Mean set size where the top option is right and where it is wrong. Altair layers marks and the lines between them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The static report: one HTML file that needs no network, with runs' figures and the alpha lab alive.
 
 It holds where the figures come from, the figures as Python computed them, reliability diagrams, the differences of
-pairs of runs, the works to cite, and the lab's own scripts with the runs' data inside. The scripts are files under
-``app/components``, read as they are: nothing here imports the app. On paper it is light, without the lab.
+pairs of runs, the works to cite, and the lab's own script with the runs' data inside. On paper it is light,
+without the lab.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import pandas as pd
 
 from charts import lab_outside
+from charts.bundles import script
 from charts.figure_files import FigureFile, figures
 from charts.figure_style import FigureStyle
 from charts.html_page import html_page
-from charts.scripts import bundle
 from core.conformal.scores import SCORES
 from core.estimates import interval_text
 from core.reports import frames, references
@@ -37,22 +37,6 @@ from core.reports.repeated import questions_of, tested
 from core.reports.report import shown
 from core.reports.titles import distinct_titles
 
-SHOWN = """
-{
-const { page, labs } = JSON.parse(document.getElementById("embedded").textContent);
-const select = document.getElementById("run");
-for (const [i, { name }] of labs.entries()) select.add(new Option(name, i));
-const place = document.getElementById("lab");
-
-function open(i) {
-  place.replaceChildren();
-  openLab(place, { ...page, data: labs[i] });
-}
-select.onchange = () => open(Number(select.value));
-select.closest("p").hidden = labs.length < 2;
-open(0);
-}
-"""
 Table = dict[str, Sequence[str] | Sequence[Sequence[str]]]
 """A table's ``head`` and ``rows``."""
 
@@ -77,7 +61,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
     ]
     return html_page(
         "static_report",
-        script=bundle(lab_outside.SCRIPT) + SHOWN,
+        script=script("report"),
         data={"page": {"html": lab_outside.page(), "css": lab_outside.css()}, "labs": labs},
         title=title,
         themes=lab_outside.themes_css(),

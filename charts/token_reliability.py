@@ -1,4 +1,4 @@
-"""Reliability of token predictions, several models in one figure."""
+"""Reliability of token predictions, several models in one figure. Altair layers lines and their intervals."""
 
 from __future__ import annotations
 

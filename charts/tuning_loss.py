@@ -1,4 +1,4 @@
-"""The loss of each step of a juror's tuning."""
+"""The loss of each step of a juror's tuning. Altair draws the line on a page and in a file."""
 
 from __future__ import annotations
 

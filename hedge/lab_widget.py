@@ -5,8 +5,7 @@ from __future__ import annotations
 import anywidget
 import traitlets
 
-from charts.lab_outside import NOTEBOOK_SCRIPT
-from charts.scripts import bundle
+from charts.bundles import script
 from core.conformal.alpha import THOUSAND, thousandths
 
 
@@ -14,7 +13,7 @@ class LabWidget(anywidget.AnyWidget):  # type: ignore[misc] # anywidget is not r
     """``alpha`` goes both ways. ``data``, ``page`` and ``themes`` are sent once
     (``app/components/alpha_lab/notebook.js``)."""
 
-    _esm = bundle(NOTEBOOK_SCRIPT)
+    _esm = script("notebook")
     data = traitlets.Dict().tag(sync=True)
     page = traitlets.Dict().tag(sync=True)
     themes = traitlets.Dict().tag(sync=True)

@@ -16,7 +16,7 @@ import pytest
 INSTALL = {
     "Chromium": "apt-get install chromium",
     "Node.js": "apt-get install nodejs npm",
-    "ESLint and axe-core": "npm ci",
+    "ESLint, axe-core and esbuild": "npm ci",
     "Postgres": "apt-get install postgresql",
     "openssl": "apt-get install openssl",
     "published results": "set HEDGE_REAL_DATA to their folder",

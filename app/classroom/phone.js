@@ -2,8 +2,9 @@
 
 import { changed, sharesOf } from "./chips.js";
 import { Kept, Link, Refused } from "./phone_link.js";
-import { View, say } from "./phone_view.js";
-import { isSingleKey, letSingleKeysWork, singleKeysWork } from "./single_keys.js"; // of app/components/shared
+import { say } from "../components/shared/dom.js";
+import { View } from "./phone_view.js";
+import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../components/shared/single_keys.js";
 
 const find = (id) => document.getElementById(id);
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";

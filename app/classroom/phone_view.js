@@ -1,21 +1,11 @@
 // What a phone shows. Everything that comes from the server is put in as text.
 
+import { headRow, make, say } from "../components/shared/dom.js";
 import { sharesOf } from "./chips.js";
 import { counted, lettersIn, membersOf, thresholdAt, tooFew } from "./class_sets.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const TITLES = { lac: "LAC", aps: "APS" };
-
-export function make(tag, className = "", text = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  element.textContent = text;
-  return element;
-}
-
-export function say(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
 
 const find = (id) => document.getElementById(id);
 
@@ -60,22 +50,24 @@ export class View {
   }
 
   optionRow(text, i) {
-    const element = make("div", "option");
-    const more = make("button", "more");
-    more.type = "button";
-    const bar = make("span", "bar");
-    const share = make("span", "share", "0%");
-    const mark = make("span", "mark");
-    const words = make("span", "text");
-    words.append(make("span", "", text), mark);
-    more.append(bar, make("b", "letter", LETTERS[i]), words, share);
-    more.onclick = () => this.tapped(i, 1);
-    const less = make("button", "less", "−");
-    less.type = "button";
-    less.setAttribute("aria-label", `Less sure of ${LETTERS[i]}`);
-    less.onclick = () => this.tapped(i, -1);
-    const others = make("p", "others faint");
-    element.append(more, less, others);
+    const bar = make("span.bar");
+    const share = make("span.share", "0%");
+    const mark = make("span.mark");
+    const more = make(
+      "button.more",
+      { onclick: () => this.tapped(i, 1) },
+      bar,
+      make("b.letter", LETTERS[i]),
+      make("span.text", make("span", text), mark),
+      share,
+    );
+    const less = make(
+      "button.less",
+      { "aria-label": `Less sure of ${LETTERS[i]}`, onclick: () => this.tapped(i, -1) },
+      "−",
+    );
+    const others = make("p.others.faint");
+    const element = make("div.option", more, less, others);
     return { element, more, less, bar, share, mark, others };
   }
 
@@ -96,7 +88,7 @@ export class View {
     box.hidden = !state.scores;
     if (!state.scores) return;
     const { alpha, score, calibration, smallest } = state;
-    const lines = [make("h2", "", `alpha ${(alpha / 1000).toFixed(3)}, ${TITLES[score]}`)];
+    const lines = [make("h2", `alpha ${(alpha / 1000).toFixed(3)}, ${TITLES[score]}`)];
     const sides = [
       ["You", own?.scores],
       ["The class", state.scores.class],
@@ -107,7 +99,7 @@ export class View {
         lines.push(state.phase === "shown" ? oneSet(name, scores[score], state) : allSets(name, scores[score], state));
     }
     const few = tooFew(calibration, smallest, alpha);
-    lines.push(make("p", "faint", few || promise(state)));
+    lines.push(make("p.faint", few || promise(state)));
     box.replaceChildren(...lines);
   }
 }
@@ -141,19 +133,23 @@ function othersSaid(shares, i) {
 
 function oneSet(name, scores, { alpha, truth }) {
   const members = membersOf(scores.test[0], thresholdAt(scores.calibration, alpha));
-  const line = make("p", "set");
-  line.append(make("span", "who", `${name}: `), make("b", "", lettersIn(members)));
-  line.append(make("span", "faint", members[truth] ? " holds the right answer" : " misses the right answer"));
-  return line;
+  return make(
+    "p.set",
+    make("span.who", `${name}: `),
+    make("b", lettersIn(members)),
+    make("span.faint", members[truth] ? " holds the right answer" : " misses the right answer"),
+  );
 }
 
 function allSets(name, scores, { alpha, truths }) {
   const { covered, options } = counted(scores, truths, alpha);
   const of = truths.length;
-  const line = make("p", "set");
-  line.append(make("span", "who", `${name}: `), make("b", "", `${covered} of ${of}`));
-  line.append(make("span", "faint", ` sets hold the right answer, with ${(options / of).toFixed(1)} options each`));
-  return line;
+  return make(
+    "p.set",
+    make("span.who", `${name}: `),
+    make("b", `${covered} of ${of}`),
+    make("span.faint", ` sets hold the right answer, with ${(options / of).toFixed(1)} options each`),
+  );
 }
 
 function promise({ alpha, calibration }) {
@@ -166,38 +162,31 @@ function promise({ alpha, calibration }) {
 function calibrationOf(own) {
   if (!own?.sureness) return [];
   const { answers, sure, right, groups } = own.sureness;
-  const shown = [make("h2", "", "How well you knew how sure you were")];
-  if (!answers) return [...shown, make("p", "", "You answered no question, so there is nothing to show.")];
+  const shown = [make("h2", "How well you knew how sure you were")];
+  if (!answers) return [...shown, make("p", "You answered no question, so there is nothing to show.")];
   const percent = Math.round((100 * right) / answers);
   shown.push(
     make(
       "p",
-      "",
       `Of ${answers} answers, ${plain(right)} were right: ${percent}%. You were ${Math.round(sure)}% sure on average. ` +
         verdict(sure - percent, answers),
     ),
   );
-  const table = make("table");
-  const head = table.createTHead().insertRow();
-  for (const text of ["How sure", "Answers", "You were", "Right"]) {
-    const cell = make("th", "", text);
-    cell.scope = "col";
-    head.append(cell);
-  }
+  const table = make("table", make("thead", headRow(["How sure", "Answers", "You were", "Right"])));
   const body = table.createTBody();
   for (const group of groups.filter((one) => one.answers)) {
     const row = body.insertRow();
     row.append(
-      make("td", "", group.above ? `${group.above + 1} to ${group.up_to}%` : `up to ${group.up_to}%`),
-      make("td", "", String(group.answers)),
-      make("td", "", `${Math.round(group.sure)}% sure`),
-      make("td", "", `${plain(group.right)} of ${group.answers}`),
+      make("td", group.above ? `${group.above + 1} to ${group.up_to}%` : `up to ${group.up_to}%`),
+      make("td", String(group.answers)),
+      make("td", `${Math.round(group.sure)}% sure`),
+      make("td", `${plain(group.right)} of ${group.answers}`),
     );
   }
   const note =
     "Only your phone shows this. So few answers say little: " +
     `one right answer more or less moves your share by ${Math.round(100 / answers)} points.`;
-  return [...shown, table, make("p", "faint", note)];
+  return [...shown, table, make("p.faint", note)];
 }
 
 // Two equal top options count half each.

@@ -26,25 +26,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from charts.bundles import BUNDLES
 from core import access
 from core.errors import AccessError, HedgeError, InputError
 from core.serving.classroom.refusals import ClassRefusal
 
 LOG = logging.getLogger(__name__)
 HERE = Path(__file__).parent
-FILES = {
-    path.name: path
-    for path in (
-        HERE / "phone.js",
-        HERE / "phone_view.js",
-        HERE / "phone_link.js",
-        HERE / "chips.js",
-        HERE / "event_stream.js",
-        HERE / "class_sets.js",
-        HERE / "phone.css",
-        HERE.parent / "components" / "shared" / "single_keys.js",
-    )
-}
+FILES = {name: BUNDLES / name for name in ("phone.js", "phone.css")}
 """The files of the phone's page by their names in its addresses. No other file can be asked for."""
 KINDS = {".js": "text/javascript", ".css": "text/css"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")

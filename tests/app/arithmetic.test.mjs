@@ -1,13 +1,12 @@
 // Sets and all that is counted of them, against golden values from Python: equal to the bit at every alpha.
+
 import assert from "node:assert/strict";
 import test from "node:test";
-
-import { golden, numbers, script } from "./golden.mjs";
-
-const { hashes, firstPart, uniformsAt } = await script("shared/random_numbers.js");
-const { lookAt, makePool } = await script("alpha_lab/splits.js");
-const { SCORES } = await script("shared/scores.js");
-const {
+import { golden, numbers } from "./golden.mjs";
+import { hashes, firstPart, uniformsAt } from "../../app/components/shared/random_numbers.js";
+import { lookAt, makePool } from "../../app/components/alpha_lab/splits.js";
+import { SCORES } from "../../app/components/shared/scores.js";
+import {
   accuracy,
   byClass,
   byGroup,
@@ -20,9 +19,14 @@ const {
   scoreRange,
   strataTies,
   uacc,
-} = await script("shared/sets.js");
-const { bands, guaranteePValue, shareInterval, strataBand } = await script("shared/coverage_distributions.js");
-const { PROCEDURES, procedureFits, redrawer } = await script("alpha_lab/redraw.js");
+} from "../../app/components/shared/sets.js";
+import {
+  bands,
+  guaranteePValue,
+  shareInterval,
+  strataBand,
+} from "../../app/components/shared/coverage_distributions.js";
+import { PROCEDURES, procedureFits, redrawer } from "../../app/components/alpha_lab/redraw.js";
 
 const ALPHAS = Array.from({ length: 999 }, (_, i) => i + 1);
 const close = (found, expected) => assert.ok(Math.abs(found - expected) <= 1e-9, `${found} is not ${expected}`);

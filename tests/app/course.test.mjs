@@ -1,18 +1,16 @@
 // The figures of the course's further lessons against golden values from core, and their figures, guesses and names.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import test from "node:test";
-import { pathToFileURL } from "node:url";
+import { ALL_FACTS, ALL_SENTENCES, ALL_TRUTHS, LESSONS } from "../../app/components/learn/every_lesson.js";
+import { FACTS } from "../../app/components/learn/facts.js";
+import { FIGURES, captionOf, describedBy } from "../../app/components/learn/figures.js";
+import { BOUND } from "../../app/components/learn/tangle.js";
+import { rightAnswer } from "../../app/components/learn/sheet.js";
+import { feedback, verdictOf } from "../../app/components/learn/guess.js";
 
 const golden = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
-const script = (name) => import(pathToFileURL(join(golden.scripts, name)));
-const { ALL_FACTS, ALL_SENTENCES, ALL_TRUTHS, LESSONS } = await script("every_lesson.js");
-const { FACTS } = await script("facts.js");
-const { FIGURES, captionOf } = await script("figures.js");
-const { BOUND } = await script("tangle.js");
-const { rightAnswer } = await script("sheet.js");
-const { feedback, verdictOf } = await script("guess.js");
 
 const WORDS = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 const number = (value) => (value in WORDS ? WORDS[value] : value);
@@ -58,9 +56,9 @@ for (const [name, { data, alpha, expected, truths, names, guessed, steps }] of O
     for (const step of steps) {
       const figure = FIGURES[step];
       for (const open of [true, false]) assert.ok(captionOf(figure, { open }).length > 20, step);
-      assert.ok(figure.describe(at, { open: true }).length > 20, step);
-      assert.match(figure.describe(at, { open: false }), /hidden/, step);
-      assert.ok(!/NaN|undefined/.test(figure.describe(at, { open: true })), step);
+      assert.ok(describedBy(figure, at, { open: true }).length > 20, step);
+      assert.match(describedBy(figure, at, { open: false }), /hidden/, step);
+      assert.ok(!/NaN|undefined/.test(describedBy(figure, at, { open: true })), step);
     }
   });
 }

@@ -1,10 +1,9 @@
 // The laws of coverage against Python's: shares within 1e-9, counts exactly.
+
 import assert from "node:assert/strict";
 import test from "node:test";
-
-import { golden, script } from "./golden.mjs";
-
-const {
+import { golden } from "./golden.mjs";
+import {
   bands,
   betaBand,
   betaBinomialBand,
@@ -14,9 +13,10 @@ const {
   shareInterval,
   strataBand,
   tiesOf,
-} = await script("shared/coverage_distributions.js");
-const { saturatedText } = await script("shared/saturation.js");
-const { strataSaid } = await script("alpha_lab/forest.js");
+} from "../../app/components/shared/coverage_distributions.js";
+import { saturatedText } from "../../app/components/shared/saturation.js";
+import { strataSaid } from "../../app/components/alpha_lab/forest.js";
+
 const { laws } = golden;
 
 function close(found, expected, scale = 1) {

@@ -1,7 +1,6 @@
-// The golden values that tests/app/golden.py wrote (HEDGE_GOLDEN names the file), and the scripts that are tested.
+// The golden values that tests/app/golden.py wrote (HEDGE_GOLDEN names the file).
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 
 const path = process.env.HEDGE_GOLDEN;
@@ -12,5 +11,3 @@ const all = new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffs
 
 // The array that begins at a place and has some length.
 export const numbers = ([at, length]) => all.subarray(at, at + length);
-
-export const script = (name) => import(pathToFileURL(join(process.env.HEDGE_SCRIPTS, name)));

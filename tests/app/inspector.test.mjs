@@ -1,17 +1,12 @@
 // The inspector's filters and the matrix of pairs, on small data whose results are counted by hand.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import test, { describe } from "node:test";
-import { pathToFileURL } from "node:url";
-
-const script = (name) => import(pathToFileURL(join(process.env.HEDGE_SCRIPTS, name)));
-
-const { chosenRows, countOf, readNumbers, sizeOf, wordsOf } = await script("compare/inspector/rows.js");
-const { foremost, gap, listed } = await script("shared/many_options.js");
-const { byPair, cellLines, pText, signed } = await script("compare/comparison/matrix.js");
-const { cut, tickText, written, zoomed, PANELS } = await script("compare/comparison/scales.js");
-const { looksOf } = await script("compare/comparison/dots.js");
+import { chosenRows, countOf, readNumbers, sizeOf, wordsOf } from "../../app/components/compare/inspector/rows.js";
+import { foremost, gap, listed } from "../../app/components/shared/many_options.js";
+import { byPair, cellLines, pText, signed } from "../../app/components/compare/comparison/matrix.js";
+import { cut, tickText, written, zoomed, PANELS } from "../../app/components/compare/comparison/scales.js";
+import { looksOf } from "../../app/components/compare/comparison/dots.js";
 
 // Four questions with three options; the right answers are A, B, C, A.
 //   question      0      1      2      3

@@ -1,18 +1,16 @@
 // The lesson's figures against golden values from Python, its words and its guesses.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import test from "node:test";
-import { pathToFileURL } from "node:url";
+import { At, FACTS, SENTENCES, TRUTHS, lessonRun } from "../../app/components/learn/facts.js";
+import { askable, feedback, verdictOf } from "../../app/components/learn/guess.js";
+import { filled, pieces } from "../../app/components/learn/words.js";
+import { BOUND, keyStep, withinAlphas } from "../../app/components/learn/tangle.js";
+import { faredText } from "../../app/components/learn/ending.js";
+import { FIGURES, captionOf, describedBy } from "../../app/components/learn/figures.js";
 
 const golden = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
-const script = (name) => import(pathToFileURL(join(golden.scripts, name)));
-const { At, FACTS, SENTENCES, TRUTHS, lessonRun } = await script("facts.js");
-const { askable, feedback, verdictOf } = await script("guess.js");
-const { filled, pieces } = await script("words.js");
-const { BOUND, keyStep, withinAlphas } = await script("tangle.js");
-const { faredText } = await script("ending.js");
-const { FIGURES, captionOf } = await script("figures.js");
 
 // A table as the browser gets it.
 const table = (columns) => ({
@@ -61,10 +59,9 @@ test("every figure describes itself, and keeps the answer until it is guessed", 
   const at = new At(run, 100);
   for (const name of golden.steps) {
     const figure = FIGURES[name];
-    const { describe } = figure;
     for (const open of [true, false]) assert.ok(captionOf(figure, { open }).length > 20, name);
-    assert.ok(describe(at, { open: true }).length > 20, name);
-    if (name !== "threshold" && name !== "luck") assert.match(describe(at, { open: false }), /hidden/, name);
+    assert.ok(describedBy(figure, at, { open: true }).length > 20, name);
+    if (name !== "threshold" && name !== "luck") assert.match(describedBy(figure, at, { open: false }), /hidden/, name);
   }
 });
 

@@ -1,12 +1,10 @@
 // What can't be looked at is said in one sentence, as Python says it.
+
 import assert from "node:assert/strict";
 import test from "node:test";
-
-import { script } from "./golden.mjs";
-
-const { lookAt, makePool } = await script("alpha_lab/splits.js");
-const { stripReach } = await script("alpha_lab/figures.js");
-const { bandSaid, verdict } = await script("shared/formatting.js");
+import { lookAt, makePool } from "../../app/components/alpha_lab/splits.js";
+import { stripReach } from "../../app/components/alpha_lab/figures.js";
+import { bandSaid, verdict } from "../../app/components/shared/formatting.js";
 
 // Four options, eight questions; the last two options are E and F.
 function pool(changes = {}) {

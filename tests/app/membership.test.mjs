@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { leavesAt, lettersOf, membersAt } from "../../app/components/one_question/option_bars/membership.js";
 
-const { module, cases } = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
-const { leavesAt, lettersOf, membersAt } = await import(pathToFileURL(module));
+const { cases } = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
 
 for (const { name, n, counts, top, leaves, sets } of cases) {
   test(`${name}: where each option leaves`, () => {

@@ -1,11 +1,8 @@
 // What is shown and closed, however Streamlit orders the calls of a component and their ends (shared/mounted.js).
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import test from "node:test";
-import { pathToFileURL } from "node:url";
-
-const { mounted } = await import(pathToFileURL(join(process.env.HEDGE_SCRIPTS, "shared/mounted.js")));
+import { mounted } from "../../app/components/shared/mounted.js";
 
 class Shown {
   closed = 0;

@@ -1,13 +1,19 @@
 // The Stream lab's arithmetic against golden values from Python: equal to the bit.
+
 import assert from "node:assert/strict";
 import test from "node:test";
-
-import { golden, numbers, script } from "./golden.mjs";
-
-const { promisedBand } = await script("stream_lab/adaptive.js");
-const { alarmOf, simpleJumper } = await script("stream_lab/betting.js");
-const { drawnOrder, follow, poolOfStreams, streamAt, stretch, usualChange, windowCoverage } =
-  await script("stream_lab/streams.js");
+import { golden, numbers } from "./golden.mjs";
+import { promisedBand } from "../../app/components/stream_lab/adaptive.js";
+import { alarmOf, simpleJumper } from "../../app/components/stream_lab/betting.js";
+import {
+  drawnOrder,
+  follow,
+  poolOfStreams,
+  streamAt,
+  stretch,
+  usualChange,
+  windowCoverage,
+} from "../../app/components/stream_lab/streams.js";
 
 function sameAll(found, expected, message) {
   assert.equal(found.length, expected.length, message);

@@ -1,14 +1,19 @@
 // A run at a temperature, against golden values from Python: shares and losses within 1e-12, counts exactly.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import test from "node:test";
-import { pathToFileURL } from "node:url";
+import {
+  atTemperature,
+  binEdges,
+  binOf,
+  hold,
+  nll,
+  smallest,
+  temper,
+} from "../../app/components/calibration/temperature/tempering.js";
 
 const { alpha, runs } = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
-const { atTemperature, binEdges, binOf, hold, nll, smallest, temper } = await import(
-  pathToFileURL(join(process.env.HEDGE_SCRIPTS, "tempering.js"))
-);
 
 const close = (found, expected, what) =>
   assert.ok(

@@ -30,7 +30,7 @@ TESTS = ("arithmetic.test.mjs", "coverage_distributions.test.mjs", "looks.test.m
 def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path, short: bool):
     path = golden.write(tmp_path, short=short)
     here = Path(__file__).parent
-    passed = passed_tests([here / name for name in TESTS], HEDGE_GOLDEN=str(path), HEDGE_SCRIPTS=str(SCRIPTS))
+    passed = passed_tests([here / name for name in TESTS], HEDGE_GOLDEN=str(path))
     looks = sum(map(len, golden.views(short=short).values()))
     # A test for each look and for each score on it, four more of arithmetic, those of laws and of looks.
     laws = len(re.findall(r"^test\(", (here / "coverage_distributions.test.mjs").read_text(), re.MULTILINE)) + len(

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from app.components import alpha_lab
+from charts.bundles import COMPONENTS
 from core.conformal.redraw import PROCEDURES, redraw
 from core.conformal.scores import score, true_scores
 from core.reports import evaluation, frames
@@ -19,7 +19,7 @@ SHIPPED = [f"pocket-8m-{task}-task-0shot-float32-" for task in ("qa", "rc", "ci"
 
 def conditions() -> tuple[int, list[int]]:
     """The numbers of calibration questions and the alphas that the panel sets."""
-    text = (alpha_lab.HERE / "bugs.js").read_text(encoding="utf-8")
+    text = (COMPONENTS / "alpha_lab" / "bugs.js").read_text(encoding="utf-8")
     questions = re.search(r"^const BUG_QUESTIONS = (\d+);$", text, re.MULTILINE)
     alphas = re.search(r"^const BUG_ALPHAS = \[([\d, ]+)\];$", text, re.MULTILINE)
     assert questions

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from app.classroom import desks, invite
 from app.classroom.routes import routes
+from charts.bundles import script
 from core import access
 from core.serving.classroom import lecture, quiz
 from core.serving.classroom.live_class import LiveClass
@@ -104,7 +105,7 @@ def test_no_other_file_is_given(home: Path, path: str):
 def test_the_page_its_files_and_what_is_passed_on(home: Path):
     assert "phone.js" in asked("GET", "/join/BCDFGH")[1]
     assert asked("GET", "/join")[0] == 308
-    assert "Refused" in asked("GET", "/join/-/phone_link.js")[1]
+    assert asked("GET", "/join/-/phone.js")[1] == script("phone")
     assert asked("GET", "/classroom") == (299, "streamlit")
     assert asked("GET", "/joined") == (299, "streamlit")
     assert asked("GET", "/join/BCDFGH", base="/other") == (299, "streamlit")

@@ -12,11 +12,8 @@ import pytest
 
 from core.reports import lesson
 from core.reports.lesson import LESSONS
-from core.settings import ROOT
 from tests.app import golden_course
 from tests.app.javascript import passed_tests
-
-LEARN = ROOT / "app" / "components" / "learn"
 
 
 def names_in(name: str) -> set[str]:
@@ -41,7 +38,7 @@ def test_every_figure_in_the_texts_equals_cores(home: Path, tmp_path: Path):
     }
     assert set(golden) == set(LESSONS) - {"sets"}
     path = tmp_path / "golden.json"
-    path.write_text(json.dumps({"scripts": str(LEARN), "lessons": golden}))
+    path.write_text(json.dumps({"lessons": golden}))
     tests = Path(__file__).with_name("course.test.mjs")
     text = tests.read_text()
     each, once = len(re.findall(r"^  test\(", text, re.MULTILINE)), len(re.findall(r"^test\(", text, re.MULTILINE))

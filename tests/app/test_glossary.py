@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.components.learn import meanings
 from app.glossary import GROUPS, TERMS, hint
 from app.navigation import PAGES
-from charts.scripts import COMPONENTS
+from charts.bundles import COMPONENTS
 from core.conformal.scores import SCORES
 from core.reports.lesson import load
 from docs import glossary as page

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.components.compare import comparison, inspector
 from app.state.compare import CHANGES, COUNTS, ORDERS, SURE
+from charts.bundles import COMPONENTS
 from core.reports.compare.run_matrix import MEASURES
-from core.settings import ROOT
 from tests.app.javascript import passed_tests
 
 TESTS = Path(__file__).with_name("inspector.test.mjs")
@@ -18,7 +17,7 @@ TESTS = Path(__file__).with_name("inspector.test.mjs")
 
 def test_filters_pairs_and_axes():
     written = len(re.findall(r"^ *test\(", TESTS.read_text(encoding="utf-8"), re.MULTILINE))
-    assert passed_tests([TESTS], HEDGE_SCRIPTS=str(ROOT / "app" / "components")) == written
+    assert passed_tests([TESTS]) == written
 
 
 def names(path: Path, constant: str) -> tuple[str, ...]:
@@ -32,9 +31,9 @@ def names(path: Path, constant: str) -> tuple[str, ...]:
 
 @pytest.mark.quick
 def test_the_browser_offers_what_a_link_may_say():
-    rows = inspector.HERE / "rows.js"
+    rows = COMPONENTS / "compare" / "inspector" / "rows.js"
     assert ("all", *names(rows, "COUNTS")) == COUNTS
     assert names(rows, "CHANGES") == CHANGES
     assert names(rows, "SURENESS") == SURE
     assert names(rows, "ORDERS") == ORDERS
-    assert names(comparison.HERE / "matrix.js", "MEASURES") == MEASURES
+    assert names(COMPONENTS / "compare" / "comparison" / "matrix.js", "MEASURES") == MEASURES

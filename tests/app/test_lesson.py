@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from app.showcase import showcase
 from core.conformal.coverage import beta_binomial_band
@@ -22,11 +21,9 @@ from core.reports.alpha_lab import covariate_shift
 from core.reports.alpha_lab.covariate_shift import Search, Shifted
 from core.reports.evaluation import Evaluation
 from core.reports.report import report
-from core.settings import ROOT
 from tests.app.javascript import passed_tests
 from tests.conftest import synthetic_run
 
-LEARN = ROOT / "app" / "components" / "learn"
 ALPHAS = {"synthetic": (1, 100, 255, 900), "pocket-8m": (137,)}
 """The alphas at which the runs of these models are compared."""
 NOTHING = "no score at all"
@@ -179,7 +176,6 @@ def test_every_figure_in_the_texts_equals_pythons(home: Path, tmp_path: Path):
     path.write_text(
         json.dumps(
             {
-                "scripts": str(LEARN),
                 "runs": [golden(run) for run in runs],
                 "names": sorted(names_in_lesson()),
                 "guessed": [step.guess.of for step in lesson.load().steps],
@@ -190,9 +186,3 @@ def test_every_figure_in_the_texts_equals_pythons(home: Path, tmp_path: Path):
     tests = Path(__file__).with_name("lesson.test.mjs")
     written = len(re.findall(r"^test\(", tests.read_text(), re.MULTILINE))
     assert passed_tests([tests], HEDGE_GOLDEN=str(path)) == written + sum(map(len, ALPHAS.values()))
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("path", sorted(LEARN.rglob("*.js")), ids=lambda path: path.name)
-def test_the_lessons_scripts_stay_short(path: Path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 250

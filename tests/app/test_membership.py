@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from app.components.one_question import option_bars
-from charts.scripts import bundle
 from core.conformal.alpha import ALPHAS
 from core.conformal.sets import EMPTY_POLICIES
 from core.records import LETTERS
 from core.reports.one_question import OptionPValues
-from core.settings import ROOT
 from tests.app.javascript import passed_tests
 
-MODULE = ROOT / "app" / "components" / "one_question" / "option_bars" / "membership.js"
 SIZES = ((1, 2), (2, 6), (9, 6), (61, 3), (999, 6), (1000, 26), (1001, 6), (9999, 6))
 """Calibration questions and options."""
 
@@ -47,15 +41,5 @@ def golden(n: int, k: int) -> dict[str, Any]:
 
 def test_the_browser_decides_as_python_does(tmp_path: Path):
     path = tmp_path / "golden.json"
-    path.write_text(json.dumps({"module": str(MODULE), "cases": [golden(n, k) for n, k in SIZES]}))
+    path.write_text(json.dumps({"cases": [golden(n, k) for n, k in SIZES]}))
     assert passed_tests([Path(__file__).with_name("membership.test.mjs")], HEDGE_GOLDEN=str(path)) == 3 * len(SIZES)
-
-
-@pytest.mark.quick
-def test_the_joined_script_has_no_name_twice():
-    names = re.findall(
-        r"^(?:export )?(?:function|class|const|let) (\w+)",
-        bundle(option_bars.SCRIPT),
-        re.MULTILINE,
-    )
-    assert len(names) == len(set(names)), sorted(names)

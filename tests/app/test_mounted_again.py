@@ -19,7 +19,7 @@ WITHOUT_STATE = COMPONENTS / "shared" / "theme_watch.js"
 
 
 def test_calls_may_come_and_end_in_any_order():
-    assert passed_tests([Path(__file__).parent / "mounted.test.mjs"], HEDGE_SCRIPTS=str(COMPONENTS)) == 7
+    assert passed_tests([Path(__file__).parent / "mounted.test.mjs"]) == 7
 
 
 @pytest.mark.quick

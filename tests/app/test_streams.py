@@ -18,7 +18,6 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
     passed = passed_tests(
         [Path(__file__).with_name("streams.test.mjs")],
         HEDGE_GOLDEN=str(golden_streams.write(tmp_path)),
-        HEDGE_SCRIPTS=str(SCRIPTS),
     )
     assert passed == sum(len(golden_streams.orders(pool)) for pool in golden_streams.pools().values()) + 4
 

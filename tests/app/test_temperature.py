@@ -18,7 +18,6 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
     passed = passed_tests(
         [Path(__file__).with_name("temperature.test.mjs")],
         HEDGE_GOLDEN=str(golden_temperature.write(tmp_path)),
-        HEDGE_SCRIPTS=str(SCRIPTS),
     )
     cases = len(golden_temperature.CASE_NAMES)
     each = len(golden_temperature.TEMPERATURES) * len(golden_temperature.BINS) + 1

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from app.components import jury
 from app.state.jury import CASES
-from charts.scripts import bundle
 from core.jury.adjudication import CONSTANT
 from core.jury.experiment import Protocol
 from core.reports.jury import bench
@@ -51,7 +48,6 @@ def test_the_browser_orders_as_python_does(j: int, tmp_path: Path) -> None:
     numbers = rows.drop(columns=["id", "question", "answer"])
     rules = [name[2:] for name in rows if name.startswith("r_")]
     golden = {
-        "module": str(jury.HERE / "verdicts.js"),
         "jurors": [f"juror{i}" for i in range(j)],
         "rules": rules,
         "columns": {name: numbers[name].astype(float).tolist() for name in numbers},
@@ -61,11 +57,3 @@ def test_the_browser_orders_as_python_does(j: int, tmp_path: Path) -> None:
     path.write_text(json.dumps(golden))
     passed = passed_tests([Path(__file__).with_name("verdicts.test.mjs")], HEDGE_GOLDEN=str(path))
     assert passed == len(rules) * len(CASES)
-
-
-@pytest.mark.quick
-def test_the_joined_script_has_no_name_twice_and_imports_nothing() -> None:
-    text = bundle(jury.SCRIPT)
-    assert "import {" not in text
-    names = re.findall(r"^(?:export )?(?:default )?(?:async )?(?:function|class|const|let) (\w+)", text, re.MULTILINE)
-    assert len(names) == len(set(names)), sorted(names)

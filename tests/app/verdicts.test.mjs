@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { chosenRows, readRows } from "../../app/components/jury/verdicts.js";
 
-const { module, jurors, rules, columns, kinds } = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
-const { chosenRows, readRows } = await import(pathToFileURL(module));
+const { jurors, rules, columns, kinds } = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
 const table = { numRows: columns.label.length, getChild: (name) => ({ toArray: () => columns[name] }) };
 const rows = readRows(table, jurors, rules);
 

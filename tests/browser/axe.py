@@ -45,4 +45,4 @@ def faults(page: Page, *, rules: Sequence[str] | None = None) -> list[str]:
 def required() -> None:
     """Skip the test without axe-core."""
     if not SCRIPT.is_file():
-        needs.missing("ESLint and axe-core")
+        needs.missing("ESLint, axe-core and esbuild")

@@ -29,7 +29,6 @@ def test_the_report_has_the_figures_of_python_and_no_way_out(home):
     assert "<script>alert(1)" not in page
     assert "default-src 'none'" in page
     assert not re.search(r'(src|href)="https?://', page)
-    assert page.count("mountLab") == 2
 
 
 def test_the_report_has_calibration_pairs_provenance_and_references(home):

@@ -14,27 +14,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app import state
+from app.components.shared.bundled import component
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.address import names_in_address
 from app.state.alpha_lab import AlphaLabView
-from charts.scripts import LIVE_CSS, PRESENTER_CSS, bundle
 from core.conformal.scores.table import score_table
 
-HERE = Path(__file__).parent
 NAMES = tuple(name for name in names_in_address(AlphaLabView) if name not in ("run", "source", "target"))
 """The fields of a view that the component shows and changes: all but the run and the two sides of the shift."""
 
-SCRIPT = HERE / "alpha_lab.js"
-_mount = st.components.v2.component(
-    "hedge_alpha_lab",
-    html=(HERE / "alpha_lab.html").read_text(encoding="utf-8"),
-    css="".join(path.read_text(encoding="utf-8") for path in (LIVE_CSS, PRESENTER_CSS, HERE / "presented.css")),
-    js=bundle(SCRIPT),
-)
+_mount = component("alpha_lab", Path(__file__).with_name("alpha_lab.html"))
 
 
 def lab_view(view: AlphaLabView) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 // value at which a person releases alpha is sent to Python.
 
 import { AlphaControl } from "../shared/alpha_control.js";
-import { say, plainAlpha } from "../shared/dom.js";
+import { choices, make, plainAlpha, say } from "../shared/dom.js";
 import { alternatives } from "./alternatives.js";
 import { Bugs } from "./bugs.js";
 import { Card } from "./cards.js";
@@ -24,7 +24,8 @@ import { bands, guaranteePValue, shareInterval, strataBand } from "../shared/cov
 import { Luck } from "./resampling.js";
 import { lookAt, poolOf } from "./splits.js";
 import { hints } from "../shared/hints.js";
-import { Questions, questionTexts } from "./questions.js";
+import { questionTexts } from "../shared/question_texts.js";
+import { Questions } from "./questions.js";
 import { canSaturate, saturatedText } from "../shared/saturation.js";
 import { Presenter } from "../shared/presenter.js";
 import { savePng, saveSvg, standAlone } from "./save.js";
@@ -32,14 +33,11 @@ import { slotsOf } from "../shared/slots.js";
 import { MARKS } from "../shared/svg.js";
 import { Switches } from "./switches.js";
 import { fullSetText, fullStrataText, percent, promise, summary } from "../shared/formatting.js";
-import { mounted } from "../shared/mounted.js";
+import { Live, mountedLive } from "../shared/live.js";
 
-const REPORT_AFTER_MS = 60;
-const SPEAK_AFTER_MS = 500;
 const BUILD_AFTER_MS = 120;
 const BINS = 50;
 const SMALLEST_TEXT = 11; // pixels, in the figures
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const SIDES = ["left", "right"];
 const CHANGES_LOOK = ["extra", "n", "split"];
 
@@ -61,12 +59,9 @@ function captionOf(figure) {
     .join("");
 }
 
-class Lab {
+class Lab extends Live {
   constructor(root) {
-    this.root = root;
-    this.host = root.host ?? root;
-    this.find = (selector) => root.querySelector(selector);
-    this.all = (selector) => root.querySelectorAll(selector);
+    super(root, ".lab");
     this.cards = Object.fromEntries(SIDES.map((side) => [side, new Card(this.find(`[data-side=${side}]`))]));
     this.switches = new Switches(this.find, this.all, (values, how) => this.change(values, how));
     this.questions = new Questions(this.find, { change: (values) => this.change(values), open: (id) => this.open(id) });
@@ -75,8 +70,6 @@ class Lab {
     this.listen();
     hints(root);
     this.offerFiles();
-    this.watch = new ResizeObserver(() => this.resized());
-    this.watch.observe(this.find(".lab"));
   }
 
   load(data) {
@@ -94,7 +87,7 @@ class Lab {
     this.texts = data.questions ? questionTexts(data.questions, data.options) : null;
     this.find(".questions").hidden = !this.texts; // an embed may lack them
     this.switches.catalogue(data.scores);
-    this.find(".lab").classList.remove("fresh");
+    this.section.classList.remove("fresh");
     this.look = null;
     if (data.figuresFirst) this.find(".plots").after(this.find(".switches")); // in an embed, which is seen from its top
     if (!data.outside) this.presenter ??= this.presentable();
@@ -108,7 +101,7 @@ class Lab {
   }
 
   presentable() {
-    return new Presenter(this.find(".lab"), {
+    return new Presenter(this.section, {
       place: this.find(".switches"),
       smallest: SMALLEST_TEXT,
       view: () => this.view,
@@ -138,12 +131,11 @@ class Lab {
   move(alpha) {
     this.view.alpha = alpha;
     document.dispatchEvent(new CustomEvent("hedge:alpha", { detail: alpha }));
-    this.frame ??= requestAnimationFrame(() => this.paint());
+    this.paintSoon();
   }
 
   // The list of questions is rebuilt only when alpha is released; the marks in it follow every move.
   released() {
-    cancelAnimationFrame(this.frame);
     this.paint({ resting: true });
     this.listQuestions();
     this.drawLuck();
@@ -166,11 +158,6 @@ class Lab {
   leaveExtraOut() {
     this.change({ extra: "drop" });
     this.find("[name=extra][value=drop]").focus();
-  }
-
-  report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", { ...this.view }), REPORT_AFTER_MS);
   }
 
   // The view is sent with the question: a separate report would return to this page after the other one has opened.
@@ -235,16 +222,15 @@ class Lab {
     clearTimeout(this.building);
     if (moving && this.updates) {
       this.building = setTimeout(() => this.rebuild(), BUILD_AFTER_MS);
-      this.frame ??= requestAnimationFrame(() => this.paint());
+      this.paintSoon();
     } else this.rebuild();
   }
 
   options(select, slots) {
     const chosen = select.value;
-    select.replaceChildren(
-      ...slots.map(({ side, title }) =>
-        Object.assign(document.createElement("option"), { value: side, textContent: title }),
-      ),
+    choices(
+      select,
+      slots.map(({ side, title }) => [side, title]),
     );
     select.value = chosen || "left";
   }
@@ -258,14 +244,8 @@ class Lab {
 
   // ---- drawing
 
-  themed() {
-    const colors = getComputedStyle(this.host).getPropertyValue("--st-chart-categorical-colors").split(",");
-    const lab = this.find(".lab");
-    MEANINGS.forEach((meaning, i) => lab.style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
-  }
-
   resized() {
-    const width = this.find(".lab").clientWidth;
+    const width = this.section.clientWidth;
     if (!this.updates || width === this.width) return;
     this.build();
     this.paint({ resting: true });
@@ -284,7 +264,7 @@ class Lab {
     const { slots: all, look, prepared, policy } = this;
     const slots = this.drawn;
     const { k } = look;
-    this.width = this.find(".lab").clientWidth;
+    this.width = this.section.clientWidth;
     const marginal = policy.by === "all";
     this.find(".on-band").hidden = !marginal;
     this.bands = Object.fromEntries(
@@ -370,8 +350,7 @@ class Lab {
 
   // If resting, it also computes what takes too long for a frame.
   paint({ resting = false } = {}) {
-    cancelAnimationFrame(this.frame);
-    this.frame = null;
+    this.painted();
     const { view, slots, prepared, policy } = this;
     const { alpha } = view;
     const results = Object.fromEntries(slots.map(({ side }) => [side, evaluate(prepared[side], alpha, policy)]));
@@ -390,11 +369,10 @@ class Lab {
     this.paintStrata();
     this.paintEffect();
     this.questions.move(results);
-    clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => {
+    this.speakSoon(() => {
       say(this.find(".summary"), summary(alpha, slots, results, this.digits));
       this.describe(results);
-    }, SPEAK_AFTER_MS);
+    });
   }
 
   figuresOf(side, result, resting) {
@@ -528,15 +506,8 @@ class Lab {
   }
 
   effectRows(lines) {
-    const cells = lines.map((line) => line.map((_, j) => document.createElement(j ? "td" : "th")));
-    this.find(".effect tbody").replaceChildren(
-      ...cells.map((line) => {
-        const row = document.createElement("tr");
-        line[0].scope = "row";
-        row.append(...line);
-        return row;
-      }),
-    );
+    const cells = lines.map((line) => line.map((_, j) => (j ? make("td") : make("th", { scope: "row" }))));
+    this.find(".effect tbody").replaceChildren(...cells.map((line) => make("tr", ...line)));
     return cells;
   }
 
@@ -575,20 +546,12 @@ class Lab {
   offerFiles() {
     for (const figure of this.all("figure[data-plot]")) {
       const caption = figure.querySelector("figcaption");
-      const files = document.createElement("span");
-      files.className = "files";
+      const files = make("span.files");
       for (const [kind, save] of [
         ["SVG", saveSvg],
         ["PNG", savePng],
       ]) {
-        const button = Object.assign(document.createElement("button"), {
-          type: "button",
-          className: "link",
-          textContent: kind,
-        });
-        button.dataset.kind = kind;
-        button.onclick = () => this.saveFigure(figure, save);
-        files.append(button);
+        files.append(make("button.link", { "data-kind": kind, onclick: () => this.saveFigure(figure, save) }, kind));
       }
       caption.append(files);
     }
@@ -614,35 +577,19 @@ class Lab {
     const svg = figure.querySelector("svg.chart");
     const alpha = Number(figure.dataset.alpha ?? this.view.alpha);
     if (!svg) return;
-    const text = standAlone(svg, `${captionOf(figure)} · ${this.name} · alpha ${plainAlpha(alpha)}`, this.find(".lab"));
+    const text = standAlone(svg, `${captionOf(figure)} · ${this.name} · alpha ${plainAlpha(alpha)}`, this.section);
     save(text, `${this.fileStem}_alpha-${(alpha / 1000).toFixed(alpha % 10 ? 3 : 2)}_${figure.dataset.plot}`);
   }
 
   close() {
-    clearTimeout(this.reporting);
-    clearTimeout(this.speaking);
+    super.close();
     clearTimeout(this.building);
-    cancelAnimationFrame(this.frame);
-    this.presenter?.close({ gone: true });
     this.luck.stop();
     this.bugs.stop();
-    this.watch.disconnect();
   }
 }
 
-// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export const mountLab = mounted(
-  (root) => new Lab(root),
-  (lab, { data, setStateValue, setTriggerValue }) => {
-    lab.send = setStateValue;
-    lab.trigger = setTriggerValue;
-    lab.themed();
-    const isNew = lab.version !== data.version;
-    if (isNew) lab.load(data);
-    lab.version = data.version;
-    if (isNew || lab.revision !== data.revision) lab.seed(data);
-    lab.revision = data.revision;
-  },
-);
+// Embeds, reports and notebooks mount it too.
+export const mountLab = mountedLive((root) => new Lab(root));
 
 export default mountLab;

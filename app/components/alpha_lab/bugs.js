@@ -2,7 +2,7 @@
 // nothing, so this panel draws splits with its own small number of questions and says so.
 
 import { THOUSAND, rank } from "../shared/sets.js";
-import { draw, say, plainAlpha } from "../shared/dom.js";
+import { draw, make, say, plainAlpha } from "../shared/dom.js";
 import { DRAWS, FRAME_MS, STILL_MS, spread } from "./resampling.js";
 import { PROCEDURES, procedureFits, redrawer } from "./redraw.js";
 import { MARKS, canvas, linear, roundTicks } from "../shared/svg.js";
@@ -187,13 +187,7 @@ export class Bugs {
     list.replaceChildren(
       ...(this.quiz
         ? []
-        : this.order.map((place) => {
-            const item = document.createElement("li");
-            const name = document.createElement("b");
-            name.textContent = PROCEDURES[place].name;
-            item.append(name, `: ${PROCEDURES[place].sentence}`);
-            return item;
-          })),
+        : this.order.map((place) => make("li", make("b", PROCEDURES[place].name), `: ${PROCEDURES[place].sentence}`))),
     );
   }
 }

@@ -3,6 +3,7 @@
 
 import { draw, put, say } from "../shared/dom.js";
 import {
+  ALPHA_ACROSS,
   MARGIN,
   MARKS,
   areaPath,
@@ -21,10 +22,7 @@ const MET = 8; // marks that are closer than so many pixels cover each other
 // marks.
 export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat, bands }) {
   const { svg, x, y } = axes(host, label, {
-    xMax: 1,
-    xTicks: steps(5, 0.2),
-    xFormat: (tick) => tick.toFixed(1),
-    xTitle: "alpha",
+    ...ALPHA_ACROSS,
     yMax,
     yTicks,
     yFormat,

@@ -2,7 +2,7 @@
 // page as text (textContent), never as markup.
 
 import { memberRow } from "../shared/sets.js";
-import { make, say } from "../shared/dom.js";
+import { choices, make, say } from "../shared/dom.js";
 import { foremost, gap, listed } from "../shared/many_options.js";
 
 const CARDS = 6;
@@ -16,33 +16,6 @@ export const FILTERS = {
   "wrong-single": "one option, and it is wrong",
   largest: "the largest sets",
 };
-
-// The texts of an Arrow table, by a pool's row number. They are read only when they are shown.
-// The names of a classifier's classes stand in no row: `names` has them.
-export function questionTexts(table, names = []) {
-  const read = (name) => {
-    const column = table.getChild(name);
-    return (i) => String(column.get(i) ?? "");
-  };
-  const options = [];
-  for (let j = 0; table.getChild(`o${j}`); j++) options.push(read(`o${j}`));
-  const texts = {
-    id: read("id"),
-    group: read("group"),
-    context: read("context"),
-    question: read("question"),
-    option: (i, j) => options[j]?.(i) ?? names[j],
-  };
-  let lower = null;
-  texts.holds = (i, words) => {
-    lower ??= new Array(table.numRows);
-    lower[i] ??= [texts.group(i), texts.question(i), texts.context(i), ...options.map((option) => option(i))]
-      .join(" ")
-      .toLowerCase();
-    return words.every((word) => lower[i].includes(word));
-  };
-  return texts;
-}
 
 // The test questions that pass the filter, as positions in the look's test rows.
 export function filtered(lab, results) {
@@ -82,39 +55,31 @@ export function filtered(lab, results) {
 }
 
 function openButton(place, open) {
-  const button = make("button", "small", "Open");
-  button.type = "button";
-  button.setAttribute("aria-label", `Open question ${place + 1} on its own page`);
-  button.onclick = open;
-  return button;
+  return make("button.small", { "aria-label": `Open question ${place + 1} on its own page`, onclick: open }, "Open");
 }
 
 function headRow(titles) {
   const head = make("thead");
   const row = make("tr");
   for (const [title, className] of titles) {
-    const cell = make("th", className ?? "", title);
-    cell.scope = "col";
-    row.append(cell);
+    row.append(make("th", { className: className ?? "", scope: "col" }, title));
   }
   head.append(row);
   return head;
 }
 
 function optionRow(letter, text, probability, isTrue, slots) {
-  const row = make("tr", isTrue ? "true" : "");
-  const option = make("td", "text", text);
-  if (isTrue) option.append(" ", make("span", "tag", "truth"));
-  const share = make("td", "probability", `${(100 * probability).toFixed(1)}%`);
-  const bar = make("span", "bar");
+  const row = make("tr", { className: isTrue ? "true" : "" });
+  const option = make("td.text", text);
+  if (isTrue) option.append(" ", make("span.tag", "truth"));
+  const share = make("td.probability", `${(100 * probability).toFixed(1)}%`);
+  const bar = make("span.bar");
   bar.style.width = `${100 * probability}%`;
   share.append(bar);
   const cells = slots.map(() => {
-    const cell = make("td", "cell");
-    cell.append(make("span"));
-    return cell;
+    return make("td.cell", make("span"));
   });
-  row.append(make("td", "letter", letter), option, share, ...cells);
+  row.append(make("td.letter", letter), option, share, ...cells);
   return { row, cells };
 }
 
@@ -142,16 +107,16 @@ function card(lab, place, open) {
   const { look, texts, slots } = lab;
   const row = look.test[place];
   const label = look.labels[row];
-  const item = make("li", "card");
-  const head = make("div", "head");
-  head.append(
-    make("span", "", [(place + 1).toLocaleString("en"), texts.group(row)].filter(Boolean).join(" · ")),
+  const item = make("li.card");
+  const head = make(
+    "div.head",
+    make("span", [(place + 1).toLocaleString("en"), texts.group(row)].filter(Boolean).join(" · ")),
     openButton(place, open),
   );
   const table = make("table");
   const columns = make("colgroup");
   const body = make("tbody");
-  for (const name of ["letter", "text", "probability", "in", "in"]) columns.append(make("col", name));
+  for (const name of ["letter", "text", "probability", "in", "in"]) columns.append(make("col", { className: name }));
   const own = look.p.subarray(row * look.k, (row + 1) * look.k);
   const shown = foremost(own, label);
   const rows = shown.map((j) =>
@@ -163,19 +128,17 @@ function card(lab, place, open) {
   heads.querySelector("th").setAttribute("aria-label", "Letter");
   table.append(columns, heads, body);
   const lines = slots.map(({ title, ink }) => {
-    const line = make("div", "said");
     const value = make("span");
-    line.append(make("b", ink, title), value);
+    const line = make("div.said", make("b", { className: ink }, title), value);
     return { line, value };
   });
-  const context = make("div", "context", texts.context(row));
-  context.tabIndex = 0; // a long one scrolls, and the keyboard has to reach it
+  const context = make("div.context", { tabIndex: 0 }, texts.context(row)); // a long one scrolls, and the keyboard has to reach it
   item.append(
     head,
     ...(context.textContent ? [context] : []),
-    make("div", "asked", texts.question(row)),
+    make("div.asked", texts.question(row)),
     table,
-    ...(others ? [make("div", "others", `and ${others} less probable options`)] : []),
+    ...(others ? [make("div.others", `and ${others} less probable options`)] : []),
     ...lines.map(({ line }) => line),
   );
   const show = shownSets(lab, place, (i, members) => {
@@ -193,15 +156,14 @@ function tableRow(lab, place, open) {
   const { look, texts, slots } = lab;
   const row = look.test[place];
   const label = look.labels[row];
-  const line = make("tr");
-  const last = make("td", "open");
-  last.append(openButton(place, open));
-  const sets = slots.map(() => make("td", "set"));
-  line.append(
-    make("td", "number", (place + 1).toLocaleString("en")),
-    make("td", "group", texts.group(row)),
-    make("td", "asked", texts.question(row)),
-    make("td", "truth", look.letters[label] ?? ""),
+  const last = make("td.open", openButton(place, open));
+  const sets = slots.map(() => make("td.set"));
+  const line = make(
+    "tr",
+    make("td.number", (place + 1).toLocaleString("en")),
+    make("td.group", texts.group(row)),
+    make("td.asked", texts.question(row)),
+    make("td.truth", look.letters[label] ?? ""),
     ...sets,
     last,
   );
@@ -232,31 +194,21 @@ export class Questions {
     };
     find(".list").onchange = (event) => change({ list: event.target.value, row: 1 });
     find(".clear").onclick = () => change({ show: "all", subject: "", search: "", row: 1 });
-    this.options(find(".show"), Object.entries(FILTERS));
-    this.options(find(".list"), [
+    choices(find(".show"), Object.entries(FILTERS));
+    choices(find(".list"), [
       ["cards", "cards"],
       ["rows", "rows"],
     ]);
   }
 
-  options(select, pairs) {
-    select.replaceChildren(
-      ...pairs.map(([value, text]) => {
-        const option = make("option", "", text);
-        option.value = value;
-        return option;
-      }),
-    );
-  }
-
   // Sets the controls to the view's values.
   seed(lab) {
     const { view } = lab;
-    this.options(this.find(".subject"), [
+    choices(this.find(".subject"), [
       ["", "all subjects"],
       ...lab.groupNames.map((name) => [name, name || "no subject"]),
     ]);
-    this.options(
+    choices(
       this.find(".on"),
       lab.slots.map(({ side, title }) => [side, `by ${title}`]),
     );
@@ -279,8 +231,6 @@ export class Questions {
     table.hidden = build === card;
     if (build === card) cards.replaceChildren(...this.shown.map(({ element }) => element));
     else {
-      const body = make("tbody");
-      body.append(...this.shown.map(({ element }) => element));
       table.replaceChildren(
         headRow([
           ["", "number"],
@@ -290,7 +240,7 @@ export class Questions {
           ...lab.slots.map(({ title }) => [title, "set"]),
           ["", "open"],
         ]),
-        body,
+        make("tbody", ...this.shown.map(({ element }) => element)),
       );
     }
     this.say(lab);

@@ -1,6 +1,6 @@
 // The controls for how sets are formed: scores, empty sets, E and F, strata, number of calibration questions, split.
 
-import { say } from "../shared/dom.js";
+import { choices, say } from "../shared/dom.js";
 import { counted } from "../shared/formatting.js";
 
 const STEPS = 240;
@@ -74,10 +74,9 @@ export class Switches {
 
   catalogue(scores) {
     for (const side of ["left", "right"]) {
-      this.find(`.${side}-score`).replaceChildren(
-        ...scores.map(({ name, title }) =>
-          Object.assign(document.createElement("option"), { value: name, textContent: title }),
-        ),
+      choices(
+        this.find(`.${side}-score`),
+        scores.map(({ name, title }) => [name, title]),
       );
     }
   }

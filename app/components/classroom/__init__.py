@@ -12,8 +12,8 @@ from pathlib import Path
 import streamlit as st
 
 from app.classroom import desks, invite
+from app.components.shared.bundled import component
 from app.serving import login
-from charts.scripts import bundle
 from core import access
 from core.access import quotas
 from core.serving.classroom import guesses
@@ -21,14 +21,8 @@ from core.serving.classroom.live_class import LiveClass
 
 KEY = "classroom"
 KEYS_KEY = "classroom_keys"
-HERE = Path(__file__).parent
 
-_mount = st.components.v2.component(
-    "hedge_classroom",
-    html=(HERE / "classroom.html").read_text(encoding="utf-8"),
-    css=(HERE / "classroom.css").read_text(encoding="utf-8"),
-    js=bundle(HERE / "classroom.js"),
-)
+_mount = component("classroom", Path(__file__).with_name("classroom.html"))
 
 
 def projector(live: LiveClass, *, page: str, on_phase: Callable[[], None]) -> None:

@@ -21,8 +21,8 @@ export function paintSeats(element, people, showsAnswers) {
   element.replaceChildren(
     ...people.slice(0, MOST_SHOWN).map(([number, name, answered]) => {
       const done = showsAnswers && answered;
-      const seat = make("span", done ? "seat done" : "seat", name || String(number));
-      if (done) seat.append(make("span", "unseen", " has answered"));
+      const seat = make("span", { className: done ? "seat done" : "seat" }, name || String(number));
+      if (done) seat.append(make("span.unseen", " has answered"));
       return seat;
     }),
   );

@@ -35,13 +35,19 @@ export class Seating {
   }
 
   row(number, name) {
-    const row = make("li");
-    const free = make("button", "", "Free");
-    free.type = "button";
-    free.setAttribute("aria-label", `Free seat ${number}${name ? `, ${name}` : ""}`);
-    free.onclick = () => this.act({ act: "free", seats: [number] });
-    row.append(make("span", "", name ? `${number} ${name}` : String(number)), make("span", "faint", ""), free);
-    return row;
+    return make(
+      "li",
+      make("span", name ? `${number} ${name}` : String(number)),
+      make("span.faint", ""),
+      make(
+        "button",
+        {
+          "aria-label": `Free seat ${number}${name ? `, ${name}` : ""}`,
+          onclick: () => this.act({ act: "free", seats: [number] }),
+        },
+        "Free",
+      ),
+    );
   }
 
   // Keep the focus in the list, so that a keyboard user can free the next seat.
@@ -62,16 +68,22 @@ export class Seating {
     this.networks = key;
     this.find(".networks").replaceChildren(
       ...shown.map((seats) => {
-        const line = make("li");
-        const free = make("button", "", `Free all ${seats.length}`);
-        free.type = "button";
         const where = `the network of seat ${seats[0]}`;
-        free.setAttribute("aria-label", `Free all ${seats.length} seats of ${where}`);
-        free.onclick = () => {
-          const asked = `Free ${seats.length} seats, and delete their names and answers?`;
-          if (window.confirm(asked)) this.act({ act: "free", seats });
-        };
-        line.append(make("span", "", `${seats.length} seats are taken from ${where}.`), free);
+        const line = make(
+          "li",
+          make("span", `${seats.length} seats are taken from ${where}.`),
+          make(
+            "button",
+            {
+              "aria-label": `Free all ${seats.length} seats of ${where}`,
+              onclick: () => {
+                const asked = `Free ${seats.length} seats, and delete their names and answers?`;
+                if (window.confirm(asked)) this.act({ act: "free", seats });
+              },
+            },
+            `Free all ${seats.length}`,
+          ),
+        );
         return line;
       }),
     );

@@ -1,7 +1,7 @@
 // The question that is asked, its sets once the answer is shown, and the results of the quiz.
 
 import { counted, lettersIn, membersOf, thresholdAt, tooFew } from "../../classroom/class_sets.js";
-import { make } from "../shared/dom.js";
+import { headRow, make } from "../shared/dom.js";
 import { paintSeats } from "./people.js";
 
 const OPTIONS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -14,27 +14,24 @@ export function fewSaid({ calibration, smallest, alpha }) {
 export function paintAsked(element, state, people, data) {
   const { question, phase, truth, shares, scores } = state;
   const shown = [];
-  if (question.context) shown.push(make("p", "context", question.context));
-  shown.push(make("h3", "", question.question));
-  const table = make("table");
+  if (question.context) shown.push(make("p.context", question.context));
+  shown.push(make("h3", question.question));
   const heads = shares ? ["", "Option", "The class", state.model] : ["", "Option"];
   const sides = shares ? ["class", "model"] : [];
-  table.append(headOf(scores ? [...heads, "Class's set", "Model's set"] : heads));
+  const table = make("table", make("thead", headRow(scores ? [...heads, "Class's set", "Model's set"] : heads)));
   const body = table.createTBody();
   for (const [i, option] of question.options.entries()) {
     const row = body.insertRow();
     if (truth === i) row.className = "true";
-    row.append(make("td", "letter", OPTIONS[i]), optionCell(option, truth === i));
+    row.append(make("td.letter", OPTIONS[i]), optionCell(option, truth === i));
     for (const side of sides) row.append(shareCell(shares[side]?.[i]));
     for (const side of scores ? sides : []) row.append(memberCell(memberOf(scores[side], state)[i]));
   }
-  const wide = make("div", "wide");
-  wide.append(table);
-  shown.push(wide, make("p", "faint", meaning(state)));
+  shown.push(make("div.wide", table), make("p.faint", meaning(state)));
   if (phase === "asked") {
-    const seats = make("p", "seats");
+    const seats = make("p.seats");
     paintSeats(seats, people.people, true);
-    shown.push(make("p", "faint", `Join at ${data.address.replace(/^https?:\/\//, "")}, code ${data.code}`), seats);
+    shown.push(make("p.faint", `Join at ${data.address.replace(/^https?:\/\//, "")}, code ${data.code}`), seats);
   }
   element.replaceChildren(...shown);
 }
@@ -44,27 +41,16 @@ function memberOf(scores, { score, alpha }) {
   return membersOf(test[0], thresholdAt(calibration, alpha));
 }
 
-function headOf(texts) {
-  const head = make("thead");
-  const row = head.insertRow();
-  for (const text of texts) {
-    const cell = make(text ? "th" : "td", "", text);
-    if (text) cell.scope = "col";
-    row.append(cell);
-  }
-  return head;
-}
-
 function optionCell(text, isTrue) {
-  const cell = make("td", "option", text);
-  if (isTrue) cell.append(make("span", "tag", "right answer"));
+  const cell = make("td.option", text);
+  if (isTrue) cell.append(make("span.tag", "right answer"));
   return cell;
 }
 
 function shareCell(share) {
-  const cell = make("td", "share", share === undefined ? "no answer" : `${share}%`);
-  const track = make("span", "track");
-  const fill = make("span", "fill");
+  const cell = make("td.share", share === undefined ? "no answer" : `${share}%`);
+  const track = make("span.track");
+  const fill = make("span.fill");
   fill.style.width = `${share ?? 0}%`;
   track.append(fill);
   cell.append(track);
@@ -72,9 +58,7 @@ function shareCell(share) {
 }
 
 function memberCell(isIn) {
-  const cell = make("td", "member");
-  cell.append(make("span", isIn ? "chip in" : "chip", isIn ? "in" : "out"));
-  return cell;
+  return make("td.member", make("span", { className: isIn ? "chip in" : "chip" }, isIn ? "in" : "out"));
 }
 
 function meaning({ phase, position, calibration, n, alpha, scores }) {
@@ -92,39 +76,38 @@ function meaning({ phase, position, calibration, n, alpha, scores }) {
 }
 
 export function paintResults(element, state) {
-  const sides = make("div", "sides");
   const sums = { class: sideOf("The class", "class", state), model: sideOf(state.model, "model", state) };
-  sides.append(sums.class.card, sums.model.card);
-  const table = make("table", "sets");
-  table.append(headOf(["Question that tested", "Right answer", "Class's set", "Model's set"]));
+  const sides = make("div.sides", sums.class.card, sums.model.card);
+  const table = make(
+    "table.sets",
+    make("thead", headRow(["Question that tested", "Right answer", "Class's set", "Model's set"])),
+  );
   const body = table.createTBody();
   for (const [i, asked] of state.asked.entries()) {
     const row = body.insertRow();
-    row.append(make("td", "", asked), make("td", "", OPTIONS[state.truths[i]]));
+    row.append(make("td", asked), make("td", OPTIONS[state.truths[i]]));
     for (const { sets } of Object.values(sums)) {
       const holds = sets[i][state.truths[i]];
-      const cell = make("td", holds ? "" : "missed", lettersIn(sets[i]));
-      if (!holds) cell.append(make("span", "faint", " misses it"));
+      const cell = make("td", { className: holds ? "" : "missed" }, lettersIn(sets[i]));
+      if (!holds) cell.append(make("span.faint", " misses it"));
       row.append(cell);
     }
   }
-  const wide = make("div", "wide");
-  wide.append(table);
-  element.replaceChildren(sides, wide, ...surenessOf(state));
+  element.replaceChildren(sides, make("div.wide", table), ...surenessOf(state));
 }
 
 function sideOf(name, side, state) {
   const { score, truths, alpha, calibration } = state;
   const of = truths.length;
   const found = counted(state.scores[side][score], truths, alpha);
-  const card = make("div", "side");
   const threshold = found.threshold === Infinity ? "none, so every option stays in" : found.threshold.toFixed(4);
-  card.append(
-    make("h4", "", name),
-    make("p", "big", `${found.covered} of ${of}`),
-    make("p", "", `sets hold the right answer, with ${(found.options / of).toFixed(1)} options each on average`),
-    make("p", "", `Right on ${whole(state.right[side])} of the ${of} questions that test`),
-    make("p", "faint", `Threshold from ${calibration} questions: ${threshold}`),
+  const card = make(
+    "div.side",
+    make("h4", name),
+    make("p.big", `${found.covered} of ${of}`),
+    make("p", `sets hold the right answer, with ${(found.options / of).toFixed(1)} options each on average`),
+    make("p", `Right on ${whole(state.right[side])} of the ${of} questions that test`),
+    make("p.faint", `Threshold from ${calibration} questions: ${threshold}`),
   );
   return { card, sets: found.sets };
 }
@@ -137,16 +120,14 @@ function whole(count) {
 function surenessOf({ sureness, n, model }) {
   const { everyone } = sureness;
   const machine = sureness.model;
-  if (!everyone.answers) return [make("p", "", "Nobody has answered.")];
-  const table = make("table");
-  table.append(headOf(GROUP_HEADS));
+  if (!everyone.answers) return [make("p", "Nobody has answered.")];
+  const table = make("table", make("thead", headRow(GROUP_HEADS)));
   const body = table.createTBody();
   for (const group of everyone.groups.filter((one) => one.answers)) {
     const row = body.insertRow();
     const span = group.above ? `${group.above + 1} to ${group.up_to}%` : `up to ${group.up_to}%`;
     const right = `${Math.round((100 * group.right) / group.answers)}%`;
-    for (const text of [span, group.answers, `${Math.round(group.sure)}%`, right])
-      row.append(make("td", "", String(text)));
+    for (const text of [span, group.answers, `${Math.round(group.sure)}%`, right]) row.append(make("td", String(text)));
   }
   const percent = ({ right, answers }) => Math.round((100 * right) / answers);
   const said =
@@ -156,12 +137,11 @@ function surenessOf({ sureness, n, model }) {
   const note =
     "Answers are grouped by the share of their top option. Where sureness and right agree, people knew how sure they " +
     "were. Answers to one question go together, so few questions say little, however many people answer.";
-  const wide = make("div", "wide");
-  wide.append(table);
+  const wide = make("div.wide", table);
   return [
-    make("h4", "", "How sure the class was, and how often it was right"),
-    make("p", "", said),
+    make("h4", "How sure the class was, and how often it was right"),
+    make("p", said),
     wide,
-    make("p", "faint", note),
+    make("p.faint", note),
   ];
 }

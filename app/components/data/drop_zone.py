@@ -18,6 +18,7 @@ from app.components.perplexity import choice_benchmark, perplexity_form
 from app.components.shared.wrong_place import CARRIED_KEY, carried
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
+from charts.bundles import script
 from core.errors import HedgeError
 from core.exchange.dropped.apart import READERS, apart
 from core.exchange.dropped.files import DroppedFile
@@ -44,9 +45,7 @@ TALL = f"""<style>
 .st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzoneInstructions"] {{ display: none; }}
 </style>"""
 """Makes the drop zone large enough to aim at. Its label says the largest size as all sizes here are written."""
-_keep_paths = st.components.v2.component(
-    "hedge_dropped_paths", js=Path(__file__).with_name("dropped_paths.js").read_text(encoding="utf-8")
-)
+_keep_paths = st.components.v2.component("hedge_dropped_paths", js=script("dropped_paths"))
 FORMATS = (
     f"**Runs**: {listed('runs')}. **Juries**: {listed('jury')}. **For other pages**: {listed('new_run', 'perplexity')}."
 )

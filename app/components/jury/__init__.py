@@ -13,29 +13,21 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import streamlit as st
 
 from app import state
+from app.components.shared.bundled import component
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.jury import JuryView
-from charts.scripts import bundle
 from core.jury.adjudication import RULES
 from core.jury.experiment import MEASURES, JuryExperiment
 from core.reports.jury import JurySplit, RulesOfJury
 
 KEY = "jury"
-HERE = Path(__file__).parent
-SCRIPT = HERE / "jury.js"
 NAMES = ("rule", "at", "cases", "order", "card")
 """The fields of a view that the component shows and changes."""
 
-_mount = st.components.v2.component(
-    "hedge_jury",
-    html=(HERE / "jury.html").read_text(encoding="utf-8"),
-    css=(HERE / "jury.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPT),
-)
+_mount = component("jury", Path(__file__).with_name("jury.html"))
 
 
 def jury(bench: JurySplit, found: RulesOfJury, *, complete: bool, version: str, view: JuryView, pairwise: bool) -> None:

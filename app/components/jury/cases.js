@@ -1,6 +1,6 @@
 // One answer as a card. Closed, it shows the verdict; open, it shows what each juror and each rule says.
 
-import { draw, make } from "../shared/dom.js";
+import { draw, headRow, make } from "../shared/dom.js";
 import { percent } from "../shared/formatting.js";
 import { answered, isTie, isWrong, yes } from "./verdicts.js";
 
@@ -12,7 +12,7 @@ const word = ({ pairwise }, verdict) =>
 const shade = (verdict) => (verdict === 1 ? "true" : "");
 
 function tag(text, kind = "", title = "") {
-  const made = make("span", `tag ${kind}`.trim(), text);
+  const made = make("span", { className: `tag ${kind}`.trim() }, text);
   if (title) made.title = title;
   return made;
 }
@@ -20,8 +20,8 @@ function tag(text, kind = "", title = "") {
 function tagsOf(state, i) {
   const { rows, rule, at, jurors, pairwise } = state;
   const trues = yes(rows, i);
-  const made = make("span", "tags");
-  made.append(
+  const made = make(
+    "span.tags",
     tag(
       `${Math.max(trues, jurors.length - trues)}–${Math.min(trues, jurors.length - trues)}`,
       "plain",
@@ -43,7 +43,7 @@ function tagsOf(state, i) {
 
 // A bar from the middle to the right if a juror leans to True, to the left if to False.
 function lean(p, verdict, said) {
-  const cell = make("td", "lean");
+  const cell = make("td.lean");
   const svg = draw(cell, "svg", {
     viewBox: `0 0 ${WIDE} ${HIGH}`,
     preserveAspectRatio: "none",
@@ -64,72 +64,68 @@ function lean(p, verdict, said) {
 
 function jurorTable(state, i) {
   const { rows, jurors } = state;
-  const table = make("table", "jurors");
-  const head = make("tr");
+  const table = make("table.jurors");
   const body = make("tbody");
-  for (const title of ["Juror", `${word(state, false)} | ${word(state, true)}`, "Verdict", "Confidence"])
-    head.append(make("th", "", title));
+  const head = headRow(["Juror", `${word(state, false)} | ${word(state, true)}`, "Verdict", "Confidence"]);
   head.lastChild.title = "The juror’s confidence in its verdict, on the scale chosen above. p is its raw probability.";
   jurors.forEach((name, j) => {
-    const line = make("tr");
     const p = rows.p[j][i];
     const verdict = rows.v[j][i];
-    const verdictCell = make("td");
-    verdictCell.append(tag(word(state, verdict), shade(verdict)));
-    line.append(
-      make("td", "", name),
-      lean(p, verdict, `${name}: probability of ${word(state, true)} ${p.toFixed(3)}`),
-      verdictCell,
-      make("td", "sure", `${percent(rows.c[j][i], 1)} (p\u00a0${percent(Math.max(p, 1 - p), 1)})`),
+    body.append(
+      make(
+        "tr",
+        make("td", name),
+        lean(p, verdict, `${name}: probability of ${word(state, true)} ${p.toFixed(3)}`),
+        make("td", tag(word(state, verdict), shade(verdict))),
+        make("td.sure", `${percent(rows.c[j][i], 1)} (p\u00a0${percent(Math.max(p, 1 - p), 1)})`),
+      ),
     );
-    body.append(line);
   });
-  const header = make("thead");
-  header.append(head);
-  table.append(header, body);
+  table.append(make("thead", head), body);
   return table;
 }
 
 function ruleList(state, i) {
   const { rows, rule, rules } = state;
-  const list = make("ul", "by-rule");
+  const list = make("ul.by-rule");
   for (const { name, title } of rules) {
-    const item = make("li");
     const said = rows.said[name][i];
-    item.append(tag(`${title}: ${word(state, said)}`, `${shade(said)}${name === rule ? " chosen" : ""}`));
-    list.append(item);
+    list.append(make("li", tag(`${title}: ${word(state, said)}`, `${shade(said)}${name === rule ? " chosen" : ""}`)));
   }
   return list;
 }
 
 export function opened(state, i) {
-  const made = make("div", "opened");
-  const left = make("div", "wide");
-  const right = make("div");
-  left.append(make("h4", "", "The jurors"), jurorTable(state, i));
+  const left = make("div.wide", make("h4", "The jurors"), jurorTable(state, i));
   const label = state.rows.label[i];
   const truth = state.pairwise
     ? `The ${label ? "first" : "second"} answer is better`
     : `The answer is ${label ? "right" : "wrong"}`;
-  right.append(make("h4", "", `${truth}. The verdict of every rule:`), ruleList(state, i));
-  const link = make("a", "link", "Link to this answer");
-  link.href = state.href(i);
-  right.append(make("p"), link);
-  made.append(left, right);
-  return made;
+  return make(
+    "div.opened",
+    left,
+    make(
+      "div",
+      make("h4", `${truth}. The verdict of every rule:`),
+      ruleList(state, i),
+      make("p"),
+      make("a.link", { href: state.href(i) }, "Link to this answer"),
+    ),
+  );
 }
 
 export function caseCard(state, i) {
   const item = make("li");
-  const details = make("details");
-  const summary = make("summary");
   const { question, answer } = state.texts(i);
-  summary.append(
-    make("span", "asked", question),
-    make("span", "said", `${state.pairwise ? "Compared" : "Answered"}: ${answer || "(nothing)"}`),
-    tagsOf(state, i),
+  const details = make(
+    "details",
+    make(
+      "summary",
+      make("span.asked", question),
+      make("span.said", `${state.pairwise ? "Compared" : "Answered"}: ${answer || "(nothing)"}`),
+      tagsOf(state, i),
+    ),
   );
-  details.append(summary);
   details.dataset.row = i;
   const fill = () => {
     if (details.open && details.children.length === 1) details.append(opened(state, i));

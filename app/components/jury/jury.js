@@ -3,15 +3,12 @@
 
 import { draw, make, put, say } from "../shared/dom.js";
 import { hints } from "../shared/hints.js";
-import { mounted } from "../shared/mounted.js";
-import { asPercent, axes, steps } from "../shared/svg.js";
+import { Live, mountedLive } from "../shared/live.js";
+import { SHARE_ACROSS, asPercent, axes, steps } from "../shared/svg.js";
 import { caseCard } from "./cases.js";
 import { KINDS, chosenRows, readRows } from "./verdicts.js";
 
-const REPORT_AFTER_MS = 150;
-const SPEAK_AFTER_MS = 600;
 const SHOWN = 8;
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const MEASURES = { accuracy: "Accuracy", f1: "F1", precision: "Precision", recall: "Recall" };
 const MEASURE_HOVERS = {
   accuracy: "The share of answers on which the verdict is right.",
@@ -30,12 +27,12 @@ const PAIR_HOVERS = {
 const percent1 = (share) => `${(100 * share).toFixed(1)}%`;
 const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`;
 
-class Jury {
+class Jury extends Live {
+  reportAfter = 150;
+  speakAfter = 600;
+
   constructor(root) {
-    this.root = root;
-    this.find = (selector) => root.querySelector(selector);
-    this.watch = new ResizeObserver(() => this.figure());
-    this.watch.observe(this.find(".jury"));
+    super(root, ".jury");
     this.start = 0;
     const choices = (of) => Object.entries(of).map(([name, title]) => new Option(title, name));
     this.find("#order").replaceChildren(...choices(MEASURES));
@@ -60,7 +57,11 @@ class Jury {
     const errors = data.pairwise ? "Against the label" : "Wrong";
     say(this.find(".errors"), `${errors}, of the answered`);
     say(this.find(".errors-plotted"), `${errors}, of the answered`);
-    this.find(".jury").classList.remove("fresh");
+    this.section.classList.remove("fresh");
+  }
+
+  resized() {
+    this.figure();
   }
 
   // The figures of the rules: first without intervals, which take a while to compute, later with them.
@@ -70,7 +71,8 @@ class Jury {
   }
 
   // The intervals arrive while a person reads, moves the slider or opens a card, so all else stays as it is.
-  complete(data) {
+  renew(data) {
+    if (this.data.complete === data.complete) return;
     const focused = this.root.activeElement;
     const chosen = focused?.name === "rule";
     this.take(data);
@@ -78,7 +80,7 @@ class Jury {
     if (chosen) this.find(`[name=rule][value=${this.rule}]`).focus({ preventScroll: true });
   }
 
-  seed({ rule, at, cases, order, card }) {
+  seed({ view: { rule, at, cases, order, card } }) {
     this.rule = this.rules.some(({ name }) => name === rule) ? rule : this.rules[0].name;
     this.at = at;
     this.kind = cases;
@@ -126,7 +128,7 @@ class Jury {
     this.report();
   }
 
-  view() {
+  get reported() {
     return {
       rule: this.rule,
       at: this.at,
@@ -134,11 +136,6 @@ class Jury {
       order: this.order,
       card: this.card === null ? "" : this.texts(this.card).id,
     };
-  }
-
-  report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", this.view()), REPORT_AFTER_MS);
   }
 
   // ---- drawing
@@ -174,9 +171,9 @@ class Jury {
     say(this.find(".plot-head"), complete ? `${asPercent(from)} to ${asPercent(to)}` : "computing the intervals …");
     body.replaceChildren(
       ...sorted.map((of) => {
-        const line = make("tr", of.name === rule ? "chosen" : "");
+        const line = make("tr", { className: of.name === rule ? "chosen" : "" });
         const first = make("td");
-        const plot = make("td", "of-plot");
+        const plot = make("td.of-plot");
         line.dataset.rule = of.name;
         first.append(this.pick(of));
         const svg = draw(plot, "svg", {
@@ -207,7 +204,7 @@ class Jury {
         const [gain, least, most] = of.gain.map((share) => 100 * share);
         const ends = of.gain[1] === null ? "" : ` (${signed(least)} to ${signed(most)})`;
         const said = of.name === "majority" ? "" : `${signed(gain)}${ends}`;
-        line.append(first, make("td", "value", percent1(of.measures[order])), plot, make("td", "of-gain", said));
+        line.append(first, make("td.value", percent1(of.measures[order])), plot, make("td.of-gain", said));
         return line;
       }),
     );
@@ -223,16 +220,18 @@ class Jury {
   }
 
   pick(of) {
-    const label = make("label", "pick");
-    const radio = make("input");
-    radio.type = "radio";
-    radio.name = "rule";
-    radio.value = of.name;
-    radio.checked = of.name === this.rule;
-    radio.onchange = () => this.choose(of.name);
-    label.append(radio, make("span", "", of.title));
-    label.title = of.sentence;
-    return label;
+    return make(
+      "label.pick",
+      { title: of.sentence },
+      make("input", {
+        type: "radio",
+        name: "rule",
+        value: of.name,
+        checked: of.name === this.rule,
+        onchange: () => this.choose(of.name),
+      }),
+      make("span", of.title),
+    );
   }
 
   figure() {
@@ -247,9 +246,7 @@ class Jury {
       host,
       `Share of ${this.data.pairwise ? "verdicts against the label" : "wrong verdicts"} against the share answered`,
       {
-        xMax: 1,
-        xTicks: steps(4, 0.25),
-        xFormat: asPercent,
+        ...SHARE_ACROSS,
         xTitle: "Answered",
         yMax: most,
         yTicks: steps(2, most / 2),
@@ -273,8 +270,7 @@ class Jury {
   }
 
   moved() {
-    cancelAnimationFrame(this.frame);
-    this.frame = null;
+    this.painted();
     this.numbers();
     this.cards();
   }
@@ -314,14 +310,11 @@ class Jury {
     const agrees = pairwise ? "agrees with the label on" : "right on";
     say(this.find(".answer"), `${of.title}: ${agrees} ${accuracy}`);
     say(this.find(".verdict"), `Mean over ${splits} splits${interval}. ${this.data.constant}`);
-    clearTimeout(this.speaking);
-    this.speaking = setTimeout(
-      () =>
-        say(
-          this.find(".summary"),
-          `${of.title} gives a verdict on ${percent1(share)} of the answers. Of these verdicts, ${percent1(risk)} are ${this.data.pairwise ? "against the label" : "wrong"}.`,
-        ),
-      SPEAK_AFTER_MS,
+    this.speakSoon(() =>
+      say(
+        this.find(".summary"),
+        `${of.title} gives a verdict on ${percent1(share)} of the answers. Of these verdicts, ${percent1(risk)} are ${this.data.pairwise ? "against the label" : "wrong"}.`,
+      ),
     );
   }
 
@@ -370,36 +363,10 @@ class Jury {
 
   href(i) {
     const address = new URL(location.href);
-    for (const [name, value] of Object.entries({ ...this.view(), card: this.texts(i).id }))
+    for (const [name, value] of Object.entries({ ...this.reported, card: this.texts(i).id }))
       address.searchParams.set(name, value);
     return address.href;
   }
-
-  themed() {
-    const colors = getComputedStyle(this.root.host ?? this.root)
-      .getPropertyValue("--st-chart-categorical-colors")
-      .split(",");
-    MEANINGS.forEach((meaning, i) => this.find(".jury").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
-  }
-
-  close() {
-    clearTimeout(this.reporting);
-    clearTimeout(this.speaking);
-    cancelAnimationFrame(this.frame);
-    this.watch.disconnect();
-  }
 }
 
-export default mounted(
-  (root) => new Jury(root),
-  (jury, { data, setStateValue }) => {
-    jury.send = setStateValue;
-    jury.themed();
-    const isNew = jury.version !== data.version;
-    if (isNew) jury.load(data);
-    else if (jury.data.complete !== data.complete) jury.complete(data);
-    if (isNew || jury.revision !== data.revision) jury.seed(data.view);
-    jury.version = data.version;
-    jury.revision = data.revision;
-  },
-);
+export default mountedLive((root) => new Jury(root));

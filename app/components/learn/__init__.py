@@ -20,20 +20,17 @@ import streamlit as st
 
 from app import navigation, state
 from app.components.learn.onward import Onward, onwards
+from app.components.shared.bundled import component
 from app.components.shared.messages import message, message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.glossary import TERMS
 from app.state.learn import LearnView
 from app.state.presented import PRESENTED_NAMES
-from charts.scripts import LIVE_CSS, PRESENTER_CSS, bundle
 from core.conformal.scores.table import score_table
 from core.reports.lesson import LESSONS, Lesson, load, readable
 
 __all__ = ["GUESSES_KEY", "KEY", "Onward", "lesson", "meanings", "onwards"]
 
-HERE = Path(__file__).parent
-SCRIPT = HERE / "lesson.js"
-STYLES = (LIVE_CSS, HERE / "lesson.css", PRESENTER_CSS, HERE / "presented.css")
 KEY = "lesson"
 NAMES = ("step", "alpha", *PRESENTED_NAMES)
 """The fields of a view that the component shows and changes."""
@@ -44,12 +41,7 @@ PLACES_KEY = "lesson_places"
 """The step at which each lesson was left."""
 BOLD = re.compile(r"\*\*(.+?)\*\*")
 
-_mount = st.components.v2.component(
-    "hedge_lesson",
-    html=(HERE / "lesson.html").read_text(encoding="utf-8"),
-    css="".join(path.read_text(encoding="utf-8") for path in STYLES),
-    js=bundle(SCRIPT),
-)
+_mount = component("lesson", Path(__file__).with_name("lesson.html"))
 
 
 def meanings(told: Lesson) -> dict[str, str]:

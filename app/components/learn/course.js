@@ -1,18 +1,7 @@
 // The lessons of the course with the steps that are answered in each, and the way to the lecturer's sheet and back.
 
-import { make, say } from "../shared/dom.js";
+import { make, say, wayTo } from "../shared/dom.js";
 import { lecturersSheet } from "./sheet.js";
-
-// A link that the app opens without loading the page anew; with a modifier key the browser opens it in its own way.
-export function wayTo(link, href, go) {
-  link.href = href;
-  link.onclick = (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go();
-  };
-  return link;
-}
 
 export class Course {
   // `leave(name, way)` opens another lesson ("lesson"), or shows or hides the sheet ("sheet").
@@ -48,13 +37,10 @@ export class Course {
     const done = this.answered[of.name] ?? 0;
     const link = wayTo(make("a"), of.href, () => this.leave(of.name, "lesson"));
     if (of === this.own) link.setAttribute("aria-current", "page");
-    const bar = make("i", "lesson-bar");
-    bar.append(make("i"));
+    const bar = make("i.lesson-bar", make("i"));
     bar.firstChild.style.width = `${(100 * done) / of.steps}%`;
-    link.append(make("b", "", of.short), make("span", "", `${done} of ${of.steps} answered`), bar);
-    const item = make("li");
-    item.append(link);
-    return item;
+    link.append(make("b", of.short), make("span", `${done} of ${of.steps} answered`), bar);
+    return make("li", link);
   }
 
   build(lesson) {

@@ -1,6 +1,6 @@
 // The end of the lesson: what was learned, how the guesses fared, and where to go on.
 
-import { draw, make } from "../shared/dom.js";
+import { draw, make, wayTo } from "../shared/dom.js";
 import { SLIDERS, feedback, verdictOf } from "./guess.js";
 
 const SAID = { right: "right", close: "close", off: "not close", skipped: "no guess" };
@@ -19,33 +19,29 @@ export function faredText(steps, guesses) {
 }
 
 function cross(className) {
-  const svg = draw(make("i", className), "svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" });
+  const svg = draw(make("i", { className }), "svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" });
   draw(svg, "path", { class: "guess-dot", d: CROSS });
   return svg.parentElement;
 }
 
 // The guess and the truth on the scale of the guess.
 function scaleOf(guess, { value, truth, k }) {
-  const track = make("div", "fared-track");
+  const track = make("div.fared-track");
   const place = (mark, at) => {
     mark.style.left = `${100 * Math.max(0, Math.min(1, at / SLIDERS[guess.kind].to(k)))}%`;
     track.append(mark);
   };
-  place(make("i", "truth-mark"), truth);
+  place(make("i.truth-mark"), truth);
   if (value !== null) place(cross("guess-mark"), value);
   return track;
 }
 
 function faredRow(step, made, go) {
-  const row = make("li");
   const verdict = made ? verdictOf(step.guess, made) : "skipped";
-  row.append(make("b", "", step.title), make("span", `fared-verdict ${verdict}`, SAID[verdict]));
-  if (made) row.append(make("p", "", feedback(step.guess, made)));
+  const row = make("li", make("b", step.title), make("span", { className: `fared-verdict ${verdict}` }, SAID[verdict]));
+  if (made) row.append(make("p", feedback(step.guess, made)));
   else {
-    const button = make("button", "link", "Make a guess");
-    Object.assign(button, { type: "button", onclick: go });
-    button.setAttribute("aria-label", `Make a guess: ${step.title}`);
-    row.append(button);
+    row.append(make("button.link", { onclick: go, "aria-label": `Make a guess: ${step.title}` }, "Make a guess"));
   }
   if (made && step.guess.kind !== "choice") row.append(scaleOf(step.guess, made));
   return row;
@@ -54,36 +50,33 @@ function faredRow(step, made, go) {
 // A row for each step with its guess. `go(place)` opens a step.
 export function fared(host, steps, guesses, go) {
   const scales = steps.filter(({ name, guess }) => guesses[name] && guess.kind !== "choice");
-  const key = make("p", "fared-key");
+  const key = make("p.fared-key");
   if (scales.some(({ name }) => guesses[name].value !== null)) key.append(cross("guess-mark"), "your guess ");
-  key.append(make("i", "truth-mark"), "the answer");
-  const list = make("ol", "fared");
-  list.append(...steps.map((step, i) => faredRow(step, guesses[step.name], () => go(i + 1))));
-  host.replaceChildren(...(scales.length ? [key] : []), list);
+  key.append(make("i.truth-mark"), "the answer");
+  host.replaceChildren(
+    ...(scales.length ? [key] : []),
+    make("ol.fared", ...steps.map((step, i) => faredRow(step, guesses[step.name], () => go(i + 1)))),
+  );
 }
 
 // The lines on what was learned, in a list. `words` fills in the figures.
 export function learnedList(steps, words) {
-  const list = make("ol", "learned");
+  const list = make("ol.learned");
   for (const { learned } of steps) list.append(words.line(make("li"), learned));
   return list;
 }
 
 // Links to other pages and to the next lesson. `go(name, way)` opens one without loading the app anew.
 export function onwards(links, go) {
-  const list = make("ul", "onwards");
+  const list = make("ul.onwards");
   for (const { name, title, text, href, way } of links) {
-    const link = make("a");
-    link.href = href;
-    link.append(make("b", "", title), make("span", "", text));
-    link.onclick = (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      go(name, way);
-    };
-    const item = make("li");
-    item.append(link);
-    list.append(item);
+    const link = make("a", make("b", title), make("span", text));
+    list.append(
+      make(
+        "li",
+        wayTo(link, href, () => go(name, way)),
+      ),
+    );
   }
   return list;
 }

@@ -102,20 +102,26 @@ export class GuessBox {
 
   ask(guess, k, writeQuestion) {
     this.guess = guess;
-    const legend = make("legend");
-    legend.append(make("span", "tag-guess", "Your guess"), writeQuestion(make("span")));
-    const field = make("fieldset");
-    field.append(legend, ...(guess.kind === "choice" ? this.choices() : this.slider(k)));
-    this.host.replaceChildren(field);
+    this.host.replaceChildren(
+      make(
+        "fieldset",
+        make("legend", make("span.tag-guess", "Your guess"), writeQuestion(make("span"))),
+        ...(guess.kind === "choice" ? this.choices() : this.slider(k)),
+      ),
+    );
     this.host.hidden = false;
   }
 
   slider(k) {
     const { to, step, shown } = SLIDERS[this.guess.kind];
-    const range = make("input");
-    Object.assign(range, { type: "range", min: 0, max: to(k), step, className: "guessed" });
-    range.value = to(k) / 2;
-    range.setAttribute("aria-label", "your guess");
+    const range = make("input.guessed", {
+      type: "range",
+      min: 0,
+      max: to(k),
+      step,
+      value: to(k) / 2,
+      "aria-label": "your guess",
+    });
     const output = make("output");
     const moved = () => {
       say(output, shown(Number(range.value)));
@@ -124,8 +130,7 @@ export class GuessBox {
     };
     range.oninput = moved;
     moved();
-    const row = make("div", "guess-row");
-    row.append(range, output);
+    const row = make("div.guess-row", range, output);
     return [row, this.buttons(this.button("Check my guess", "check", () => this.onGuess(Number(range.value))))];
   }
 
@@ -135,25 +140,25 @@ export class GuessBox {
   }
 
   buttons(...made) {
-    const row = make("div", "guess-buttons");
-    row.append(
+    return make(
+      "div.guess-buttons",
       ...made,
       this.button("Just show me", "skip", () => this.onGuess(null)),
     );
-    return row;
   }
 
   button(text, className, onclick) {
-    const button = make("button", className, text);
-    Object.assign(button, { type: "button", onclick });
-    return button;
+    return make("button", { className, onclick }, text);
   }
 
   // The question as it was asked, and what the guess was worth.
   tell(guess, made, question) {
-    const said = make("div", `told ${verdictOf(guess, made)}`);
-    said.append(make("p", "told-question", question), make("p", "told-answer", feedback(guess, made)));
-    said.tabIndex = -1;
+    const said = make(
+      "div",
+      { className: `told ${verdictOf(guess, made)}`, tabIndex: -1 },
+      make("p.told-question", question),
+      make("p.told-answer", feedback(guess, made)),
+    );
     this.host.replaceChildren(said);
     this.host.hidden = false;
     return said;

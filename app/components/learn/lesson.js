@@ -1,9 +1,9 @@
 // The lesson. Data comes in once, and the browser computes every figure in text and picture while alpha moves. Only
 // the step, a released alpha and the guesses are sent to Python.
 
-import { say, setThemeColors, shownAlpha } from "../shared/dom.js";
+import { say, shownAlpha } from "../shared/dom.js";
 import { hints } from "../shared/hints.js";
-import { mounted } from "../shared/mounted.js";
+import { Live, mountedLive } from "../shared/live.js";
 import { Course } from "./course.js";
 import { learnedList, onwards } from "./ending.js";
 import { ALL_TRUTHS, LESSONS } from "./every_lesson.js";
@@ -14,15 +14,9 @@ import { Progress } from "./progress.js";
 import { Stage } from "./stage.js";
 import { Words, filled } from "./words.js";
 
-const REPORT_AFTER_MS = 60;
-const SPEAK_AFTER_MS = 500;
-
-class Lesson {
+class Lesson extends Live {
   constructor(root) {
-    this.root = root;
-    this.host = root.host ?? root;
-    this.find = (selector) => root.querySelector(selector);
-    this.section = this.find(".lesson");
+    super(root, ".lesson");
     this.hands = {
       move: (alpha) => this.move(alpha),
       release: () => this.released(),
@@ -38,8 +32,6 @@ class Lesson {
     });
     this.progress = new Progress(root, this.find, { go: (place) => this.go(place), again: () => this.again() });
     this.course = new Course(this.find, (name, way) => this.leave(name, way));
-    this.watch = new ResizeObserver(() => this.resized());
-    this.watch.observe(this.section);
   }
 
   load(data) {
@@ -56,7 +48,7 @@ class Lesson {
     if (!data.outside) this.presenter ??= presenterOf(this);
   }
 
-  seed({ step, alpha, guesses, present, shown, ...course }) {
+  seed({ start: { step, alpha, guesses, present, shown, ...course } }) {
     this.presented = { present, shown };
     this.alpha = alpha;
     this.course.seed(course);
@@ -92,7 +84,7 @@ class Lesson {
 
   move(alpha) {
     this.alpha = alpha;
-    this.frame ??= requestAnimationFrame(() => this.paint());
+    this.paintSoon();
   }
 
   released() {
@@ -118,19 +110,14 @@ class Lesson {
     this.report();
   }
 
-  report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(
-      () => this.send("view", { step: this.place, alpha: this.alpha, guesses: this.guesses, ...this.presented }),
-      REPORT_AFTER_MS,
-    );
+  get reported() {
+    return { step: this.place, alpha: this.alpha, guesses: this.guesses, ...this.presented };
   }
 
   // ---- a step
 
   show() {
-    cancelAnimationFrame(this.frame);
-    this.frame = null;
+    this.painted();
     this.at = null;
     this.thought = null;
     const { step } = this;
@@ -199,8 +186,7 @@ class Lesson {
   }
 
   paint() {
-    cancelAnimationFrame(this.frame);
-    this.frame = null;
+    this.painted();
     if (this.at.alpha !== this.alpha) this.at = this.kind.at(this.run, this.alpha);
     this.words.update(this.at);
     this.draw();
@@ -213,9 +199,8 @@ class Lesson {
 
   // What a screen reader is told once alpha rests.
   speak() {
-    clearTimeout(this.speaking);
     const said = () => `At alpha ${shownAlpha(this.alpha)}. ${this.find(".alternative").textContent}`;
-    this.speaking = setTimeout(() => this.announce(said()), SPEAK_AFTER_MS);
+    this.speakSoon(() => this.announce(said()));
   }
 
   announce(text) {
@@ -223,27 +208,9 @@ class Lesson {
   }
 
   close() {
-    clearTimeout(this.reporting);
-    clearTimeout(this.speaking);
-    cancelAnimationFrame(this.frame);
+    super.close();
     this.progress.close();
-    this.presenter?.close({ gone: true });
-    this.watch.disconnect();
   }
 }
 
-// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export const mountLesson = mounted(
-  (root) => new Lesson(root),
-  (lesson, { data, setStateValue, setTriggerValue }) => {
-    lesson.send = setStateValue;
-    lesson.trigger = setTriggerValue;
-    setThemeColors(lesson.host, lesson.section);
-    const isNew = lesson.version !== data.version;
-    if (isNew) lesson.load(data);
-    lesson.version = data.version;
-    if (isNew || lesson.revision !== data.revision) lesson.seed(data.start);
-    lesson.revision = data.revision;
-  },
-);
-export default mountLesson;
+export default mountedLive((root) => new Lesson(root));

@@ -3,14 +3,11 @@
 import { make, say } from "../shared/dom.js";
 
 // `shown(value)` is the value as text, and `moved(value)` is called now and whenever it moves; it may return what a screen
-// reader hears beside the value. Returns the row and `set(value)`.
-export function mover({ label, min = 0, max, step = 1, value, shown, moved }) {
-  const row = make("label", "mover");
-  const range = make("input");
-  Object.assign(range, { type: "range", min, max, step });
-  range.value = value;
+// reader hears beside the value. Returns the row and `show()`.
+function mover({ label, min = 0, max, step = 1, value, shown, moved }) {
+  const range = make("input", { type: "range", min, max, step, value });
   const output = make("output");
-  row.append(make("span", "mover-name", label), output, range);
+  const row = make("label.mover", make("span.mover-name", label), output, range);
   const show = () => {
     const at = Number(range.value);
     say(output, shown(at));
@@ -19,9 +16,20 @@ export function mover({ label, min = 0, max, step = 1, value, shown, moved }) {
     range.setAttribute("aria-valuetext", heard ? `${shown(at)}, ${heard}` : shown(at));
   };
   range.oninput = show;
-  const set = (to) => {
-    range.value = to;
-    show();
-  };
-  return { row, set, show };
+  return { row, show };
+}
+
+// A slider whose value stays in `kept` under a `name`, from `start` on. What `moved` returns is also written into `line`.
+export function keptMover(kept, name, { start, line = null, moved, ...slider }) {
+  kept[name] ??= start;
+  return mover({
+    ...slider,
+    value: kept[name],
+    moved: (value) => {
+      kept[name] = value;
+      const text = moved(value);
+      if (line) say(line, text);
+      return text;
+    },
+  });
 }

@@ -22,16 +22,10 @@ export class Progress {
   load(steps) {
     this.steps = steps;
     this.buttons = steps.map(({ title }, i) => {
-      const button = make("button");
-      button.type = "button";
-      button.setAttribute("aria-label", `Step ${i + 1}: ${title}`);
-      button.onclick = () => this.go(i + 1);
-      return button;
+      return make("button", { "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) });
     });
     const items = this.buttons.map((button) => {
-      const item = make("li");
-      item.append(button);
-      return item;
+      return make("li", button);
     });
     this.find(".track").replaceChildren(...items);
   }

@@ -18,27 +18,24 @@ function paragraphs(text, at, words) {
   const host = make("div");
   words.paragraphs(host, text);
   words.update(at);
-  for (const bound of host.querySelectorAll(".bound")) bound.replaceWith(make("b", "", bound.textContent));
+  for (const bound of host.querySelectorAll(".bound")) bound.replaceWith(make("b", bound.textContent));
   return host;
 }
 
 function part(title, ...content) {
-  const host = make("div", "sheet-part");
-  host.append(make("h4", "", title), ...content);
-  return host;
+  return make("div.sheet-part", make("h4", title), ...content);
 }
 
 function sheetStep(step, place, at, words) {
   const { guess } = step;
   const truth = ALL_TRUTHS[guess.of](at);
   const asked = askable(guess, truth);
-  const host = make("section", "sheet-step");
-  host.append(make("h3", "", `${place}. ${step.title}`));
+  const host = make("section.sheet-step", make("h3", `${place}. ${step.title}`));
   if (asked) {
     const question = paragraphs(guess.question, at, words);
     if (guess.choices.length)
-      question.append(make("p", "sheet-choices", guess.choices.map((of) => `☐ ${of}`).join("   ")));
-    host.append(part("Ask", question), part("Right answer", make("p", "sheet-right", rightAnswer(guess, truth))));
+      question.append(make("p.sheet-choices", guess.choices.map((of) => `☐ ${of}`).join("   ")));
+    host.append(part("Ask", question), part("Right answer", make("p.sheet-right", rightAnswer(guess, truth))));
   }
   host.append(part("Explain", paragraphs(asked ? step.answer : step.without, at, words)));
   if (step.say) host.append(part("Say", paragraphs(step.say, at, words)));
@@ -50,13 +47,11 @@ function sheetStep(step, place, at, words) {
 export function lecturersSheet({ kind, run, alpha, steps }, { title }) {
   const at = kind.at(run, alpha);
   const words = new Words(FIXED);
-  const print = make("button", "print", "Print");
-  Object.assign(print, { type: "button", onclick: () => window.print() });
-  const head = make("header", "sheet-head");
-  head.append(
-    make("h2", "", `${title}: lecturer’s sheet`),
-    make("p", "", `Figures of ${run.name}, at alpha ${shownAlpha(alpha)}. Computed when this sheet was opened.`),
-    print,
+  const head = make(
+    "header.sheet-head",
+    make("h2", `${title}: lecturer’s sheet`),
+    make("p", `Figures of ${run.name}, at alpha ${shownAlpha(alpha)}. Computed when this sheet was opened.`),
+    make("button.print", { onclick: () => window.print() }, "Print"),
   );
   return [head, ...steps.map((step, i) => sheetStep(step, i + 1, at, words))];
 }

@@ -4,7 +4,7 @@ import { say, shownAlpha } from "../shared/dom.js";
 import { percent } from "../shared/formatting.js";
 import { tall } from "../shared/svg.js";
 import { fared, faredText } from "./ending.js";
-import { FIGURES, captionOf } from "./figures.js";
+import { FIGURES, captionOf, describedBy } from "./figures.js";
 import { keyStep, withinAlphas } from "./tangle.js";
 import { filled } from "./words.js";
 
@@ -82,7 +82,7 @@ export class Stage {
   }
 
   described(at, state) {
-    if (this.figure) return this.figure.describe(at, state);
+    if (this.figure) return describedBy(this.figure, at, state);
     return this.steps.map(({ learned }) => filled(learned, at)).join(" ");
   }
 }

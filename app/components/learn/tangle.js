@@ -27,23 +27,24 @@ export function keyStep({ key, shiftKey }) {
 // `move(alpha)` is called while the number is dragged, `release()` afterwards, and `current()` gives alpha.
 export function boundNumber(name, { move, release, current }) {
   const { label, direction, shown } = BOUND[name];
-  const node = make("span", "bound");
-  node.tabIndex = 0;
-  node.setAttribute("role", "slider");
-  node.setAttribute("aria-label", label);
-  node.setAttribute("aria-valuemin", direction > 0 ? 1 : 1000 - LAST_ALPHA);
-  node.setAttribute("aria-valuemax", LAST_ALPHA);
   let from = null;
-  node.onpointerdown = (event) => {
-    from = { x: event.clientX, alpha: current() };
-    node.setPointerCapture(event.pointerId);
-    node.classList.add("dragged");
-    event.preventDefault();
-    node.focus({ preventScroll: true });
-  };
-  node.onpointermove = (event) => {
-    if (from) move(withinAlphas(from.alpha + direction * (event.clientX - from.x)));
-  };
+  const node = make("span.bound", {
+    tabIndex: 0,
+    role: "slider",
+    "aria-label": label,
+    "aria-valuemin": direction > 0 ? 1 : 1000 - LAST_ALPHA,
+    "aria-valuemax": LAST_ALPHA,
+    onpointerdown: (event) => {
+      from = { x: event.clientX, alpha: current() };
+      node.setPointerCapture(event.pointerId);
+      node.classList.add("dragged");
+      event.preventDefault();
+      node.focus({ preventScroll: true });
+    },
+    onpointermove: (event) => {
+      if (from) move(withinAlphas(from.alpha + direction * (event.clientX - from.x)));
+    },
+  });
   node.onpointerup = node.onpointercancel = () => {
     if (!from) return;
     from = null;

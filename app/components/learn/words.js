@@ -38,7 +38,9 @@ export class Words {
 
   paragraphs(host, text, className = "") {
     const blocks = text.trim().split(/\n\s*\n/);
-    host.replaceChildren(...blocks.map((block) => this.line(make("p", className), block.replaceAll(/\s*\n\s*/g, " "))));
+    host.replaceChildren(
+      ...blocks.map((block) => this.line(make("p", { className }), block.replaceAll(/\s*\n\s*/g, " "))),
+    );
   }
 
   line(host, text) {
@@ -61,7 +63,7 @@ export class Words {
       this.live.push((at) => bound.update(at.alpha));
       return bound.node;
     }
-    const node = make("span", ALL_SENTENCES.includes(name) ? "" : "live");
+    const node = make("span", { className: ALL_SENTENCES.includes(name) ? "" : "live" });
     node.dataset.fact = name;
     let shown = null;
     this.live.push((at) => {

@@ -1,22 +1,14 @@
 // Explanations in `title` attributes, which a browser shows only to a mouse: here also on keyboard focus and on a tap.
 
-import { make } from "./dom.js";
+import { Tip } from "./tip.js";
 
 const EXPLAINED = "legend, label:not(:has(input)), .legend, .label, dt, th, .note, .badge, .corner, .explain *";
-const GAP = 6;
 
 // Makes the explained words of a component focusable and shows their explanation in a bubble. `root` is the component's
 // root; words that are added later are made focusable too. Of words with the same explanation, only the first is a tab
 // stop.
 export function hints(root) {
-  const bubble = make("div", "hint");
-  bubble.setAttribute("role", "tooltip");
-  bubble.popover = "manual";
-  bubble.style.cssText =
-    "position:fixed;inset:auto;margin:0;max-width:min(22rem,90vw);padding:.5rem .7rem;font:.9rem/1.4 var(--st-font);" +
-    "color:var(--st-text-color);background:var(--st-background-color);border:1px solid var(--st-border-color);" +
-    "border-radius:var(--st-base-radius);box-shadow:0 2px 10px rgb(0 0 0 / 25%);";
-  root.append(bubble);
+  const bubble = new Tip(root, { name: "hint", gap: 6, widest: "22rem" });
   const wordOf = (event) => {
     const word = event.target.closest?.("[title]");
     return word?.matches(EXPLAINED) ? word : null;
@@ -28,27 +20,12 @@ export function hints(root) {
       word.tabIndex = known ? -1 : 0;
     }
   };
-  const hide = () => {
-    window.removeEventListener("scroll", hide, true);
-    if (bubble.matches(":popover-open")) bubble.hidePopover();
-  };
-  const show = (word) => {
-    bubble.textContent = word.title;
-    bubble.showPopover();
-    window.addEventListener("scroll", hide, true);
-    const at = word.getBoundingClientRect();
-    const left = Math.min(at.left, window.innerWidth - bubble.offsetWidth - GAP);
-    const below = at.bottom + GAP;
-    const above = at.top - GAP - bubble.offsetHeight;
-    bubble.style.left = `${Math.max(GAP, left)}px`;
-    bubble.style.top = `${below + bubble.offsetHeight <= window.innerHeight || above < 0 ? below : above}px`;
-  };
   root.addEventListener("focusin", (event) => {
     const word = wordOf(event);
-    if (word === event.target) show(word);
+    if (word === event.target) bubble.show(word, [word.title]);
   });
-  root.addEventListener("focusout", hide);
-  root.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  root.addEventListener("focusout", bubble.hide);
+  root.addEventListener("keydown", (event) => event.key === "Escape" && bubble.hide());
   // A click on a label would move the focus to its control, and the explanation would vanish at once.
   root.addEventListener("click", (event) => {
     const word = wordOf(event);

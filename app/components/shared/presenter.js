@@ -64,10 +64,10 @@ export class Presenter {
     this.enter = this.button("Present", "Fills the window with these figures, in large type.", true);
     this.enter.classList.add("to-present");
     page.place.append(this.enter);
-    this.foot = make("div", "presenter-foot");
+    this.foot = make("div.presenter-foot");
     this.foot.hidden = true;
-    this.caveats = make("p", "presenter-caveats");
-    this.keys = make("p", "presenter-keys");
+    this.caveats = make("p.presenter-caveats");
+    this.keys = make("p.presenter-keys");
     this.leave = this.button("Leave", "Back to the page.", false);
     this.foot.append(this.caveats, this.keys, this.leave);
     section.append(this.foot);
@@ -85,8 +85,7 @@ export class Presenter {
   }
 
   button(text, hover, present) {
-    const button = make("button", "small", text);
-    button.type = "button";
+    const button = make("button.small", text);
     button.dataset.hover = hover;
     button.onclick = () => this.change({ present });
     return button;

@@ -37,13 +37,6 @@ export function uniformsAt(places, seed, purpose = UNIFORMS) {
   return Float64Array.from(high, (value, i) => (value * 2097152 + (low[i] >>> 11)) / 9007199254740992);
 }
 
-export function uniforms(n, seed) {
-  return uniformsAt(
-    Int32Array.from({ length: n }, (_, i) => i),
-    seed,
-  );
-}
-
 // The size-th smallest of 32-bit numbers, counted from 1: select by the first twelve bits, then sort the few that
 // remain.
 export function smallestAt(values, size) {

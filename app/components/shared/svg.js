@@ -37,6 +37,12 @@ export function canvas(host, label, { height = host.clientHeight / zoomOf(host) 
 export const linear = (from, to, start, end) => (value) => start + ((value - from) / (to - from)) * (end - start);
 export const steps = (count, size, from = 0) => Array.from({ length: count + 1 }, (_, i) => from + i * size);
 export const asPercent = (share) => `${Math.round(share * 100)}%`;
+const tenths = (tick) => tick.toFixed(1);
+// Parts of what `axes` takes: alpha or a share from 0 to 1 on either axis, and a y axis that is only the ground.
+export const ALPHA_ACROSS = { xMax: 1, xTicks: steps(5, 0.2), xFormat: tenths, xTitle: "alpha" };
+export const SHARE_ACROSS = { xMax: 1, xTicks: steps(4, 0.25), xFormat: asPercent };
+export const SHARE_UP = { yMax: 1, yTicks: steps(4, 0.25), yFormat: asPercent };
+export const GROUND = { yTicks: [0], yFormat: () => "", left: 14 };
 
 // Axes that do not move with alpha. A title of the y axis stands above it and takes TITLE_ROOM.
 export function axes(

@@ -7,17 +7,14 @@ theme and reruns the page when it changes, and the figure is drawn anew.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-from charts.scripts import bundle
+from charts.bundles import script
 
-SCRIPT = Path(__file__).parent / "theme_watch.js"
 KEY = "shown_theme"
 DRAWN_KEY = "drawn_in_theme"
 
-_mount = st.components.v2.component("hedge_theme_watch", js=bundle(SCRIPT))
+_mount = st.components.v2.component("hedge_theme_watch", js=script("theme_watch"))
 
 
 def theme_to_draw() -> str:

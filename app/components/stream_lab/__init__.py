@@ -12,27 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app import state
+from app.components.shared.bundled import component
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.presented import PRESENTED_NAMES
 from app.state.stream_lab import StreamLabView
-from charts.scripts import LIVE_CSS, PRESENTER_CSS, bundle
 
-HERE = Path(__file__).parent
 NAMES = ("alpha", "gamma", "change", "last", "draw", "length", *PRESENTED_NAMES)
 """The fields of a view that the component shows and changes."""
 
-SCRIPT = HERE / "stream_lab.js"
-STYLES = (LIVE_CSS, HERE / "stream_lab.css", PRESENTER_CSS, HERE / "presented.css")
-_mount = st.components.v2.component(
-    "hedge_stream_lab",
-    html=(HERE / "stream_lab.html").read_text(encoding="utf-8"),
-    css="".join(path.read_text(encoding="utf-8") for path in STYLES),
-    js=bundle(SCRIPT),
-)
+_mount = component("stream_lab", Path(__file__).with_name("stream_lab.html"))
 
 
 def stream_view(view: StreamLabView) -> dict[str, Any]:

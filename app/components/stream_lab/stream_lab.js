@@ -5,16 +5,15 @@ import { AlphaControl } from "../shared/alpha_control.js";
 import { plainAlpha, say, setThemeColors } from "../shared/dom.js";
 import { counted, percent } from "../shared/formatting.js";
 import { hints } from "../shared/hints.js";
+import { Live } from "../shared/live.js";
 import { mounted } from "../shared/mounted.js";
 import { Presenter } from "../shared/presenter.js";
 import { promisedBand } from "./adaptive.js";
 import { alarmOf, logarithmOf } from "./betting.js";
-import { NumberDial } from "./number_dial.js";
+import { NumberDial } from "../shared/number_dial.js";
 import { drawnOrder, follow, poolOfTables, streamAt, stretch, usualChange, windowCoverage } from "./streams.js";
 import { Tracks, powerOfTen } from "./tracks.js";
 
-const REPORT_AFTER_MS = 60;
-const SPEAK_AFTER_MS = 500;
 const [SHORTEST, LONGEST, USUAL_LENGTH] = [100, 10000, 10000];
 const [NARROWEST, WIDEST] = [20, 1000];
 const MOST_ORDER = 999999;
@@ -28,12 +27,9 @@ function capitalText(capital, t) {
   return value.toLocaleString("en", { maximumFractionDigits: value < 1 ? 3 : value < 100 ? 1 : 0 });
 }
 
-class StreamLab {
+class StreamLab extends Live {
   constructor(root) {
-    this.root = root;
-    this.host = root.host ?? root;
-    this.find = (selector) => root.querySelector(selector);
-    this.lab = this.find(".lab");
+    super(root, ".lab");
     const released = () => this.released();
     this.alpha = new AlphaControl(this.find, { move: (alpha) => this.move({ alpha }), released });
     this.gamma = new NumberDial(this.find, "gamma", {
@@ -49,8 +45,6 @@ class StreamLab {
     });
     this.listen();
     hints(root);
-    this.watch = new ResizeObserver(() => this.resized());
-    this.watch.observe(this.lab);
   }
 
   load(data) {
@@ -62,17 +56,17 @@ class StreamLab {
     this.version = data.version;
     this.revision = data.revision;
     this.ink = data.ink;
-    this.lab.classList.toggle("aps", data.ink === "aps");
-    this.lab.classList.toggle("unchanging", !this.pool.secondCount);
+    this.section.classList.toggle("aps", data.ink === "aps");
+    this.section.classList.toggle("unchanging", !this.pool.secondCount);
     this.find(".change-dial").hidden = !this.pool.secondCount;
-    this.lab.classList.remove("fresh");
+    this.section.classList.remove("fresh");
     this.orderAnew();
     if (!data.outside) this.presenter ??= this.presentable();
     this.presenter?.show();
   }
 
   presentable() {
-    return new Presenter(this.lab, {
+    return new Presenter(this.section, {
       place: this.find(".switches"),
       smallest: SMALLEST_STREAM_TEXT,
       view: () => this.view,
@@ -98,9 +92,9 @@ class StreamLab {
     this.find("#length-number").onchange = (event) =>
       this.typed(event.target, "length", [SHORTEST, LONGEST], "A drawn stream has");
     this.find(".next-order").onclick = () => this.set({ draw: (this.view.draw + 1) % (MOST_ORDER + 1) });
-    for (const radio of this.root.querySelectorAll("[name=length]"))
+    for (const radio of this.all("[name=length]"))
       radio.onchange = () => this.set({ length: radio.value === "once" ? 0 : USUAL_LENGTH, change: "" });
-    for (const plot of this.root.querySelectorAll(".tracks .plot")) this.dragIn(plot);
+    for (const plot of this.all(".tracks .plot")) this.dragIn(plot);
   }
 
   // The change follows the pointer in each figure.
@@ -144,18 +138,12 @@ class StreamLab {
 
   move(values) {
     Object.assign(this.view, values);
-    this.frame ??= requestAnimationFrame(() => this.paint());
+    this.paintSoon();
   }
 
   released() {
-    cancelAnimationFrame(this.frame);
     this.paint();
     this.report();
-  }
-
-  report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", { ...this.view }), REPORT_AFTER_MS);
   }
 
   // ---- from the view to the figures
@@ -167,8 +155,7 @@ class StreamLab {
     this.stream = null;
     this.withinReach();
     const again = this.view.length > 0;
-    for (const radio of this.root.querySelectorAll("[name=length]"))
-      radio.checked = (radio.value === "again") === again;
+    for (const radio of this.all("[name=length]")) radio.checked = (radio.value === "again") === again;
     const length = this.find("#length-number");
     length.hidden = length.nextElementSibling.hidden = !again;
     length.value = this.view.length || USUAL_LENGTH;
@@ -196,17 +183,17 @@ class StreamLab {
   }
 
   resized() {
-    if (this.drawn && this.lab.clientWidth !== this.width) this.build();
+    if (this.drawn && this.section.clientWidth !== this.width) this.build();
   }
 
   build() {
-    this.width = this.lab.clientWidth;
+    this.width = this.section.clientWidth;
     this.tracks = new Tracks((name) => this.find(`[data-plot=${name}] .plot`), this.drawn.longest, this.ink);
     this.paint();
   }
 
   paint() {
-    this.frame = null;
+    this.painted();
     const { alpha, gamma } = this.view;
     if (this.stream?.change !== Math.min(this.asked, this.drawn.most) || this.stream.drawn !== this.drawn)
       this.stream = streamAt(this.drawn, this.asked);
@@ -241,14 +228,13 @@ class StreamLab {
       this.put(`${way}-size-before`, before.meanSize, before.count ? before.meanSize.toFixed(2) : "–");
       this.put(`${way}-size-after`, after.meanSize, after.count ? after.meanSize.toFixed(2) : "–");
     }
-    for (const label of this.root.querySelectorAll(".lead .label:not(.alarm-label)"))
+    for (const label of this.all(".lead .label:not(.alarm-label)"))
       say(label, this.pool.secondCount ? "coverage after the change" : "coverage");
     this.saidFixed(found.fixed);
     this.saidAdaptive(found.adaptive, end);
     this.saidBets(alarm);
     this.saidStream();
-    clearTimeout(this.speaking);
-    this.speaking = setTimeout(() => this.speak(parts, alarm), SPEAK_AFTER_MS);
+    this.speakSoon(() => this.speak(parts, alarm));
   }
 
   put(name, value, text) {
@@ -340,23 +326,13 @@ class StreamLab {
     for (const name of ["coverage", "level", "capital"])
       this.tracks[name].svg.setAttribute("aria-label", `${this.tracks[name].label}. ${text}`);
   }
-
-  close() {
-    clearTimeout(this.reporting);
-    clearTimeout(this.speaking);
-    cancelAnimationFrame(this.frame);
-    this.watch.disconnect();
-    this.presenter?.close({ gone: true });
-  }
 }
 
-export const mountStream = mounted(
+export default mounted(
   (root) => new StreamLab(root),
   (lab, { data, setStateValue }) => {
     lab.send = setStateValue;
-    setThemeColors(lab.host, lab.lab);
+    setThemeColors(lab.host, lab.section);
     lab.load(data);
   },
 );
-
-export default mountStream;

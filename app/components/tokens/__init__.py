@@ -5,19 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
+from app.components.shared.bundled import component
 
-from charts.scripts import bundle
-
-HERE = Path(__file__).parent
-SCRIPT = HERE / "tokens.js"
-
-_mount = st.components.v2.component(
-    "hedge_tokens",
-    html=(HERE / "tokens.html").read_text(encoding="utf-8"),
-    css=(HERE / "tokens.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPT),
-)
+_mount = component("tokens", Path(__file__).with_name("tokens.html"))
 
 
 def token_text(view: dict[str, Any], *, key: str) -> None:

@@ -29,8 +29,7 @@ class TokenText {
     if (this.tokens === tokens) return;
     this.tokens = tokens;
     this.buttons = tokens.map((token, i) => {
-      const button = make("button", "", token.text || PART);
-      button.type = "button";
+      const button = make("button", token.text || PART);
       button.style.setProperty(
         "--much",
         `${token.loss === null ? 0 : Math.round(100 * Math.min(token.loss / MOST_NATS, 1))}%`,
@@ -67,14 +66,13 @@ class TokenText {
     );
     const table = make("table");
     for (const [text, p] of token.alternatives) {
-      const row = make("tr", text === token.text ? "true" : "");
-      const bar = make("td", "bar");
+      const row = make("tr", { className: text === token.text ? "true" : "" });
+      const bar = make("td.bar");
       const length = make("span");
-      const name = make("th", "", quoted(text) + (text === token.text ? " (this one came)" : ""));
-      name.scope = "row";
+      const name = make("th", { scope: "row" }, quoted(text) + (text === token.text ? " (this one came)" : ""));
       length.style.width = `${100 * p}%`;
       bar.append(length);
-      row.append(name, make("td", "", this.share(p)), bar);
+      row.append(name, make("td", this.share(p)), bar);
       table.append(row);
     }
     this.find(".said").replaceChildren(head, table);

@@ -5,20 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import streamlit as st
 
-from charts.scripts import LIVE_CSS, bundle
+from app.components.shared.bundled import component
 from core.reports.alpha_lab.covariate_shift import Shifted
 
-HERE = Path(__file__).parent
-SCRIPT = HERE / "shift.js"
-
-_mount = st.components.v2.component(
-    "hedge_shift",
-    html=(HERE / "shift.html").read_text(encoding="utf-8"),
-    css=LIVE_CSS.read_text(encoding="utf-8") + (HERE / "shift.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPT),
-)
+_mount = component("shift", Path(__file__).with_name("shift.html"))
 
 
 def shift_figure(found: Shifted, *, alpha: int, pairs: int, key: str) -> None:

@@ -1,16 +1,16 @@
 // Calibrate on one kind of questions and test on another: coverage at the lab's alpha, unweighted and weighted.
 
-import { draw, put, say, plainAlpha } from "../../shared/dom.js";
+import { draw, put, say, setThemeColors, plainAlpha } from "../../shared/dom.js";
 import { bands } from "../../shared/coverage_distributions.js";
-import { MARKS, areaPath, axes, linePath, steps } from "../../shared/svg.js";
+import { ALPHA_ACROSS, MARKS, areaPath, axes, linePath, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
+import { Live } from "../../shared/live.js";
 import { mounted } from "../../shared/mounted.js";
 
 const KINDS = [
   ["coverage", "plain", "circle"],
   ["weighted_coverage", "weighted", "square"],
 ];
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 
 // The band is that of a pair chosen beforehand; the worst of many pairs leaves it by chance alone.
 export function searchedText(pairs) {
@@ -19,17 +19,14 @@ export function searchedText(pairs) {
     : "";
 }
 
-class Shift {
+class Shift extends Live {
   constructor(root) {
-    this.root = root;
-    this.find = (selector) => root.querySelector(selector);
+    super(root, ".lab");
     this.heard = ({ detail }) => {
       this.alpha = detail;
-      this.frame ??= requestAnimationFrame(() => this.paint());
+      this.paintSoon();
     };
     document.addEventListener("hedge:alpha", this.heard);
-    this.watch = new ResizeObserver(() => this.build());
-    this.watch.observe(this.find(".lab"));
   }
 
   load(data) {
@@ -46,24 +43,15 @@ class Shift {
     this.build();
   }
 
-  themed() {
-    const host = this.root.host ?? this.root;
-    const colors = getComputedStyle(host).getPropertyValue("--st-chart-categorical-colors").split(",");
-    MEANINGS.forEach((meaning, i) => this.find(".lab").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
-  }
-
   build() {
-    const width = this.find(".lab").clientWidth;
+    const width = this.section.clientWidth;
     if (!this.data || width === this.width) return;
     this.width = width;
     const { svg, x, y } = axes(
       this.find(".plot"),
       `Coverage against alpha on ${this.data.target}, calibrated on ${this.data.source}`,
       {
-        xMax: 1,
-        xTicks: steps(5, 0.2),
-        xFormat: (tick) => tick.toFixed(1),
-        xTitle: "alpha",
+        ...ALPHA_ACROSS,
         yMax: 1,
         yTicks: steps(4, 0.25),
         yFormat: (tick) => `${tick * 100}%`,
@@ -85,8 +73,7 @@ class Shift {
   }
 
   paint() {
-    cancelAnimationFrame(this.frame);
-    this.frame = null;
+    this.painted();
     const {
       alpha,
       curves,
@@ -115,16 +102,15 @@ class Shift {
   }
 
   close() {
+    super.close();
     document.removeEventListener("hedge:alpha", this.heard);
-    cancelAnimationFrame(this.frame);
-    this.watch.disconnect();
   }
 }
 
 export default mounted(
   (root) => new Shift(root),
   (shift, { data }) => {
-    shift.themed();
+    setThemeColors(shift.host, shift.section);
     shift.load(data);
   },
 );

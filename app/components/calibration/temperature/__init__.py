@@ -13,20 +13,12 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.components.shared.bundled import component
 from app.components.shared.messages import texts_of
 from app.components.shared.seed import browser_shows, seed
 from app.state.calibration import CalibrationView
-from charts.scripts import LIVE_CSS, bundle
 
-HERE = Path(__file__).parent
-SCRIPT = HERE / "temperature.js"
-
-_mount = st.components.v2.component(
-    "hedge_temperature",
-    html=(HERE / "temperature.html").read_text(encoding="utf-8"),
-    css=LIVE_CSS.read_text(encoding="utf-8") + (HERE / "temperature.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPT),
-)
+_mount = component("temperature", Path(__file__).with_name("temperature.html"))
 
 
 def temperature_dial(

@@ -1,16 +1,15 @@
 // One temperature for all probabilities: reliability, ECE, NLL and sets follow the pointer. The value at which a person
 // releases it is sent to Python.
 
-import { draw, make, put, say } from "../../shared/dom.js";
+import { draw, make, put, say, setThemeColors } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
 import { shareInterval } from "../../shared/coverage_distributions.js";
-import { asPercent, axes, steps } from "../../shared/svg.js";
+import { SHARE_ACROSS, SHARE_UP, asPercent, axes, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
+import { Live } from "../../shared/live.js";
 import { mounted } from "../../shared/mounted.js";
 import { atTemperature, hold, nll } from "./tempering.js";
 
-const SEND_AFTER_MS = 120;
-const TALK_AFTER_MS = 500;
 const PLACES = 100;
 const WIDEST = 5;
 const HUNDRED = 100;
@@ -23,7 +22,6 @@ const endless = ({ nllInfinite, nll: loss, n }) =>
     : nllInfinite
       ? ` ${nllInfinite} of ${n} test questions give the truth a probability of 0. No temperature changes that, so the NLL is infinite (∞).`
       : "";
-const COLOURS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const READINGS = [
   [
     "ece",
@@ -87,31 +85,29 @@ function heldOf({ rows }) {
   });
 }
 
-class Dial {
+class Dial extends Live {
+  reportAfter = 120;
+
   constructor(root) {
-    this.root = root;
-    this.find = (selector) => root.querySelector(selector);
+    super(root, ".lab");
     this.range = this.find("#temperature");
     this.number = this.find("#temperature-number");
     this.range.oninput = () => this.move(hundredthsAt(Number(this.range.value)));
-    this.range.onchange = () => this.released();
+    this.range.onchange = () => this.report();
     this.number.onchange = () => this.typed();
     this.find(".plain-one").onclick = () => this.jump(HUNDRED);
     this.find(".fitted").onclick = () => this.jump(this.fitted);
     this.cells = this.readings();
     hints(root);
-    this.watch = new ResizeObserver(() => this.build());
-    this.watch.observe(this.find(".lab"));
   }
 
   readings() {
     const list = this.find(".readings");
     list.replaceChildren(); // Streamlit can mount a component again on the same element
     return READINGS.map(([name, title, gloss, written]) => {
-      const term = make("dt", "", title);
-      const now = make("dd", "big");
-      const then = make("dd", "then");
-      term.title = gloss;
+      const now = make("dd.big");
+      const then = make("dd.then");
+      const term = make("dt", { title: gloss }, title);
       now.dataset.figure = name;
       list.append(term, now, then);
       return { now, then, written };
@@ -131,9 +127,13 @@ class Dial {
     this.revision = data.revision;
     this.range.value = placeOf(this.hundredths);
     this.first = this.at(HUNDRED);
-    this.find(".lab").classList.remove("fresh");
+    this.section.classList.remove("fresh");
     this.width = null;
     this.build();
+  }
+
+  get reported() {
+    return this.hundredths;
   }
 
   at(hundredths) {
@@ -143,13 +143,13 @@ class Dial {
   move(hundredths) {
     this.hundredths = hundredths;
     say(this.find("#temperature-problem"), "");
-    this.frame ??= requestAnimationFrame(() => this.paint());
+    this.paintSoon();
   }
 
   jump(hundredths) {
     this.range.value = placeOf(hundredths);
     this.move(hundredths);
-    this.released();
+    this.report();
   }
 
   typed() {
@@ -162,19 +162,8 @@ class Dial {
     this.number.value = shownTemperature(this.hundredths);
   }
 
-  released() {
-    clearTimeout(this.sending);
-    this.sending = setTimeout(() => this.send("t", this.hundredths), SEND_AFTER_MS);
-  }
-
-  themed() {
-    const host = this.root.host ?? this.root;
-    const colors = getComputedStyle(host).getPropertyValue("--st-chart-categorical-colors").split(",");
-    COLOURS.forEach((meaning, i) => this.find(".lab").style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
-  }
-
   build() {
-    const width = this.find(".lab").clientWidth;
+    const width = this.section.clientWidth;
     if (!this.held || width === this.width) return;
     this.width = width;
     this.updates = [this.reliabilityFigure(), this.confidenceFigure()];
@@ -186,13 +175,9 @@ class Dial {
       this.find("[data-plot=reliability] .plot"),
       "Accuracy against confidence, bin by bin",
       {
-        xMax: 1,
-        xTicks: steps(4, 0.25),
-        xFormat: asPercent,
+        ...SHARE_ACROSS,
         xTitle: "Confidence",
-        yMax: 1,
-        yTicks: steps(4, 0.25),
-        yFormat: asPercent,
+        ...SHARE_UP,
         yTitle: "Accuracy",
       },
     );
@@ -238,9 +223,7 @@ class Dial {
       this.find("[data-plot=confidence] .plot"),
       "Questions by confidence, and those that are right",
       {
-        xMax: 1,
-        xTicks: steps(4, 0.25),
-        xFormat: asPercent,
+        ...SHARE_ACROSS,
         xTitle: "Confidence",
         yMax: most,
         yTicks: steps(4, most / 4),
@@ -264,8 +247,7 @@ class Dial {
   }
 
   paint() {
-    cancelAnimationFrame(this.frame);
-    this.frame = null;
+    this.painted();
     const found = this.at(this.hundredths);
     this.updates.forEach((update) => update(found));
     this.cells.forEach(({ now, then, written }) => {
@@ -281,14 +263,11 @@ class Dial {
         ? "At 1, the probabilities are the model’s own. A higher temperature makes them more equal, a lower one less equal."
         : `Every probability is raised to the power 1/${shownTemperature(this.hundredths)} and scaled to sum to 1, which makes the model ${surer}.`;
     say(this.find(".promise"), meaning + endless(found));
-    clearTimeout(this.talking);
-    this.talking = setTimeout(
-      () =>
-        say(
-          this.find(".summary"),
-          `At temperature ${shownTemperature(this.hundredths)} ECE ${found.ece.toFixed(3)}, NLL ${nll(found)}, LAC ${found.sets.lac.meanSize.toFixed(2)} and APS ${found.sets.aps.meanSize.toFixed(2)} options.`,
-        ),
-      TALK_AFTER_MS,
+    this.speakSoon(() =>
+      say(
+        this.find(".summary"),
+        `At temperature ${shownTemperature(this.hundredths)} ECE ${found.ece.toFixed(3)}, NLL ${nll(found)}, LAC ${found.sets.lac.meanSize.toFixed(2)} and APS ${found.sets.aps.meanSize.toFixed(2)} options.`,
+      ),
     );
   }
 
@@ -299,20 +278,13 @@ class Dial {
       now.dataset.value = values[i];
     });
   }
-
-  close() {
-    clearTimeout(this.sending);
-    clearTimeout(this.talking);
-    cancelAnimationFrame(this.frame);
-    this.watch.disconnect();
-  }
 }
 
 export default mounted(
   (root) => new Dial(root),
   (dial, { data, setStateValue }) => {
-    dial.send = setStateValue;
-    dial.themed();
+    dial.send = (_, hundredths) => setStateValue("t", hundredths);
+    setThemeColors(dial.host, dial.section);
     dial.load(data);
   },
 );

@@ -12,32 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from app.components.compare.pair_state import COMPARISON_KEY, take_view
+from app.components.shared.bundled import component
 from app.components.shared.published_switch import source_lines
 from app.components.shared.seed import seed
 from app.state.compare import CompareView
 from charts.run_names import short_names, told_apart
-from charts.scripts import bundle
 from core.conformal.scores import SCORES
 from core.questions.bank_names import task_title
 from core.reports.compare.run_matrix import RunMatrix
 from core.reports.overview.published import SOURCES, PublishedResult
 from core.reports.run_filter import name_order, task_key
 
-HERE = Path(__file__).parent
-COMPARE_CSS = HERE.parent / "compare.css"
-SCRIPT = HERE / "comparison.js"
 NAMES = ("measure", "first", "second")
 """The fields of a view that the component shows and changes."""
 
-_mount = st.components.v2.component(
-    "hedge_comparison",
-    html=(HERE / "comparison.html").read_text(encoding="utf-8"),
-    css=COMPARE_CSS.read_text(encoding="utf-8") + (HERE / "comparison.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPT),
-)
+_mount = component("comparison", Path(__file__).with_name("comparison.html"))
 
 
 def comparison(

@@ -1,27 +1,26 @@
 // All runs side by side, and the matrix of all pairs. A chosen pair is told to the inspector here in the browser, and
 // to Python for the link.
 
-import { draw, make, say, setThemeColors } from "../../shared/dom.js";
+import { draw, make, say } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
-import { mounted } from "../../shared/mounted.js";
+import { Live, mountedLive } from "../../shared/live.js";
 import { MARKS } from "../../shared/svg.js";
 import { Tip } from "../../shared/tip.js";
 import { drawDots, looksOf, markChosen } from "./dots.js";
 import { MEASURES, Matrix, pairTable } from "./matrix.js";
 
 export const PAIR_CHOSEN = "hedge:pair";
-const REPORT_AFTER_MS = 150;
 
-class Comparison {
+class Comparison extends Live {
+  reportAfter = 150;
+
   constructor(root) {
-    this.root = root;
-    this.find = (selector) => root.querySelector(selector);
+    super(root, ".comparison");
     this.tip = new Tip(root);
     this.matrix = new Matrix(this.find(".matrix"), this.tip, (i, j) => this.choose(i, j));
     this.find(".measures").replaceChildren(
       ...Object.entries(MEASURES).map(([name, { title }]) => {
-        const button = make("button", "", title);
-        button.type = "button";
+        const button = make("button", title);
         button.dataset.measure = name;
         button.onclick = () => this.measured(name);
         return button;
@@ -30,8 +29,6 @@ class Comparison {
     this.find(".group").onchange = (event) => this.grouped(Number(event.target.value));
     this.heard = (event) => event.detail.from !== this && this.hear(event.detail);
     window.addEventListener(PAIR_CHOSEN, this.heard);
-    this.watch = new ResizeObserver(() => this.resized());
-    this.watch.observe(this.find(".comparison"));
     hints(root);
   }
 
@@ -39,7 +36,7 @@ class Comparison {
     this.data = data;
     this.ids = data.runs.map(({ id }) => id);
     this.width = null;
-    this.find(".comparison").classList.remove("fresh");
+    this.section.classList.remove("fresh");
     this.legend();
     const select = this.find(".group");
     this.find(".of-group").hidden = data.groups.length < 2;
@@ -48,7 +45,14 @@ class Comparison {
     select.value = String(Math.max(0, own));
   }
 
-  seed(view) {
+  // The matrix of all pairs arrives later.
+  renew(data) {
+    const arrived = Boolean(this.data.matrix) !== Boolean(data.matrix);
+    this.data = data;
+    if (arrived && this.revision === data.revision) this.pairs();
+  }
+
+  seed({ view }) {
     this.view = { ...view };
     this.paint();
   }
@@ -89,11 +93,6 @@ class Comparison {
     this.report();
   }
 
-  report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", { ...this.view }), REPORT_AFTER_MS);
-  }
-
   // ---- drawing
 
   paint() {
@@ -131,9 +130,7 @@ class Comparison {
       return svg;
     };
     const entry = (svg, text) => {
-      const span = make("span");
-      span.append(svg, text);
-      return span;
+      return make("span", svg, text);
     };
     const line = (svg, ink) => draw(svg, "line", { class: `whisker ${ink}`, x1: -12, x2: 12, y1: 0, y2: 0 });
     this.find(".legend-row").replaceChildren(
@@ -162,7 +159,7 @@ class Comparison {
             ),
           ]
         : []),
-      entry(make("span", "", ""), "The axes are zoomed to the runs."),
+      entry(make("span", ""), "The axes are zoomed to the runs."),
     );
   }
 
@@ -172,7 +169,7 @@ class Comparison {
     const { measure } = this.view;
     const waiting = !matrix && !problem;
     say(this.find(".problem"), problem);
-    for (const button of this.root.querySelectorAll(".measures button"))
+    for (const button of this.all(".measures button"))
       button.setAttribute("aria-pressed", String(button.dataset.measure === measure));
     this.find(".measures").hidden = Boolean(problem);
     this.find(".beside").hidden = Boolean(problem);
@@ -220,25 +217,10 @@ class Comparison {
   }
 
   close() {
-    clearTimeout(this.reporting);
+    super.close();
     window.removeEventListener(PAIR_CHOSEN, this.heard);
-    this.watch.disconnect();
     this.tip.hide();
   }
 }
 
-export default mounted(
-  (root) => new Comparison(root),
-  (comparison, { data, parentElement, setStateValue }) => {
-    comparison.send = setStateValue;
-    setThemeColors(parentElement.host ?? parentElement, comparison.find(".comparison"));
-    const isNew = comparison.version !== data.version;
-    const arrived = !isNew && Boolean(comparison.data?.matrix) !== Boolean(data.matrix);
-    if (isNew) comparison.load(data);
-    else comparison.data = data;
-    if (isNew || comparison.revision !== data.revision) comparison.seed(data.view);
-    else if (arrived) comparison.pairs();
-    comparison.version = data.version;
-    comparison.revision = data.revision;
-  },
-);
+export default mountedLive((root) => new Comparison(root));

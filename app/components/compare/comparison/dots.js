@@ -66,9 +66,8 @@ function panelFigure(data, name, panel, { looks, left, columns, width, tip, chos
   );
   const rows = runs.length + published.length;
   const height = TOP + ROW * rows + AXIS;
-  const figure = make("figure", columns === 4 ? "panel stacked" : "panel");
-  const caption = make("figcaption");
-  caption.append(make("b", "", panel.title), make("span", "gloss", GLOSSES[name]));
+  const figure = make("figure", { className: columns === 4 ? "panel stacked" : "panel" });
+  const caption = make("figcaption", make("b", panel.title), make("span.gloss", GLOSSES[name]));
   figure.style.width = `${width}px`;
   figure.append(caption);
   const svg = draw(figure, "svg", {

@@ -1,6 +1,6 @@
 // The matrix of paired differences: a cell is the column's figure minus the row's. A click chooses the pair.
 
-import { make } from "../../shared/dom.js";
+import { headRow, make } from "../../shared/dom.js";
 
 export const SIGNIFICANT = 0.05;
 export const MEASURES = {
@@ -68,30 +68,29 @@ export class Matrix {
     const count = (names.length * (names.length - 1)) / 2;
     const most = Math.max(1e-9, ...[...found.values()].map(({ value }) => Math.abs(value ?? 0)));
     const table = make("table");
-    const head = make("tr");
-    head.append(make("th", "corner"));
+    const head = make("tr", make("th.corner"));
     numbers.forEach((number, j) => {
-      const cell = make("th", "column", String(number));
-      cell.scope = "col";
-      cell.title = titles[j];
-      if (names.length <= 6) cell.append(make("span", "column-name", names[j]));
+      const cell = make("th.column", { scope: "col", title: titles[j] }, String(number));
+      if (names.length <= 6) cell.append(make("span.column-name", names[j]));
       head.append(cell);
     });
-    const top = make("thead");
-    top.append(head);
+    const top = make("thead", head);
     const body = make("tbody");
     names.forEach((name, i) => {
-      const row = make("tr");
-      const lead = make("th", "lead");
-      lead.scope = "row";
-      lead.title = titles[i];
-      lead.append(make("span", "number", String(numbers[i])), make("span", "lead-name", name));
-      row.append(lead);
+      const row = make(
+        "tr",
+        make(
+          "th.lead",
+          { scope: "row", title: titles[i] },
+          make("span.number", String(numbers[i])),
+          make("span.lead-name", name),
+        ),
+      );
       names.forEach((_, j) => row.append(this.cell({ i, j, titles, measure, values, found, count, most, chosen })));
       body.append(row);
     });
     table.append(
-      make("caption", "unseen", `Differences in ${MEASURES[measure].title}: the column's run minus the row's run`),
+      make("caption.unseen", `Differences in ${MEASURES[measure].title}: the column's run minus the row's run`),
       top,
       body,
     );
@@ -114,11 +113,9 @@ export class Matrix {
     }
     const difference = found.get(`${i} ${j}`);
     const plain = values[i] === null || values[j] === null ? null : values[j] - values[i];
-    const button = make("button", "", signed(difference ? difference.value : plain, measure));
     const lines = cellLines(measure, titles[i], titles[j], [values[i], values[j]], difference, count);
     const sure = difference && difference.corrected <= SIGNIFICANT;
-    button.type = "button";
-    button.tabIndex = -1;
+    const button = make("button", { tabIndex: -1 }, signed(difference ? difference.value : plain, measure));
     button.dataset.cell = `${i} ${j}`;
     button.className = !difference ? "waiting" : sure ? "sure" : "luck";
     button.setAttribute("aria-label", lines.join(". "));
@@ -158,23 +155,13 @@ export class Matrix {
 // The chosen pair in full: every figure of both runs, the difference, its interval and its test.
 export function pairTable(first, second, matrix, [i, j]) {
   const table = make("table");
-  const head = make("tr");
   const pairs = matrix.pairs.accuracy.length;
   const titles = ["", "First", "Second", "Difference", "95% interval", ...(pairs > 1 ? ["p alone", "p, Holm"] : ["p"])];
-  for (const title of titles) {
-    const cell = make("th", "", title);
-    cell.scope = "col";
-    if (!title) cell.append(make("span", "unseen", "Figure"));
-    head.append(cell);
-  }
   const body = make("tbody");
   for (const [name, { title, value, unit }] of Object.entries(MEASURES)) {
-    const row = make("tr");
     const found = byPair(matrix.pairs[name]).get(`${i} ${j}`);
     const one = (of) => (of === null ? "–" : value(of));
-    const lead = make("th", "", title);
-    lead.scope = "row";
-    row.append(lead);
+    const row = make("tr", make("th", { scope: "row" }, title));
     const cells = [
       one(matrix.figures[name][i]),
       one(matrix.figures[name][j]),
@@ -184,12 +171,12 @@ export function pairTable(first, second, matrix, [i, j]) {
       pText(found.corrected),
     ];
     cells.forEach((text, at) =>
-      row.append(make("td", at === cells.length - 1 && found.corrected <= SIGNIFICANT ? "sure" : "", text)),
+      row.append(
+        make("td", { className: at === cells.length - 1 && found.corrected <= SIGNIFICANT ? "sure" : "" }, text),
+      ),
     );
     body.append(row);
   }
-  const top = make("thead");
-  top.append(head);
-  table.append(make("caption", "", `${first} → ${second}`), top, body);
+  table.append(make("caption", `${first} → ${second}`), make("thead", headRow(titles, "Figure")), body);
   return table;
 }

@@ -9,33 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import streamlit as st
-
 from app import navigation, state
 from app.components.compare.compare_cache import InspectorTables
 from app.components.compare.pair_state import INSPECTOR_KEY, take_view
+from app.components.shared.bundled import component
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import seed
 from app.state.compare import CompareView
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
 from charts.run_names import told_apart
-from charts.scripts import bundle
 from core.conformal.scores import SCORES
 from core.questions.option_names import short_names
 
-HERE = Path(__file__).parent
-COMPARE_CSS = HERE.parent / "compare.css"
-SCRIPT = HERE / "inspector.js"
 NAMES = ("first", "second", "right", "change", "sure", "subject", "search", "order", "question")
 """The fields of a view that the component shows and changes."""
 
-_mount = st.components.v2.component(
-    "hedge_inspector",
-    html=(HERE / "inspector.html").read_text(encoding="utf-8"),
-    css=COMPARE_CSS.read_text(encoding="utf-8") + (HERE / "inspector.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPT),
-)
+_mount = component("inspector", Path(__file__).with_name("inspector.html"))
 
 
 def inspector(

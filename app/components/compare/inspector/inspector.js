@@ -2,47 +2,24 @@
 // keyboard change only what is shown here, and Python is told for the link.
 
 import { make, say, setThemeColors } from "../../shared/dom.js";
+import { Live } from "../../shared/live.js";
 import { mounted } from "../../shared/mounted.js";
+import { questionTexts } from "../../shared/question_texts.js";
 import { SINGLE_KEYS_CHANGED, singleKeysWork } from "../../shared/single_keys.js";
 import { closeRow, openRow, questionRow } from "./row.js";
 import { CHANGES, COUNTS, ORDERS, SURENESS, chosenRows, readNumbers } from "./rows.js";
 
 const PAIR_CHOSEN_EVENT = "hedge:pair";
 const SHOWN = 20;
-const REPORT_AFTER_MS = 150;
 const SEARCH_AFTER_MS = 150;
 const KEYS = "Keys: j and k move, Enter opens";
 const EDITED = "input, select, textarea, [contenteditable]";
 
-// The texts of an Arrow table. They are read only where they are shown or searched.
-// `names` are those of a classifier's classes, which stand in no row.
-export function textsOf(table, options, names = []) {
-  const read = (name) => {
-    const column = table.getChild(name);
-    return (i) => String(column?.get(i) ?? "");
-  };
-  const each = Array.from({ length: options }, (_, j) => read(`o${j}`));
-  const texts = {
-    id: read("id"),
-    group: read("group"),
-    context: read("context"),
-    question: read("question"),
-    option: (i, j) => names[j] ?? each[j]?.(i) ?? "",
-  };
-  const lower = [];
-  texts.holds = (i, words) => {
-    lower[i] ??= [texts.group(i), texts.question(i), texts.context(i), ...each.map((option) => option(i))]
-      .join(" ")
-      .toLowerCase();
-    return words.every((word) => lower[i].includes(word));
-  };
-  return texts;
-}
+class Inspector extends Live {
+  reportAfter = 150;
 
-class Inspector {
   constructor(root) {
-    this.root = root;
-    this.find = (selector) => root.querySelector(selector);
+    super(root, ".inspector");
     this.start = 0;
     this.listen();
   }
@@ -55,12 +32,12 @@ class Inspector {
     this.named();
     for (const number of this.find(".counts").querySelectorAll(".number")) say(number, "–");
     say(this.find(".found"), "Reading the questions …");
-    this.find(".questions").replaceChildren(...Array.from({ length: SHOWN }, () => make("li", "blank")));
+    this.find(".questions").replaceChildren(...Array.from({ length: SHOWN }, () => make("li.blank")));
     this.waiting(true);
   }
 
   waiting(waits) {
-    const section = this.find(".inspector");
+    const section = this.section;
     section.classList.remove("fresh");
     section.inert = waits;
     section.ariaBusy = String(waits);
@@ -81,7 +58,7 @@ class Inspector {
     this.runs(data);
     this.letters = data.letters;
     this.numbers = readNumbers(data.numbers, data.runs.length, data.letters.length);
-    this.texts = textsOf(data.texts, data.letters.length, data.options);
+    this.texts = questionTexts(data.texts, data.options);
     this.places = null;
     const subjects = new Set();
     for (let i = 0; i < this.numbers.m; i++) subjects.add(this.texts.group(i));
@@ -139,9 +116,8 @@ class Inspector {
     find(".counts").append(
       ...Object.entries(COUNTS).map(([name, word]) => {
         const button = make("button");
-        button.type = "button";
         button.dataset.count = name;
-        button.append(make("span", "number"), make("span", "word", word));
+        button.append(make("span.number"), make("span.word", word));
         button.onclick = () => this.change({ right: this.view.right === name ? "all" : name });
         return button;
       }),
@@ -199,7 +175,7 @@ class Inspector {
     const [at] = event.composedPath();
     const inside = this.root.contains(at);
     if (at.matches?.(EDITED) || (!inside && at !== document.body)) return;
-    const { top, bottom } = this.find(".inspector").getBoundingClientRect();
+    const { top, bottom } = this.section.getBoundingClientRect();
     if (bottom < 0 || top > window.innerHeight) return;
     if (event.key === "j" || event.key === "k") {
       event.preventDefault();
@@ -247,11 +223,6 @@ class Inspector {
   open(run, i) {
     clearTimeout(this.reporting);
     this.trigger("open", { ...this.view, run: this.ids[run], id: this.idIn(run, i) });
-  }
-
-  report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", { ...this.view }), REPORT_AFTER_MS);
   }
 
   // ---- what is shown
@@ -346,7 +317,7 @@ class Inspector {
   }
 
   close() {
-    clearTimeout(this.reporting);
+    super.close();
     clearTimeout(this.typing);
     window.removeEventListener(PAIR_CHOSEN_EVENT, this.heard);
     document.removeEventListener("keydown", this.pressed);
@@ -356,10 +327,10 @@ class Inspector {
 
 export default mounted(
   (root) => new Inspector(root),
-  (inspector, { data, parentElement, setStateValue, setTriggerValue }) => {
+  (inspector, { data, setStateValue, setTriggerValue }) => {
     inspector.send = setStateValue;
     inspector.trigger = setTriggerValue;
-    setThemeColors(parentElement.host ?? parentElement, inspector.find(".inspector"));
+    setThemeColors(inspector.host, inspector.section);
     if (data.numbers) {
       const isNew = inspector.version !== data.version;
       if (isNew) inspector.load(data);

@@ -1,7 +1,7 @@
 // One question in the inspector: its text, and for each of the two runs its set, its pick and its probabilities. Text
 // from data enters the page as text (textContent), never as markup.
 
-import { make } from "../../shared/dom.js";
+import { headRow, make, wayTo } from "../../shared/dom.js";
 import { foremost, listed } from "../../shared/many_options.js";
 import { FULL } from "./rows.js";
 
@@ -30,18 +30,17 @@ function bars(state, run, i) {
   const { numbers, letters } = state;
   const { pick, p, holds } = numbers.runs[run];
   const label = numbers.label[i];
-  const host = make("div", "bars");
+  const host = make("div.bars");
   for (const j of optionsOf(state, i, [run])) {
-    const column = make(
-      "span",
-      `option${holds(i, j) ? " member" : ""}${j === pick[i] ? " pick" : ""}${j === label ? " truth" : ""}`,
-    );
-    const track = make("span", "track");
-    const bar = make("span", "bar");
+    const column = make("span", {
+      className: `option${holds(i, j) ? " member" : ""}${j === pick[i] ? " pick" : ""}${j === label ? " truth" : ""}`,
+    });
+    const track = make("span.track");
+    const bar = make("span.bar");
     bar.style.height = `${Math.max(3, (100 * p[j][i]) / FULL)}%`;
     track.append(bar);
     column.title = letters[j];
-    column.append(track, ...(letters[j].length > 2 ? [] : [make("span", "letter", letters[j])]));
+    column.append(track, ...(letters[j].length > 2 ? [] : [make("span.letter", letters[j])]));
     host.append(column);
   }
   return host;
@@ -51,17 +50,18 @@ function side(state, run, i) {
   const { numbers, letters } = state;
   const { pick, p, holds } = numbers.runs[run];
   const right = pick[i] === numbers.label[i];
-  const made = make("div", "side");
-  const said = make("div", "picked");
-  said.append(
-    make("b", right ? "good" : "bad", `${letters[pick[i]]} ${right ? "✓" : "✗"}`),
-    make("span", "share", percentOf(p[pick[i]][i])),
+  const made = make("div.side");
+  const said = make(
+    "div.picked",
+    make("b", { className: right ? "good" : "bad" }, `${letters[pick[i]]} ${right ? "✓" : "✗"}`),
+    make("span.share", percentOf(p[pick[i]][i])),
   );
   const kept = listed(letters.filter((_, j) => holds(i, j)));
-  const words = make("div", "set", kept ? `{${kept}}` : "{ }");
-  words.title = setSaid(letters, numbers.runs[run], i, numbers.label[i]);
-  const right_side = make("div", "words");
-  right_side.append(said, words);
+  const right_side = make(
+    "div.words",
+    said,
+    make("div.set", { title: setSaid(letters, numbers.runs[run], i, numbers.label[i]) }, kept ? `{${kept}}` : "{ }"),
+  );
   const chart = bars(state, run, i);
   made.classList.toggle("many", chart.children.length > BESIDE || letters[pick[i]].length > 2);
   made.append(chart, right_side);
@@ -70,59 +70,41 @@ function side(state, run, i) {
 
 function optionTable(state, i) {
   const { numbers, letters, names, first, second, texts } = state;
-  const table = make("table", "options");
-  const head = make("tr");
-  for (const title of ["", "Option", names[first], names[second]]) {
-    const cell = make("th", "", title);
-    cell.scope = "col";
-    if (!title) cell.append(make("span", "unseen", "Letter"));
-    head.append(cell);
-  }
+  const table = make("table.options");
   const body = make("tbody");
   for (const j of optionsOf(state, i, [first, second])) {
     const text = texts.option(i, j);
-    const row = make("tr", j === numbers.label[i] ? "truth" : "");
-    const option = make("td", "text", text);
-    if (j === numbers.label[i]) option.append(make("span", "tag", "right answer"));
-    row.append(make("td", "letter", text === state.options[j] ? "" : letters[j]), option);
+    const row = make("tr", { className: j === numbers.label[i] ? "truth" : "" });
+    const option = make("td.text", text);
+    if (j === numbers.label[i]) option.append(make("span.tag", "right answer"));
+    row.append(make("td.letter", text === state.options[j] ? "" : letters[j]), option);
     for (const run of [first, second]) {
       const { pick, p, holds } = numbers.runs[run];
-      const cell = make("td", "share");
-      const bar = make("span", `line${holds(i, j) ? " member" : ""}`);
+      const cell = make("td.share");
+      const bar = make("span", { className: `line${holds(i, j) ? " member" : ""}` });
       bar.style.width = `${(100 * p[j][i]) / FULL}%`;
-      const track = make("span", "line-track");
-      track.append(bar);
       cell.append(
-        make("span", "", `${percentOf(p[j][i])} `),
-        make("span", holds(i, j) ? "in" : "out", holds(i, j) ? "in the set" : "out"),
-        ...(j === pick[i] ? [make("span", "tag", "pick")] : []),
-        track,
+        make("span", `${percentOf(p[j][i])} `),
+        make("span", { className: holds(i, j) ? "in" : "out" }, holds(i, j) ? "in the set" : "out"),
+        ...(j === pick[i] ? [make("span.tag", "pick")] : []),
+        make("span.line-track", bar),
       );
       row.append(cell);
     }
     body.append(row);
   }
-  const top = make("thead");
-  top.append(head);
-  table.append(top, body);
+  table.append(make("thead", headRow(["", "Option", names[first], names[second]], "Letter")), body);
   return table;
 }
 
 function links(state, i) {
-  const made = make("div", "links");
+  const made = make("div.links");
   for (const [run, word] of [
     [state.first, "first"],
     [state.second, "second"],
   ]) {
-    const link = make("a", "", `One question, ${word} run`);
-    link.href = state.href(run, i);
-    link.onclick = (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      event.stopPropagation();
-      state.open(run, i);
-    };
-    made.append(link);
+    const link = make("a", `One question, ${word} run`);
+    made.append(wayTo(link, state.href(run, i), () => state.open(run, i)));
   }
   return made;
 }
@@ -130,17 +112,15 @@ function links(state, i) {
 // A row of the list. Its button opens and closes the options in full.
 export function questionRow(state, i, place) {
   const { texts, numbers, letters } = state;
-  const item = make("li", "question");
+  const item = make("li.question");
   const label = numbers.label[i];
-  const asked = make("button", "asked");
-  asked.type = "button";
-  asked.setAttribute("aria-expanded", "false");
-  asked.append(
-    make("span", "where", [String(place), texts.group(i)].filter(Boolean).join(" · ")),
-    make("span", "text", texts.question(i) || `Question ${texts.id(i)}`),
-    make("span", "truth-text", `Right: ${state.options.length ? "" : `${letters[label]} `}${texts.option(i, label)}`),
+  const asked = make(
+    "button.asked",
+    { "aria-expanded": "false", onclick: () => state.select(i, { toggle: true }) },
+    make("span.where", [String(place), texts.group(i)].filter(Boolean).join(" · ")),
+    make("span.text", texts.question(i) || `Question ${texts.id(i)}`),
+    make("span.truth-text", `Right: ${state.options.length ? "" : `${letters[label]} `}${texts.option(i, label)}`),
   );
-  asked.onclick = () => state.select(i, { toggle: true });
   item.dataset.row = i;
   item.append(asked, side(state, state.first, i), side(state, state.second, i));
   return item;
@@ -149,9 +129,9 @@ export function questionRow(state, i, place) {
 export function openRow(state, item, i) {
   item.classList.add("open");
   item.querySelector(".asked").setAttribute("aria-expanded", "true");
-  const more = make("div", "more");
+  const more = make("div.more");
   const context = state.texts.context(i);
-  if (context) more.append(make("p", "context", context));
+  if (context) more.append(make("p.context", context));
   more.append(optionTable(state, i), links(state, i));
   item.append(more);
 }

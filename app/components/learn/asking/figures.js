@@ -1,12 +1,13 @@
 // The figures of the lesson on asking, by the names of its steps (../figures.js).
 
 import { shareInterval } from "../../shared/coverage_distributions.js";
-import { draw, make, put, say } from "../../shared/dom.js";
-import { axes, steps } from "../../shared/svg.js";
+import { draw, headRow, make, put } from "../../shared/dom.js";
+import { ALPHA_ACROSS, axes, steps, linePath } from "../../shared/svg.js";
 import { shareBars } from "../bars.js";
-import { mover } from "../mover.js";
+import { keptMover } from "../mover.js";
 import { share } from "../numbers.js";
-import { ASKING_FACTS, byLetter, byText, examplesText, pointsSpan, testedOf } from "./facts.js";
+import { ASKING_FACTS, byLetter, byText, examplesText, pointsSpan } from "./facts.js";
+import { guessMark } from "../guess_mark.js";
 
 const LETTER_NAMES = "ABCDEFGH";
 
@@ -18,48 +19,44 @@ const rightShare = ({ hits, m }) => withEnds(hits, m);
 
 // One question with the probability of each option by letter and by text.
 function askedTable({ question, options, truth, letters, texts }) {
-  const card = make("div", "question-card");
-  const table = make("table", "two-scores");
-  const head = table.createTHead().insertRow();
-  for (const text of ["Option", "By letter", "By text"]) {
-    const cell = make("th", "", text);
-    cell.scope = "col";
-    head.append(cell);
-  }
+  const card = make("div.question-card");
+  const table = make("table.two-scores");
+  table.createTHead().append(headRow(["Option", "By letter", "By text"]));
   const body = table.createTBody();
   options.forEach((option, j) => {
     const row = body.insertRow();
-    const name = make("td");
-    name.append(make("b", "", LETTER_NAMES[j]), ` ${option}${j === truth ? " (right)" : ""}`);
-    row.append(name);
+    row.append(make("td", make("b", LETTER_NAMES[j]), ` ${option}${j === truth ? " (right)" : ""}`));
     for (const p of [letters, texts]) {
       const most = p[j] === Math.max(...p);
-      row.append(make("td", "", `${p[j].toFixed(3)}${most ? " ✓" : ""}`));
+      row.append(make("td", `${p[j].toFixed(3)}${most ? " ✓" : ""}`));
     }
   });
-  card.append(make("p", "card-asked", question), table);
+  card.append(make("p.card-asked", question), table);
   return card;
 }
 
 const waysFigure = {
-  alpha: false,
-  questions: testedOf,
-  caption: ({ open }) =>
-    open
-      ? "How often each way is right, with 95% intervals. Below: one question both ways, ✓ at the pick."
-      : "How often the answer by letter is right. Below: one question in both ways, ✓ at the pick.",
+  caption: "How often the answer by letter is right. Below: one question in both ways, ✓ at the pick.",
+  answered: "How often each way is right, with 95% intervals. Below: one question both ways, ✓ at the pick.",
   build(host, { run, kept }) {
     kept.case ??= 0;
     const plot = make("div");
     const place = make("div");
-    const more = make("button", "", "Another question");
-    more.type = "button";
     const deal = () => place.replaceChildren(askedTable(run.cases[kept.case % run.cases.length]));
-    more.onclick = () => {
-      kept.case += 1;
-      deal();
-    };
-    host.replaceChildren(plot, place, more);
+    host.replaceChildren(
+      plot,
+      place,
+      make(
+        "button",
+        {
+          onclick: () => {
+            kept.case += 1;
+            deal();
+          },
+        },
+        "Another question",
+      ),
+    );
     const rows = [{ name: "by letter" }, { name: "by text" }, { name: "guessing", outlined: true }];
     const bars = shareBars(plot, rows, "How often each way of asking is right");
     deal();
@@ -68,47 +65,41 @@ const waysFigure = {
       bars.guessed(guess, 1);
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `${ASKING_FACTS.ask_letter_right(at)} are right by letter and ${ASKING_FACTS.ask_text_right(at)} by text.`
-      : "How often the answer by text is right is hidden until you guess.",
+  hidden: "How often the answer by text is right is hidden until you guess.",
+  describe: (at) =>
+    `${ASKING_FACTS.ask_letter_right(at)} are right by letter and ${ASKING_FACTS.ask_text_right(at)} by text.`,
 };
 
 // A slider over the numbers of examples that were asked.
-function examplesMover(run, { value, moved }) {
-  return mover({
+function examplesMover(run, kept, name, { start, line, moved }) {
+  return keptMover(kept, name, {
     label: "examples in the prompt",
     max: run.shots.length - 1,
-    value,
+    start,
+    line,
     shown: (place) => String(run.shots[place]),
-    moved: (place) => moved(place, run.shots[place]),
+    moved: (place) => moved(run.shots[place]),
   });
 }
 
 const habitFigure = {
-  alpha: false,
-  questions: testedOf,
-  caption: ({ open }) =>
-    open
-      ? "Outlined: how often each letter is right. Full: how often it is picked, with 95% intervals."
-      : "How often each letter is right. What the model picks appears after your guess.",
+  caption: "How often each letter is right. What the model picks appears after your guess.",
+  answered: "Outlined: how often each letter is right. Full: how often it is picked, with 95% intervals.",
   build(host, { run, kept }) {
-    kept.habit ??= Math.max(0, run.shots.indexOf(1));
     const plot = make("div");
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     const names = Array.from({ length: run.k }, (_, j) => LETTER_NAMES[j]);
     let bars = null;
     let open = false;
-    const slider = examplesMover(run, {
-      value: kept.habit,
-      moved: (place, shots) => {
-        kept.habit = place;
+    const slider = examplesMover(run, kept, "habit", {
+      start: Math.max(0, run.shots.indexOf(1)),
+      line,
+      moved: (shots) => {
         const { counts, m, hits } = byLetter(run, shots);
         bars?.update(
           names.flatMap((_, j) => [{ value: counts.true[j] / m }, open ? withEnds(counts.picked[j], m) : null]),
         );
-        say(line, `With ${examplesText(shots)}: ${share(hits / m)} right by letter`);
-        return line.textContent;
+        return `With ${examplesText(shots)}: ${share(hits / m)} right by letter`;
       },
     });
     host.replaceChildren(plot, slider.row, line);
@@ -124,31 +115,24 @@ const habitFigure = {
       slider.show();
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `With one example A is picked for ${ASKING_FACTS.ask_first_picked(at)} and right for ${ASKING_FACTS.ask_first_true(at)} of the questions.`
-      : "How often each letter is picked is hidden until you guess.",
+  hidden: "How often each letter is picked is hidden until you guess.",
+  describe: (at) =>
+    `With one example A is picked for ${ASKING_FACTS.ask_first_picked(at)} and right for ${ASKING_FACTS.ask_first_true(at)} of the questions.`,
 };
 
 const askedExamplesFigure = {
-  alpha: false,
-  questions: testedOf,
-  caption: ({ open }) =>
-    open
-      ? "How often the answers by text are right, with 95% intervals. The slider compares with no examples."
-      : "How often the answers by text are right. The rest appears after your guess.",
+  caption: "How often the answers by text are right. The rest appears after your guess.",
+  answered: "How often the answers by text are right, with 95% intervals. The slider compares with no examples.",
   build(host, { run, kept }) {
-    kept.examples ??= run.shots.length - 1;
     const plot = make("div");
-    const line = make("p", "figure-said");
-    const slider = examplesMover(run, {
-      value: kept.examples,
-      moved: (place, shots) => {
-        kept.examples = place;
+    const line = make("p.figure-said");
+    const slider = examplesMover(run, kept, "examples", {
+      start: run.shots.length - 1,
+      line,
+      moved: (shots) => {
         const found = run.paired.shots.find((one) => one.shots === shots);
         const less = found ? `, ${pointsSpan(found).replaceAll("*", "")} from none` : "";
-        say(line, `With ${examplesText(shots)}: ${share(rightShare(byText(run, shots)).value)} right by text${less}`);
-        return line.textContent;
+        return `With ${examplesText(shots)}: ${share(rightShare(byText(run, shots)).value)} right by text${less}`;
       },
     });
     host.replaceChildren(plot, slider.row, line);
@@ -164,38 +148,25 @@ const askedExamplesFigure = {
       slider.show();
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `By text, ${ASKING_FACTS.ask_text_right(at)} are right without examples, and ${ASKING_FACTS.ask_many_right(at)} with ${ASKING_FACTS.ask_most_shots(at)}.`
-      : "What examples do is hidden until you guess.",
+  hidden: "What examples do is hidden until you guess.",
+  describe: (at) =>
+    `By text, ${ASKING_FACTS.ask_text_right(at)} are right without examples, and ${ASKING_FACTS.ask_many_right(at)} with ${ASKING_FACTS.ask_most_shots(at)}.`,
 };
 
 const askedSizesFigure = {
-  questions: testedOf,
-  caption: ({ open }) =>
-    open
-      ? "Mean size of the LAC sets at each alpha: by text (line) and by letter (dashed)."
-      : "Mean size of the LAC sets by letter at each alpha (dashed). The line by text appears after your guess.",
+  alpha: true,
+  caption: "Mean size of the LAC sets by letter at each alpha (dashed). The line by text appears after your guess.",
+  answered: "Mean size of the LAC sets at each alpha: by text (line) and by letter (dashed).",
   build(host, { run, kept }) {
-    kept.sizes ??= 0;
     const plot = make("div");
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     plot.style.height = "300px";
     let last = null;
     let show = null;
-    const slider = examplesMover(run, {
-      value: kept.sizes,
-      moved: (place, shots) => {
-        kept.sizes = place;
-        return show?.(shots) ?? "";
-      },
-    });
+    const slider = examplesMover(run, kept, "sizes", { start: 0, line, moved: (shots) => show?.(shots) ?? "" });
     host.replaceChildren(plot, slider.row, line);
     const { svg, x, y } = axes(plot, "Mean set size by alpha", {
-      xMax: 1,
-      xTicks: steps(5, 0.2),
-      xFormat: (tick) => tick.toFixed(1),
-      xTitle: "alpha",
+      ...ALPHA_ACROSS,
       yMax: run.k,
       yTicks: steps(run.k, 1),
       yFormat: String,
@@ -205,41 +176,31 @@ const askedSizesFigure = {
     const dashed = draw(svg, "path", { class: "target" });
     const full = draw(svg, "path", { class: "curve plain" });
     const dots = [dashed, full].map(() => draw(svg, "circle", { class: "dot plain", r: 5 }));
-    const pathOf = (size) =>
-      Array.from(size, (value, i) => `${i ? "L" : "M"}${x((i + 1) / 1000).toFixed(1)},${y(value).toFixed(1)}`).join("");
-    const mark = draw(svg, "g", { class: "your-guess" });
-    const guessed = draw(mark, "line", { x1: x(0), x2: x(1) });
-    const words = draw(mark, "text", { x: x(0) + 200 }, "your guess");
+    const showGuess = guessMark(svg, { x1: x(0), x2: x(1) }, { x: x(0) + 200, y: -6 });
     show = (shots) => {
       if (!last) return "";
       const [{ alpha }, { open }] = last;
       const both = [byLetter(run, shots), byText(run, shots)];
-      put(dashed, { d: pathOf(both[0].size) });
-      put(full, { d: open ? pathOf(both[1].size) : "" });
+      put(dashed, { d: linePath(x, y, both[0].size) });
+      put(full, { d: open ? linePath(x, y, both[1].size) : "" });
       put(now, { x1: x(alpha / 1000), x2: x(alpha / 1000) });
       both.forEach(({ size }, i) => put(dots[i], { cx: x(alpha / 1000), cy: y(size[alpha - 1]) }));
       dots[1].style.display = open ? "" : "none";
       const [letters, texts] = both.map(
         ({ size, coverage }) => `${size[alpha - 1].toFixed(2)} options, ${share(coverage[alpha - 1])} hold the truth`,
       );
-      say(line, `With ${examplesText(shots)}, by letter: ${letters}${open ? `; by text: ${texts}` : ""}`);
-      return line.textContent;
+      return `With ${examplesText(shots)}, by letter: ${letters}${open ? `; by text: ${texts}` : ""}`;
     };
     return (at, state) => {
       last = [at, state];
       slider.row.hidden = !state.open;
-      mark.style.display = state.guess === null ? "none" : "";
-      if (state.guess !== null) {
-        put(guessed, { y1: y(state.guess), y2: y(state.guess) });
-        put(words, { y: y(state.guess) - 6 });
-      }
+      showGuess(state.guess === null ? null : [0, y(state.guess)]);
       slider.show();
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `The sets hold ${ASKING_FACTS.ask_letter_size(at)} options by letter and ${ASKING_FACTS.ask_text_size(at)} by text.`
-      : "The size of the sets by text is hidden until you guess.",
+  hidden: "The size of the sets by text is hidden until you guess.",
+  describe: (at) =>
+    `The sets hold ${ASKING_FACTS.ask_letter_size(at)} options by letter and ${ASKING_FACTS.ask_text_size(at)} by text.`,
 };
 
 export const ASKING_FIGURES = {

@@ -2,7 +2,8 @@
 
 import { shareInterval } from "../../shared/coverage_distributions.js";
 import { draw, put } from "../../shared/dom.js";
-import { asPercent, axes, steps, tall } from "../../shared/svg.js";
+import { SHARE_ACROSS, SHARE_UP, axes, tall } from "../../shared/svg.js";
+import { guessMark } from "../guess_mark.js";
 
 const TALL = 300;
 const LARGEST = 15;
@@ -12,13 +13,9 @@ const LARGEST = 15;
 export function reliabilityDiagram(host, most, label, { whiskers = true, height = TALL } = {}) {
   host.style.height = tall(height);
   const { svg, x, y } = axes(host, label, {
-    xMax: 1,
-    xTicks: steps(4, 0.25),
-    xFormat: asPercent,
+    ...SHARE_ACROSS,
     xTitle: "confidence",
-    yMax: 1,
-    yTicks: steps(4, 0.25),
-    yFormat: asPercent,
+    ...SHARE_UP,
     yTitle: "share that is right",
   });
   draw(svg, "line", { class: "target", x1: x(0), y1: y(0), x2: x(1), y2: y(1) });
@@ -29,9 +26,7 @@ export function reliabilityDiagram(host, most, label, { whiskers = true, height 
     circle: draw(svg, "circle", { class: "dot fill-lac" }),
     tick: draw(svg, "line", { class: "now", y1: y(0), y2: y(0) - 6 }),
   }));
-  const mark = draw(svg, "g", { class: "your-guess" });
-  const markLine = draw(mark, "line", { x1: x(0), x2: x(1) });
-  const markText = draw(mark, "text", { x: x(0) + 6 }, "your guess");
+  const showGuess = guessMark(svg, { x1: x(0), x2: x(1) }, { x: x(0) + 6, y: -8 });
   return (found, { shown = true, lit = null, guess = null } = {}) => {
     const n = found.counts.reduce((sum, count) => sum + count, 0);
     column.style.display = lit === null ? "none" : "";
@@ -52,10 +47,6 @@ export function reliabilityDiagram(host, most, label, { whiskers = true, height 
       const [low, high] = shareInterval(found.hits[b], count);
       put(whisker, { x1: at, x2: at, y1: y(low), y2: y(high) });
     });
-    mark.style.display = guess === null ? "none" : "";
-    if (guess !== null) {
-      put(markLine, { y1: y(guess), y2: y(guess) });
-      put(markText, { y: y(guess) - 8 });
-    }
+    showGuess(guess === null ? null : [0, y(guess)]);
   };
 }

@@ -1,8 +1,8 @@
 // The figures of the lesson on calibration, by the names of its steps (../figures.js).
 
-import { make, say } from "../../shared/dom.js";
+import { make } from "../../shared/dom.js";
 import { counted, percent } from "../../shared/formatting.js";
-import { mover } from "../mover.js";
+import { keptMover } from "../mover.js";
 import { points, share, shareSpan } from "../numbers.js";
 import { reliabilityDiagram } from "./diagram.js";
 import { CALIBRATION_FACTS, floorOf, withBins } from "./facts.js";
@@ -24,29 +24,23 @@ export function surerThan({ confidence, right }, least) {
 }
 
 const claimsFigure = {
-  alpha: false,
-  questions: "test",
-  caption: ({ open }) =>
-    open
-      ? "Each circle is a bin of confidence. Its height is the share that is right."
-      : "Where the model’s claims lie: a tick for each bin of confidence.",
+  caption: "Where the model’s claims lie: a tick for each bin of confidence.",
+  answered: "Each circle is a bin of confidence. Its height is the share that is right.",
   build(host, { run, kept }) {
-    kept.least ??= 0;
     const plot = make("div");
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     let open = false;
-    const slider = mover({
+    const slider = keptMover(kept, "least", {
       label: "only answers with a confidence of at least",
       max: 99,
-      value: kept.least,
+      line,
+      start: 0,
       shown: (value) => percent(value / 100, 0),
       moved: (value) => {
-        kept.least = value;
         const { n, claim, hits } = surerThan(run, value / 100);
         const claims = n ? `, claimed ${share(claim)}` : "";
         const right = n && open ? `, right ${share(hits / n)} (${shareSpan(hits, n)})` : "";
-        say(line, `${counted(n, "answer", "answers")}${claims}${right}`);
-        return line.textContent;
+        return `${counted(n, "answer", "answers")}${claims}${right}`;
       },
     });
     host.replaceChildren(plot, slider.row, line);
@@ -70,30 +64,24 @@ const binSaid = ({ counts, hits, confidence, accuracies }, b) =>
   `(${shareSpan(hits[b], counts[b])})`;
 
 const diagramFigure = {
-  alpha: false,
-  questions: "test",
-  caption: ({ open }) =>
-    open
-      ? "Below the diagonal: too sure. Above it: not sure enough. Lines: 95% intervals (Clopper–Pearson)."
-      : "The diagonal, and a tick for each bin of confidence.",
+  caption: "The diagonal, and a tick for each bin of confidence.",
+  answered: "Below the diagonal: too sure. Above it: not sure enough. Lines: 95% intervals (Clopper–Pearson).",
   build(host, { run, kept }) {
     const bins = filledBins(run.first);
-    kept.bin ??= bins.length - 1;
     const plot = make("div");
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     let draw = null;
     let open = false;
     const show = () => draw?.(run.first, { shown: open, lit: open ? bins[kept.bin] : null });
-    const slider = mover({
+    const slider = keptMover(kept, "bin", {
       label: "bin of confidence",
       max: bins.length - 1,
-      value: kept.bin,
+      line,
+      start: bins.length - 1,
       shown: (value) => `${share(run.first.edges[bins[value]])} to ${share(run.first.edges[bins[value] + 1])}`,
       moved: (value) => {
-        kept.bin = value;
         show();
-        say(line, open ? binSaid(run.first, bins[value]) : "");
-        return line.textContent;
+        return open ? binSaid(run.first, bins[value]) : "";
       },
     });
     host.replaceChildren(plot, slider.row, line);
@@ -104,40 +92,33 @@ const diagramFigure = {
       slider.show();
     };
   },
-  describe: ({ run }, { open }) =>
-    open
-      ? `By bin: ${filledBins(run.first)
-          .map((b) => binSaid(run.first, b))
-          .join("; ")}.`
-      : "The shares that are right are hidden until you guess.",
+  hidden: "The shares that are right are hidden until you guess.",
+  describe: ({ run }) =>
+    `By bin: ${filledBins(run.first)
+      .map((b) => binSaid(run.first, b))
+      .join("; ")}.`,
 };
 
 const MOST_BINS = 50;
 
 const binsFigure = {
-  alpha: false,
-  questions: "test",
-  caption: ({ open }) =>
-    open
-      ? "The ECE is the mean length of the gaps, weighted by the answers in a bin. Change the number of bins."
-      : "Upright lines are the gaps. The ECE is their mean length, weighted by the answers in a bin.",
+  caption: "Upright lines are the gaps. The ECE is their mean length, weighted by the answers in a bin.",
+  answered: "The ECE is the mean length of the gaps, weighted by the answers in a bin. Change the number of bins.",
   build(host, { run, kept }) {
-    kept.bins ??= run.first.counts.length;
     const plot = make("div");
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     let draw = null;
-    const slider = mover({
+    const slider = keptMover(kept, "bins", {
       label: "number of bins",
       min: 1,
       max: MOST_BINS,
-      value: kept.bins,
+      line,
+      start: run.first.counts.length,
       shown: String,
       moved: (value) => {
-        kept.bins = value;
         const found = withBins(run, value);
         draw?.(found, {});
-        say(line, `ECE ${points(found.ece)} points`);
-        return line.textContent;
+        return `ECE ${points(found.ece)} points`;
       },
     });
     host.replaceChildren(plot, slider.row, line);
@@ -148,10 +129,9 @@ const binsFigure = {
       else draw(run.first, {});
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `The ECE is ${CALIBRATION_FACTS.ece_points(at)} points with ${CALIBRATION_FACTS.bins(at)} bins; a perfect model would show ${points(floorOf(at.run, at.run.m))}.`
-      : "The ECE is hidden until you guess.",
+  hidden: "The ECE is hidden until you guess.",
+  describe: (at) =>
+    `The ECE is ${CALIBRATION_FACTS.ece_points(at)} points with ${CALIBRATION_FACTS.bins(at)} bins; a perfect model would show ${points(floorOf(at.run, at.run.m))}.`,
 };
 
 export const CALIBRATION_FIGURES = {

@@ -1,8 +1,8 @@
 // Steps 5 and 6: the diagram and the figures of the run at a temperature under the pointer.
 
-import { make, say } from "../../shared/dom.js";
+import { headRow, make, say } from "../../shared/dom.js";
 import { nll } from "../../calibration/temperature/tempering.js";
-import { mover } from "../mover.js";
+import { keptMover } from "../mover.js";
 import { points, share } from "../numbers.js";
 import { reliabilityDiagram } from "./diagram.js";
 import { CALIBRATION_FACTS, PLAIN_TEMPERATURE, shownTemperature, temperedRun } from "./facts.js";
@@ -29,18 +29,14 @@ const UNCHANGED_ROWS = [
 
 // A table with a row for each figure: now, and at temperature 1.
 function readingsTable(rows, first) {
-  const table = make("table", "heat-readings");
-  const head = table.createTHead().insertRow();
-  const heads = ["", "now", `at ${shownTemperature(PLAIN_TEMPERATURE)}`].map((text) => make("th", "", text));
-  for (const cell of heads) cell.scope = "col";
-  head.append(...heads);
+  const table = make("table.heat-readings");
+  table.createTHead().append(headRow(["", "now", `at ${shownTemperature(PLAIN_TEMPERATURE)}`]));
   const body = table.createTBody();
   const cells = rows.map(([name, written]) => {
     const row = body.insertRow();
-    const title = make("th", "", name);
-    title.scope = "row";
+    const title = make("th", { scope: "row" }, name);
     const now = make("td");
-    row.append(title, now, make("td", "then", written(first)));
+    row.append(title, now, make("td.then", written(first)));
     return { now, written };
   });
   return { table, show: (found) => cells.forEach(({ now, written }) => say(now, written(found))) };
@@ -48,21 +44,19 @@ function readingsTable(rows, first) {
 
 function tempered(rows, { needsAnswer, at: start }) {
   return (host, { run, kept, at: first }) => {
-    kept.t ??= start;
     const { alpha } = first;
     const plot = make("div");
     const readings = readingsTable(rows, temperedRun(run, PLAIN_TEMPERATURE, alpha));
     let draw = null;
     let state = null;
     const isHidden = () => needsAnswer && !state?.open;
-    const slider = mover({
+    const slider = keptMover(kept, "t", {
       label: "temperature",
       min: COLDEST_SHOWN,
       max: HOTTEST_SHOWN,
-      value: kept.t,
+      start,
       shown: shownTemperature,
       moved: (value) => {
-        kept.t = value;
         const found = temperedRun(run, isHidden() ? PLAIN_TEMPERATURE : value, alpha);
         draw?.(found, {});
         readings.show(found);
@@ -80,26 +74,18 @@ function tempered(rows, { needsAnswer, at: start }) {
 }
 
 export const heatFigure = {
-  alpha: false,
-  questions: "test",
   caption: "The diagram at a temperature. Above the plain one the claims become humbler, below it bolder.",
   build: tempered(HEAT_ROWS, { needsAnswer: false, at: PLAIN_TEMPERATURE }),
-  describe: (at, { open }) =>
-    open
-      ? `Fitted on other questions, the temperature is ${CALIBRATION_FACTS.fitted(at)}; the ECE is then ${CALIBRATION_FACTS.fitted_ece(at)} points.`
-      : "The fitted temperature is hidden until you guess.",
+  hidden: "The fitted temperature is hidden until you guess.",
+  describe: (at) =>
+    `Fitted on other questions, the temperature is ${CALIBRATION_FACTS.fitted(at)}; the ECE is then ${CALIBRATION_FACTS.fitted_ece(at)} points.`,
 };
 
 export const unchangedFigure = {
-  alpha: false,
-  questions: "test",
-  caption: ({ open }) =>
-    open
-      ? "What a temperature changes, and what it does not."
-      : "The diagram at temperature 1. Other temperatures appear after your guess.",
+  caption: "The diagram at temperature 1. Other temperatures appear after your guess.",
+  answered: "What a temperature changes, and what it does not.",
   build: tempered(UNCHANGED_ROWS, { needsAnswer: true, at: 200 }),
-  describe: (at, { open }) =>
-    open
-      ? `At temperature ${CALIBRATION_FACTS.hot(at)}, ${CALIBRATION_FACTS.hot_right(at)} of the answers are right, as before.`
-      : "The figures at other temperatures are hidden until you guess.",
+  hidden: "The figures at other temperatures are hidden until you guess.",
+  describe: (at) =>
+    `At temperature ${CALIBRATION_FACTS.hot(at)}, ${CALIBRATION_FACTS.hot_right(at)} of the answers are right, as before.`,
 };

@@ -3,9 +3,9 @@
 import { draw, make, put, say } from "../../shared/dom.js";
 import { counted } from "../../shared/formatting.js";
 import { uniformsAt } from "../../shared/random_numbers.js";
-import { axes, steps, tall } from "../../shared/svg.js";
+import { GROUND, axes, steps, tall } from "../../shared/svg.js";
 import { reliability } from "../../calibration/temperature/tempering.js";
-import { mover } from "../mover.js";
+import { keptMover } from "../mover.js";
 import { points } from "../numbers.js";
 import { reliabilityDiagram } from "./diagram.js";
 import { CALIBRATION_FACTS, floorOf, perfectErrors, spreadConfidences } from "./facts.js";
@@ -37,9 +37,7 @@ function errorsPlot(host, own) {
     xFormat: (tick) => points(tick),
     xTitle: "ECE in points",
     yMax: 1,
-    yTicks: [0],
-    yFormat: () => "",
-    left: 14,
+    ...GROUND,
   });
   const bars = Array.from({ length: CELLS }, (_, i) =>
     draw(svg, "rect", { class: "fill-out", x: x((i * WIDEST) / CELLS) + 0.5, width: x(WIDEST / CELLS) - x(0) - 1 }),
@@ -71,35 +69,26 @@ function errorsPlot(host, own) {
 }
 
 export const perfectFigure = {
-  alpha: false,
-  questions: "test",
-  caption: ({ open }) =>
-    open
-      ? "Above: one toss of the perfect model. Below: the ECE of many tosses."
-      : "One toss of the perfect model. Its claims are exactly true, and yet its circles leave the diagonal.",
+  caption: "One toss of the perfect model. Its claims are exactly true, and yet its circles leave the diagonal.",
+  answered: "Above: one toss of the perfect model. Below: the ECE of many tosses.",
   build(host, { run, kept, open }) {
     const sizes = [...new Set([...QUESTION_COUNTS, run.m])].sort((one, other) => one - other);
-    kept.size ??= sizes.indexOf(run.m);
     kept.toss ??= 0;
     const plot = make("div");
-    const more = make("button", "", "Toss again");
-    more.type = "button";
+    const more = make("button", "Toss again");
     const errors = make("div");
     errors.style.height = tall(150);
     errors.hidden = !open;
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     let state = null;
     let diagram = null;
     let plotErrors = null;
-    const slider = mover({
+    const slider = keptMover(kept, "size", {
       label: "questions",
       max: sizes.length - 1,
-      value: kept.size,
+      start: sizes.indexOf(run.m),
       shown: (value) => sizes[value].toLocaleString("en"),
-      moved: (value) => {
-        kept.size = value;
-        return show();
-      },
+      moved: () => show(),
     });
     const show = () => {
       const n = sizes[kept.size];
@@ -127,8 +116,7 @@ export const perfectFigure = {
       slider.show();
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `With ${counted(at.run.m, "question", "questions")} a perfectly calibrated model shows an ECE of ${CALIBRATION_FACTS.floor_points(at)} points on average.`
-      : "One toss of a perfectly calibrated model. Its ECE is hidden until you guess.",
+  hidden: "One toss of a perfectly calibrated model. Its ECE is hidden until you guess.",
+  describe: (at) =>
+    `With ${counted(at.run.m, "question", "questions")} a perfectly calibrated model shows an ECE of ${CALIBRATION_FACTS.floor_points(at)} points on average.`,
 };

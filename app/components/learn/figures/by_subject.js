@@ -20,10 +20,8 @@ const shortName = (text) => (text.length > LETTERS_SHOWN ? `${text.slice(0, LETT
 
 export const subjectsFigure = {
   questions: "test",
-  caption: ({ open }) =>
-    open
-      ? "Coverage of each subject with its 95% interval (Clopper–Pearson)."
-      : "Coverage of all questions. The subjects' own coverage appears after your guess.",
+  caption: "Coverage of all questions. The subjects' own coverage appears after your guess.",
+  answered: "Coverage of each subject with its 95% interval (Clopper–Pearson).",
   height: (run) => SUBJECTS_TOP + SUBJECTS_BOTTOM + Math.max(120, Math.min(22 * run.groupNames.length, 480)),
   build(host, { at: first }) {
     const { svg, width, height } = canvas(host, "Coverage by subject");

@@ -7,41 +7,37 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 // The mark of the right option. Narrow figures show its first word alone.
 export function rightTag() {
-  const tag = make("span", "tag", "right");
-  tag.append(make("span", "long", " answer"));
-  return tag;
+  return make("span.tag", "right", make("span.long", " answer"));
 }
 
 function optionRow(text, letter, isTrue) {
-  const row = make("li", isTrue ? "option right" : "option");
-  const label = make("span", "option-text");
-  label.append(make("b", "", letter), ` ${text}`);
+  const row = make("li", { className: isTrue ? "option right" : "option" });
+  const label = make("span.option-text", make("b", letter), ` ${text}`);
   if (isTrue) label.append(" ", rightTag());
-  const track = make("span", "score-track");
-  const bar = make("i", "score-bar");
-  const limit = make("i", "score-limit");
-  track.append(bar, limit);
-  const value = make("span", "score-value");
-  const state = make("span", "score-state");
+  const bar = make("i.score-bar");
+  const limit = make("i.score-limit");
+  const track = make("span.score-track", bar, limit);
+  const value = make("span.score-value");
+  const state = make("span.score-state");
   row.append(label, track, value, state);
   return { row, bar, limit, value, state };
 }
 
 // The paragraphs of a question's context and of the question.
 export function questionParagraphs({ context, asked }) {
-  const question = make("p", "card-asked", asked);
-  return context ? [make("p", "card-context", context), question] : [question];
+  const question = make("p.card-asked", asked);
+  return context ? [make("p.card-context", context), question] : [question];
 }
 
 // `question` is {asked, context, options, label}. Returns the element, and a function that shows scores (one per
 // option) and, with a threshold, which options are in the set.
 export function questionCard(question, { order = question.options.map((_, j) => j) } = {}) {
-  const card = make("div", "question-card");
-  card.append(...questionParagraphs(question));
-  const list = make("ol", "options");
   const rows = question.options.map((text, j) => optionRow(text, LETTERS[j], j === question.label));
-  list.append(...order.map((j) => rows[j].row));
-  card.append(list);
+  const card = make(
+    "div.question-card",
+    ...questionParagraphs(question),
+    make("ol.options", ...order.map((j) => rows[j].row)),
+  );
   const show = (scores, threshold = null) => {
     card.classList.toggle("with-set", threshold !== null);
     rows.forEach((one, j) => {

@@ -3,8 +3,9 @@
 
 import { draw, make, put, say } from "../../shared/dom.js";
 import { histogram } from "../../shared/sets.js";
-import { axes, steps, tall } from "../../shared/svg.js";
+import { GROUND, axes, steps, tall } from "../../shared/svg.js";
 import { questionCard } from "./card.js";
+import { guessMark } from "../guess_mark.js";
 
 const LINE_BINS = 50;
 const LINE = 190;
@@ -19,9 +20,8 @@ export const collectedFigure = {
     const asked = examples.filter(({ calibration }) => calibration !== null);
     kept.seen ??= 1;
     const place = make("div");
-    const more = make("button", "", "Another question");
-    more.type = "button";
-    const plot = make("div", "line-plot");
+    const more = make("button", "Another question");
+    const plot = make("div.line-plot");
     plot.style.height = tall(LINE);
     host.replaceChildren(place, more, plot);
     const counts = histogram(run.lac, LINE_BINS);
@@ -31,9 +31,7 @@ export const collectedFigure = {
       xFormat: (tick) => tick.toFixed(1),
       xTitle: "score of the right option",
       yMax: Math.max(...counts, 1) * 1.08,
-      yTicks: [0],
-      yFormat: () => "",
-      left: 14,
+      ...GROUND,
     });
     const bars = draw(svg, "g", { class: "fill-lac" });
     counts.forEach((count, i) =>
@@ -51,10 +49,8 @@ export const collectedFigure = {
     const middle = draw(svg, "g", { class: "answer-mark" });
     draw(middle, "line", { y1: 16, y2: y(0) });
     const middleText = draw(middle, "text", { y: 12 }, "half of them");
-    const mark = draw(svg, "g", { class: "your-guess" });
-    draw(mark, "line", { y1: 30, y2: y(0) });
-    const markText = draw(mark, "text", { y: 26 }, "your guess");
-    const outward = (text, at) => put(text, { "text-anchor": at > 0.8 ? "end" : at < 0.2 ? "start" : "middle" });
+    const showGuess = guessMark(svg, { y1: 30, y2: y(0) }, { y: 26 });
+    const outward = (at) => ({ "text-anchor": at > 0.8 ? "end" : at < 0.2 ? "start" : "middle" });
 
     const median = run.sorted[Math.ceil(run.n / 2) - 1];
     const binOf = (one) => Math.min(LINE_BINS - 1, Math.floor(run.lac.calibration[one.calibration] * LINE_BINS));
@@ -95,18 +91,16 @@ export const collectedFigure = {
       bars.style.display = middle.style.display = here.style.display = open ? "" : "none";
       dots.style.display = open ? "none" : "";
       middle.setAttribute("transform", `translate(${x(median)},0)`);
-      outward(middleText, median);
+      put(middleText, outward(median));
       say(middleText, `half are at ${median.toFixed(3)} or less`);
-      mark.style.display = guess === null ? "none" : "";
-      mark.setAttribute("transform", `translate(${x(guess ?? 0)},0)`);
-      outward(markText, guess ?? 0);
+      showGuess(guess === null ? null : [x(guess), 0], outward(guess));
     };
   },
-  describe(at, { open }) {
+  hidden:
+    "The scores of the right options are hidden until you guess, except those of the questions that you have seen.",
+  describe(at) {
     const { sorted, n } = at.run;
     const score = (share) => sorted[Math.ceil(share * n) - 1].toFixed(3);
-    return open
-      ? `A tenth of the ${n} right options score ${score(0.1)} or less, half of them ${score(0.5)} or less, and nine tenths ${score(0.9)} or less.`
-      : "The scores of the right options are hidden until you guess, except those of the questions that you have seen.";
+    return `A tenth of the ${n} right options score ${score(0.1)} or less, half of them ${score(0.5)} or less, and nine tenths ${score(0.9)} or less.`;
   },
 };

@@ -4,6 +4,7 @@ import { draw, put, say, shownAlpha } from "../../shared/dom.js";
 import { rank } from "../../shared/sets.js";
 import { axes, roundTicks, steps } from "../../shared/svg.js";
 import { withinAlphas } from "../tangle.js";
+import { guessMark } from "../guess_mark.js";
 
 const MOST_POINTS = 600;
 const LABEL_ROW = 17;
@@ -34,9 +35,7 @@ export const countedFigure = {
     draw(svg, "path", { class: "fill-out rest", d: area });
     draw(svg, "path", { class: "counted-off", d: area, "clip-path": "url(#counted-off)" });
     draw(svg, "path", { class: "curve lac", d: line });
-    const guessed = draw(svg, "g", { class: "your-guess" });
-    draw(guessed, "line", { x1: x(0), x2: x(n) });
-    const guessedText = draw(guessed, "text", { x: x(0) + 6 }, "your guess");
+    const showGuess = guessMark(svg, { x1: x(0), x2: x(n) }, { x: x(0) + 6 });
     const halved = draw(svg, "g", { class: "answer-mark" });
     const halvedLine = draw(halved, "line", { y2: y(0) });
     const halvedDot = draw(halved, "circle", { class: "knob hollow", r: 5 });
@@ -98,9 +97,7 @@ export const countedFigure = {
         twice ? Math.max(beside, highest + LABEL_ROW) : beside,
         endless ? "no threshold" : named(at.alpha, place, threshold),
       );
-      guessed.style.display = guess === null ? "none" : "";
-      guessed.setAttribute("transform", `translate(0,${y(guess ?? 0)})`);
-      guessedText.setAttribute("y", guess > 0.1 ? 15 : -5);
+      showGuess(guess === null ? null : [0, y(guess)], { y: guess > 0.1 ? 15 : -5 });
     };
   },
   describe(at) {

@@ -3,6 +3,7 @@
 import { draw, make, put, say } from "../../shared/dom.js";
 import { canvas, linear, tall } from "../../shared/svg.js";
 import { questionCard } from "./card.js";
+import { guessMark } from "../guess_mark.js";
 
 const SPREAD = [0.9, 0.5, 0.1];
 const MANY_OPTIONS = 4;
@@ -29,10 +30,9 @@ export const setsFigure = {
     const asked = byCertainty(examples);
     const count = run.k > MANY_OPTIONS ? 2 : 3;
     kept.turn ??= 0;
-    const list = make("div", "cards-of-sets");
-    const more = make("button", "", "Other questions");
-    more.type = "button";
-    const plot = make("div", "mean-plot");
+    const list = make("div.cards-of-sets");
+    const more = make("button", "Other questions");
+    const plot = make("div.mean-plot");
     plot.style.height = tall(64);
     host.replaceChildren(list, more, plot);
     const { svg, width } = canvas(plot, "Mean set size", { height: 64 });
@@ -48,9 +48,7 @@ export const setsFigure = {
       );
     const bar = draw(svg, "rect", { class: "fill-lac", x: x(0), y: 18, height: 8 });
     const text = draw(svg, "text", { class: "strong", y: 13 });
-    const mark = draw(svg, "g", { class: "your-guess" });
-    draw(mark, "line", { y1: 14, y2: 32 });
-    const markText = draw(mark, "text", { y: 11 }, "your guess");
+    const showGuess = guessMark(svg, { y1: 14, y2: 32 }, { y: 11 });
     let shown = [];
     let last = null;
     const update = (at, state) => {
@@ -61,14 +59,14 @@ export const setsFigure = {
       }
       bar.style.display = text.style.display = state.open ? "" : "none";
       const apart = Math.abs(x(at.lac.meanSize) - x(state.guess ?? 0));
-      markText.style.display = state.open && apart < LABEL_WIDTH ? "none" : "";
       put(bar, { width: x(at.lac.meanSize) - x(0) });
       put(text, { x: Math.min(x(at.lac.meanSize), width - 100) + 4 });
       say(text, `mean set size ${at.lac.meanSize.toFixed(2)}`);
-      mark.style.display = state.guess === null ? "none" : "";
-      mark.setAttribute("transform", `translate(${x(state.guess ?? 0)},0)`);
       const share = (state.guess ?? 0) / run.k;
-      put(markText, { "text-anchor": share > 0.85 ? "end" : share < 0.15 ? "start" : "middle" });
+      showGuess(state.guess === null ? null : [x(state.guess), 0], {
+        "text-anchor": share > 0.85 ? "end" : share < 0.15 ? "start" : "middle",
+        display: state.open && apart < LABEL_WIDTH ? "none" : "inline",
+      });
     };
     const deal = () => {
       shown = chosen(asked, kept.turn, count).map((question) => ({ question, ...questionCard(question) }));
@@ -82,8 +80,7 @@ export const setsFigure = {
     deal();
     return update;
   },
-  describe: (at, { open }) =>
-    open
-      ? `With a threshold of ${at.lac.threshold.toFixed(3)} a set holds ${at.lac.meanSize.toFixed(2)} options on average.`
-      : "Some questions with their sets. The mean set size is hidden until you guess.",
+  hidden: "Some questions with their sets. The mean set size is hidden until you guess.",
+  describe: (at) =>
+    `With a threshold of ${at.lac.threshold.toFixed(3)} a set holds ${at.lac.meanSize.toFixed(2)} options on average.`,
 };

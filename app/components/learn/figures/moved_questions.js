@@ -4,7 +4,8 @@
 import { draw, make, put, say } from "../../shared/dom.js";
 import { bands } from "../../shared/coverage_distributions.js";
 import { percent } from "../../shared/formatting.js";
-import { MARKS, areaPath, asPercent, axes, linePath, steps, tall } from "../../shared/svg.js";
+import { ALPHA_ACROSS, MARKS, SHARE_UP, areaPath, axes, linePath, tall } from "../../shared/svg.js";
+import { guessMark } from "../guess_mark.js";
 
 const LINES = [
   ["coverage", "plain", "circle", "as calibrated"],
@@ -14,7 +15,7 @@ const TARGET = "M-9,0h18M0,-9v18";
 
 // The key of the figure: each mark with its name and its value at alpha.
 function keyOf(host) {
-  const list = make("ul", "marks-key");
+  const list = make("ul.marks-key");
   const entry = (className, path, words) => {
     const item = make("li");
     draw(draw(item, "svg", { viewBox: "-10 -10 20 20", "aria-hidden": "true" }), "path", { class: className, d: path });
@@ -36,23 +37,15 @@ export const movedFigure = {
     run.shift && `calibrated on ${run.shift.n} questions of one subject and tested on ${run.shift.m} of the other`,
   caption: "Coverage at every alpha. The band is where 95% of draws lie if the questions are alike.",
   build(host, { run: { shift } }) {
-    if (!shift) {
-      host.replaceChildren();
-      return () => {};
-    }
     host.replaceChildren();
+    if (!shift) return () => {};
     const key = keyOf(host);
     const plot = make("div");
     plot.style.height = tall(390, 24);
     host.append(plot);
     const { svg, x, y } = axes(plot, `Coverage about ${shift.target}, calibrated on ${shift.source}, at every alpha`, {
-      xMax: 1,
-      xTicks: steps(5, 0.2),
-      xFormat: (tick) => tick.toFixed(1),
-      xTitle: "alpha",
-      yMax: 1,
-      yTicks: steps(4, 0.25),
-      yFormat: asPercent,
+      ...ALPHA_ACROSS,
+      ...SHARE_UP,
       yTitle: "coverage",
     });
     const { testLow, testHigh } = bands(shift.n, shift.m);
@@ -65,9 +58,7 @@ export const movedFigure = {
       draw(group, "path", { class: `curve ${kind}`, d: linePath(x, y, shift.curves[name]) });
       return { group, dot: draw(group, "path", { class: `dot ${kind}`, d: MARKS[mark] }) };
     });
-    const guessed = draw(svg, "g", { class: "your-guess" });
-    draw(guessed, "line", { x1: -14, x2: 14 });
-    const guessedText = draw(guessed, "text", {}, "your guess");
+    const showGuess = guessMark(svg, { x1: -14, x2: 14 });
     return (at, { open, guess }) => {
       const place = x(at.alpha / 1000);
       const right = at.alpha < 600;
@@ -81,9 +72,11 @@ export const movedFigure = {
         dot.setAttribute("transform", `translate(${place},${y(at.shifted(name))})`);
         say(value, percent(at.shifted(name), 1));
       });
-      guessed.style.display = guess === null ? "none" : "";
-      guessed.setAttribute("transform", `translate(${place},${y(guess ?? 0)})`);
-      put(guessedText, { y: open ? -8 : 4, x: right ? 20 : -20, "text-anchor": right ? "start" : "end" });
+      showGuess(guess === null ? null : [place, y(guess)], {
+        y: open ? -8 : 4,
+        x: right ? 20 : -20,
+        "text-anchor": right ? "start" : "end",
+      });
     };
   },
   describe(at, { open }) {

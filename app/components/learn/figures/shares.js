@@ -5,6 +5,7 @@ import { draw, put, say } from "../../shared/dom.js";
 import { percent } from "../../shared/formatting.js";
 import { accuracy } from "../../shared/sets.js";
 import { asPercent, canvas, linear } from "../../shared/svg.js";
+import { guessMark } from "../guess_mark.js";
 
 const SHARE_ROW = 38;
 const BAR = 20;
@@ -44,23 +45,19 @@ export const sharesFigure = {
     const rows = Array.from({ length: run.k + 1 }, (_, size) =>
       bar(sizeRow(size), size === 0 ? "empty" : size === 1 ? "1 option" : `${size} options`),
     );
-    const mark = draw(svg, "g", { class: "your-guess" });
-    draw(mark, "line", { y1: sizeRow(1) - 5, y2: sizeRow(1) + BAR + 5 });
-    const label = draw(mark, "text", { y: sizeRow(1) - 8, "text-anchor": "middle" }, "your guess");
+    const showGuess = guessMark(svg, { y1: sizeRow(1) - 5, y2: sizeRow(1) + BAR + 5 }, { y: sizeRow(1) - 8 });
     return (at, { open, guess }) => {
       const { sizes, bySize } = at.lac;
       rows.forEach((row, size) => {
         if (open) set(row, bySize[size] / run.m, sizes[size] / run.m, percent(sizes[size] / run.m, 1));
         else set(row, 0, 0, "?");
       });
-      mark.style.display = guess === null ? "none" : "";
-      if (guess === null) return;
-      mark.setAttribute("transform", `translate(${x(guess)},0)`);
-      label.setAttribute("text-anchor", guess > 0.85 ? "end" : guess < 0.08 ? "start" : "middle");
+      const anchor = guess > 0.85 ? "end" : guess < 0.08 ? "start" : "middle";
+      showGuess(guess === null ? null : [x(guess), 0], { "text-anchor": anchor });
     };
   },
-  describe(at, { open }) {
-    if (!open) return "The shares of set sizes are hidden until you guess.";
+  hidden: "The shares of set sizes are hidden until you guess.",
+  describe(at) {
     const shares = Array.from(at.lac.sizes, (count, size) => `${size}: ${percent(count / at.run.m, 1)}`);
     return `Share of the questions by number of options in the set: ${shares.join(", ")}.`;
   },

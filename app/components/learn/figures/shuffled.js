@@ -5,7 +5,7 @@ import { draw, make, put, say } from "../../shared/dom.js";
 import { bands, betaBinomialLaw } from "../../shared/coverage_distributions.js";
 import { percent } from "../../shared/formatting.js";
 import { strataTies } from "../../shared/sets.js";
-import { axes, roundTicks, tall } from "../../shared/svg.js";
+import { GROUND, axes, roundTicks, tall } from "../../shared/svg.js";
 import { stripReach } from "../../alpha_lab/figures.js";
 import { redrawer } from "../../alpha_lab/redraw.js";
 
@@ -18,24 +18,24 @@ const signed = (points) => `${points > 0 ? "+" : points < 0 ? "−" : ""}${Math.
 
 export const shuffledFigure = {
   questions: "both",
-  caption: ({ open }) =>
-    open
-      ? "Triangle: this run's split. Bars: your shuffles. Line: what theory expects. Shaded: where 95% of draws lie."
-      : "The triangle is the coverage of this run's split. Your guess is a range around the target.",
+  caption: "The triangle is the coverage of this run's split. Your guess is a range around the target.",
+  answered:
+    "Triangle: this run's split. Bars: your shuffles. Line: what theory expects. Shaded: where 95% of draws lie.",
   build(host, { run, kept }) {
     const reach = stripReach(bands(run.n, run.m, strataTies(run.lac)[0])) * 1.2;
     const plot = make("div");
     plot.style.height = tall(300);
-    const row = make("div", "guess-buttons shuffles");
+    const row = make("div.guess-buttons.shuffles");
     const buttons = [1, MANY].map((count) => {
-      const button = make("button", "", count === 1 ? "Shuffle once" : `Shuffle ${MANY.toLocaleString("en")} times`);
-      button.type = "button";
-      button.onclick = () => drawMore(count);
+      const button = make(
+        "button",
+        { onclick: () => drawMore(count) },
+        count === 1 ? "Shuffle once" : `Shuffle ${MANY.toLocaleString("en")} times`,
+      );
       row.append(button);
       return button;
     });
-    const said = make("p", "drawn-said");
-    said.setAttribute("role", "status");
+    const said = make("p.drawn-said", { role: "status" });
     host.replaceChildren(plot, row, said);
     const { svg, x, y } = axes(plot, "Coverage in points from the target", {
       xMin: -reach,
@@ -44,9 +44,7 @@ export const shuffledFigure = {
       xFormat: (tick) => (tick ? signed(tick) : "target"),
       xTitle: "percentage points from the target",
       yMax: 1.15,
-      yTicks: [0],
-      yFormat: () => "",
-      left: 14,
+      ...GROUND,
     });
     // Each bar counts the splits with so many covered questions in a row.
     const counts = Math.ceil((2 * reach * run.m) / 100);

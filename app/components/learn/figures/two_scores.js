@@ -1,6 +1,6 @@
 // Step 7: one question scored by LAC and by APS, and after the guess the sizes of all sets by both.
 
-import { draw, make, say } from "../../shared/dom.js";
+import { draw, headRow, make, say } from "../../shared/dom.js";
 import { percent } from "../../shared/formatting.js";
 import { canvas, linear, tall, zoomOf } from "../../shared/svg.js";
 import { byProbability, questionParagraphs, rightTag } from "./card.js";
@@ -16,25 +16,20 @@ const VALUES = 52;
 
 // A table with a row for each option, the most probable first.
 function scoredTable(question, both) {
-  const table = make("table", "two-scores");
-  const head = table.createTHead().insertRow();
-  const heads = ["Option", "Probability", ...both.map(({ title }) => title)].map((text) => {
-    const cell = make("th", "", text);
-    cell.scope = "col";
-    head.append(cell);
-    return cell;
-  });
-  const limits = heads.slice(2).map((cell) => cell.appendChild(make("span", "limit")));
+  const table = make("table.two-scores");
+  const head = headRow(["Option", "Probability", ...both.map(({ title }) => title)]);
+  table.createTHead().append(head);
+  const limits = [...head.cells].slice(2).map((cell) => cell.appendChild(make("span.limit")));
   const body = table.createTBody();
   const rows = byProbability(question).map((j) => {
     const row = body.insertRow();
-    const text = make("td", "", question.options[j]);
+    const text = make("td", question.options[j]);
     if (j === question.label) text.append(" ", rightTag());
     const cells = both.map(({ ink }) => {
-      const cell = make("td", `scored ${ink}`);
-      return { cell, value: cell.appendChild(make("span")), tick: cell.appendChild(make("span", "tick")) };
+      const cell = make("td", { className: `scored ${ink}` });
+      return { cell, value: cell.appendChild(make("span")), tick: cell.appendChild(make("span.tick")) };
     });
-    row.append(text, make("td", "", question.p[j].toFixed(3)), ...cells.map(({ cell }) => cell));
+    row.append(text, make("td", question.p[j].toFixed(3)), ...cells.map(({ cell }) => cell));
     return { j, cells };
   });
   return { table, limits, rows };
@@ -73,8 +68,8 @@ function sharesBySize(host, k, both) {
 
 // The key of the bars, in words.
 function sizesTitle(both) {
-  const title = make("p", "plot-title", "Share of the questions by set size: ");
-  for (const { ink, title: name } of both) title.append(make("i", `swatch ${ink}`), `${name} `);
+  const title = make("p.plot-title", "Share of the questions by set size: ");
+  for (const { ink, title: name } of both) title.append(make("i", { className: `swatch ${ink}` }), `${name} `);
   return title;
 }
 
@@ -90,8 +85,7 @@ export const twoScoresFigure = {
       .sort((one, other) => Math.max(...one.p) - Math.max(...other.p));
     kept.place ??= Math.floor(asked.length / 3);
     const place = make("div");
-    const more = make("button", "", "Another question");
-    more.type = "button";
+    const more = make("button", "Another question");
     const title = sizesTitle(both);
     const plot = make("div");
     host.replaceChildren(place, more, title, plot);
@@ -133,8 +127,7 @@ export const twoScoresFigure = {
     deal();
     return update;
   },
-  describe: (at, { open }) =>
-    open
-      ? `Mean set size is ${at.lac.meanSize.toFixed(2)} with LAC and ${at.aps.meanSize.toFixed(2)} with APS.`
-      : "One question scored by LAC and APS. The sizes of all sets are hidden until you guess.",
+  hidden: "One question scored by LAC and APS. The sizes of all sets are hidden until you guess.",
+  describe: (at) =>
+    `Mean set size is ${at.lac.meanSize.toFixed(2)} with LAC and ${at.aps.meanSize.toFixed(2)} with APS.`,
 };

@@ -1,10 +1,11 @@
 // Steps 1 and 4: what a crowd of independent jurors reaches, and how many votes correlated jurors are worth.
 
-import { draw, make, put, say } from "../../shared/dom.js";
-import { asPercent, axes, steps, tall } from "../../shared/svg.js";
+import { draw, make, put } from "../../shared/dom.js";
+import { SHARE_UP, axes, steps, tall } from "../../shared/svg.js";
 import { shareBars } from "../bars.js";
-import { mover } from "../mover.js";
+import { keptMover } from "../mover.js";
 import { JURY_FACTS, JURY_TRUTHS, independentMajority, meanCorrelation, votesOf } from "./facts.js";
+import { guessMark } from "../guess_mark.js";
 
 const MOST_JURORS = 25;
 const ODD = Array.from({ length: (MOST_JURORS + 1) / 2 }, (_, i) => 2 * i + 1);
@@ -14,51 +15,37 @@ const pathOf = (xs, ys, x, y) =>
   xs.map((at, i) => `${i ? "L" : "M"}${x(at).toFixed(1)},${y(ys[i]).toFixed(1)}`).join("");
 
 // `accurate(run)` gives each juror's share of right verdicts with its interval.
-export const crowdFigure = (questions, accurate, written) => ({
-  alpha: false,
-  questions,
-  caption: ({ open }) =>
-    open
-      ? "Above: each juror, with 95% intervals. Below: a majority of independent jurors who are all equally good."
-      : "How often each juror is right, with 95% intervals (Clopper–Pearson).",
+export const crowdFigure = (accurate, written) => ({
+  caption: "How often each juror is right, with 95% intervals (Clopper–Pearson).",
+  answered: "Above: each juror, with 95% intervals. Below: a majority of independent jurors who are all equally good.",
   build(host, { run, kept, open: isOpen }) {
-    kept.accuracy ??= Math.round(100 * (1 - run.errors.reduce((sum, error) => sum + error, 0) / run.k));
-    kept.crowd ??= 1;
     const above = make("div");
     const below = make("div");
     below.style.height = tall(190);
     below.hidden = !isOpen;
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     let show = null;
     const moved = () => {
       const right = ODD.map((j) => independentMajority(new Array(j).fill(1 - kept.accuracy / 100)));
       show?.(right);
-      say(
-        line,
-        `${ODD[kept.crowd]} independent ${kept.crowd ? "jurors" : "juror"} of ${kept.accuracy}%: right on ${written(right[kept.crowd])}`,
-      );
-      return line.textContent;
+      return `${ODD[kept.crowd]} independent ${kept.crowd ? "jurors" : "juror"} of ${kept.accuracy}%: right on ${written(right[kept.crowd])}`;
     };
-    const accuracy = mover({
+    kept.crowd ??= 1;
+    const accuracy = keptMover(kept, "accuracy", {
       label: "each juror is right on",
       min: 40,
       max: 95,
-      value: kept.accuracy,
+      line,
+      start: Math.round(100 * (1 - run.errors.reduce((sum, error) => sum + error, 0) / run.k)),
       shown: (value) => `${value}%`,
-      moved: (value) => {
-        kept.accuracy = value;
-        return moved();
-      },
+      moved,
     });
-    const crowd = mover({
+    const crowd = keptMover(kept, "crowd", {
       label: "jurors",
       max: ODD.length - 1,
-      value: kept.crowd,
+      line,
       shown: (value) => String(ODD[value]),
-      moved: (value) => {
-        kept.crowd = value;
-        return moved();
-      },
+      moved,
     });
     host.replaceChildren(above, below, accuracy.row, crowd.row, line);
     const bars = shareBars(
@@ -88,9 +75,7 @@ function crowdPlot(host, kept) {
     xTicks: [1, 5, 10, 15, 20, 25],
     xFormat: String,
     xTitle: "independent jurors",
-    yMax: 1,
-    yTicks: steps(4, 0.25),
-    yFormat: asPercent,
+    ...SHARE_UP,
     yTitle: "majority is right",
   });
   const curve = draw(svg, "path", { class: "curve plain" });
@@ -101,45 +86,34 @@ function crowdPlot(host, kept) {
   };
 }
 
-export const votesFigure = (questions) => ({
-  alpha: false,
-  questions,
-  caption: ({ open }) =>
-    open
-      ? "What jurors are worth whose errors correlate so much. Dashed: independent ones. The cross: this jury."
-      : "Dashed: independent jurors, who are worth one vote each. The curve appears after your guess.",
+export const votesFigure = {
+  caption: "Dashed: independent jurors, who are worth one vote each. The curve appears after your guess.",
+  answered: "What jurors are worth whose errors correlate so much. Dashed: independent ones. The cross: this jury.",
   build(host, { run, kept }) {
-    kept.rho ??= Math.round(1000 * meanCorrelation(run));
     kept.many ??= run.k;
     const plot = make("div");
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     const all = Array.from({ length: MOST_VOTES }, (_, i) => i + 1);
     let show = null;
     const moved = () => {
       show?.(all.map((j) => votesOf(j, kept.rho / 1000)));
-      say(line, `${kept.many} jurors are worth ${votesOf(kept.many, kept.rho / 1000).toFixed(2)} votes`);
-      return line.textContent;
+      return `${kept.many} jurors are worth ${votesOf(kept.many, kept.rho / 1000).toFixed(2)} votes`;
     };
-    const rho = mover({
+    const rho = keptMover(kept, "rho", {
       label: "correlation of errors",
       max: 1000,
-      value: kept.rho,
+      line,
+      start: Math.round(1000 * meanCorrelation(run)),
       shown: (value) => (value / 1000).toFixed(2),
-      moved: (value) => {
-        kept.rho = value;
-        return moved();
-      },
+      moved,
     });
-    const many = mover({
+    const many = keptMover(kept, "many", {
       label: "jurors",
       min: 1,
       max: MOST_VOTES,
-      value: kept.many,
+      line,
       shown: String,
-      moved: (value) => {
-        kept.many = value;
-        return moved();
-      },
+      moved,
     });
     host.replaceChildren(plot, rho.row, many.row, line);
     plot.style.height = tall(300);
@@ -160,9 +134,7 @@ export const votesFigure = (questions) => ({
     const own = draw(svg, "path", { class: "guess-dot" });
     const at = { x: x(run.k), y: y(votesOf(run.k, meanCorrelation(run))) };
     put(own, { d: `M${at.x - 7},${at.y - 7}l14,14m0,-14l-14,14` });
-    const mark = draw(svg, "g", { class: "your-guess" });
-    const guessed = draw(mark, "line", { x1: x(1), x2: x(run.k) });
-    const words = draw(mark, "text", { x: x(run.k) + 8 }, "your guess");
+    const showGuess = guessMark(svg, { x1: x(1), x2: x(run.k) }, { x: x(run.k) + 8, y: 4 });
     show = (votes) => {
       const kept8 = votes.map((value) => Math.min(8, value));
       put(curve, { d: pathOf(all, kept8, x, y) });
@@ -171,17 +143,12 @@ export const votesFigure = (questions) => ({
     return (_, { open, guess }) => {
       for (const node of [curve, dot, own]) node.style.display = open ? "" : "none";
       for (const node of [rho.row, many.row, line]) node.hidden = !open;
-      mark.style.display = guess === null ? "none" : "";
-      if (guess !== null) {
-        put(guessed, { y1: y(guess), y2: y(guess) });
-        put(words, { y: y(guess) + 4 });
-      }
+      showGuess(guess === null ? null : [0, y(guess)]);
       rho.show();
       many.show();
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `${at.run.k} jurors with a mean correlation of ${JURY_FACTS.correlation(at)} are worth ${JURY_TRUTHS.votes(at).toFixed(2)} votes, and ever so many ${JURY_FACTS.limit(at)}.`
-      : "The number of votes is hidden until you guess.",
-});
+  hidden: "The number of votes is hidden until you guess.",
+  describe: (at) =>
+    `${at.run.k} jurors with a mean correlation of ${JURY_FACTS.correlation(at)} are worth ${JURY_TRUTHS.votes(at).toFixed(2)} votes, and ever so many ${JURY_FACTS.limit(at)}.`,
+};

@@ -5,7 +5,7 @@ import { make } from "../../shared/dom.js";
 import { shareBars } from "../bars.js";
 import { share } from "../numbers.js";
 import { crowdFigure, votesFigure } from "./curves.js";
-import { JURY_FACTS, answersOf, independentTally, wrongTally } from "./facts.js";
+import { JURY_FACTS, independentTally, wrongTally } from "./facts.js";
 import { weighingFigure } from "./weighing.js";
 
 const withInterval = (hits, n) => {
@@ -17,12 +17,9 @@ const tallyName = (count, k) =>
   count === 0 ? "none is wrong" : count === k ? `all ${k} are wrong` : `${count} of ${k} wrong`;
 
 const togetherFigure = {
-  alpha: false,
-  questions: answersOf,
-  caption: ({ open }) =>
-    open
-      ? "How many jurors are wrong about an answer: outlined if they were independent, full as counted (95% intervals)."
-      : "How many jurors would be wrong about an answer if they were independent.",
+  caption: "How many jurors would be wrong about an answer if they were independent.",
+  answered:
+    "How many jurors are wrong about an answer: outlined if they were independent, full as counted (95% intervals).",
   build(host, { run }) {
     const names = Array.from({ length: run.k + 1 }, (_, count) => tallyName(count, run.k));
     const rows = names.flatMap((name) => [
@@ -36,44 +33,43 @@ const togetherFigure = {
     return (at, { open }) =>
       bars.update(expected.flatMap((value, count) => [{ value }, open ? withInterval(counted[count], run.m) : null]));
   },
-  describe: (at, { open }) =>
-    open
-      ? `The majority is right on ${JURY_FACTS.majority(at)}. All jurors are wrong on ${JURY_FACTS.all_wrong(at)} of the answers, and would be on ${JURY_FACTS.all_wrong_independent(at)} if they were independent.`
-      : "What was counted is hidden until you guess.",
+  hidden: "What was counted is hidden until you guess.",
+  describe: (at) =>
+    `The majority is right on ${JURY_FACTS.majority(at)}. All jurors are wrong on ${JURY_FACTS.all_wrong(at)} of the answers, and would be on ${JURY_FACTS.all_wrong_independent(at)} if they were independent.`,
 };
 
 // One answer with what each juror said of it.
 function answerCard({ place, question, answer }, run) {
-  const card = make("div", "question-card");
-  card.append(make("p", "card-asked", question));
-  const said = make("p", "card-answer");
-  said.append("Answer: ", make("b", "", answer), run.labels[place] ? " (it is right)" : " (it is wrong)");
-  const list = make("ul", "jury-votes");
+  const card = make("div.question-card", make("p.card-asked", question));
+  const said = make(
+    "p.card-answer",
+    "Answer: ",
+    make("b", answer),
+    run.labels[place] ? " (it is right)" : " (it is wrong)",
+  );
+  const list = make("ul.jury-votes");
   run.jurors.forEach((name, j) => {
     const wrong = run.wrong[j][place];
-    const item = make("li", wrong ? "wrong" : "right");
-    item.append(
-      `${wrong === 0.5 ? "=" : wrong ? "✗" : "✓"} ${name} says it is `,
-      make("b", "", ["wrong", "undecided", "right"][2 * run.votes[j][place]]),
+    list.append(
+      make(
+        "li",
+        { className: wrong ? "wrong" : "right" },
+        `${wrong === 0.5 ? "=" : wrong ? "✗" : "✓"} ${name} says it is `,
+        make("b", ["wrong", "undecided", "right"][2 * run.votes[j][place]]),
+      ),
     );
-    list.append(item);
   });
   card.append(said, list);
   return card;
 }
 
 const unanimityFigure = {
-  alpha: false,
-  questions: answersOf,
-  caption: ({ open }) =>
-    open
-      ? "Answers that all jurors got wrong."
-      : "Answers on which the jurors disagree. Unanimous ones appear after your guess.",
+  caption: "Answers on which the jurors disagree. Unanimous ones appear after your guess.",
+  answered: "Answers that all jurors got wrong.",
   build(host, { run, kept }) {
     const bars = make("div");
     const place = make("div");
-    const more = make("button", "", "Another answer");
-    more.type = "button";
+    const more = make("button", "Another answer");
     let open = false;
     const deal = () => {
       const all = run.examples.filter(({ place: at }) => (run.wrongCounts[at] === run.k) === open);
@@ -102,20 +98,15 @@ const unanimityFigure = {
       deal();
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `${JURY_FACTS.unanimous_wrong(at)} of the unanimous verdicts are wrong; ${JURY_FACTS.unanimous_wrong_independent(at)} would be if the jurors were independent.`
-      : "The share of unanimous verdicts that are wrong is hidden until you guess.",
+  hidden: "The share of unanimous verdicts that are wrong is hidden until you guess.",
+  describe: (at) =>
+    `${JURY_FACTS.unanimous_wrong(at)} of the unanimous verdicts are wrong; ${JURY_FACTS.unanimous_wrong_independent(at)} would be if the jurors were independent.`,
 };
 
 export const JURY_FIGURES = {
-  judges: crowdFigure(
-    answersOf,
-    (run) => run.errors.map((error) => withInterval(Math.round((1 - error) * run.m), run.m)),
-    share,
-  ),
+  judges: crowdFigure((run) => run.errors.map((error) => withInterval(Math.round((1 - error) * run.m), run.m)), share),
   together: togetherFigure,
   unanimity: unanimityFigure,
-  votes: votesFigure(answersOf),
-  weighing: weighingFigure(answersOf),
+  votes: votesFigure,
+  weighing: weighingFigure,
 };

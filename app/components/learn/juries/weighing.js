@@ -1,27 +1,23 @@
 // Step 5: how often rules are right on answers on which the jurors disagree, and weights of one's own.
 
 import { shareInterval } from "../../shared/coverage_distributions.js";
-import { make, say } from "../../shared/dom.js";
+import { make } from "../../shared/dom.js";
 import { shareBars } from "../bars.js";
-import { mover } from "../mover.js";
+import { keptMover } from "../mover.js";
 import { share } from "../numbers.js";
 import { JURY_FACTS, disputedRows, weightedAccuracy } from "./facts.js";
 
 const EVEN = 5;
 const HEAVIEST = 10;
 
-export const weighingFigure = (questions) => ({
-  alpha: false,
-  questions,
-  caption: ({ open }) =>
-    open
-      ? "How often rules are right on disputed answers, with 95% intervals. The last bar has your weights."
-      : "The rules are shown after your guess.",
+export const weighingFigure = {
+  caption: "The rules are shown after your guess.",
+  answered: "How often rules are right on disputed answers, with 95% intervals. The last bar has your weights.",
   build(host, { run, kept }) {
     kept.weights ??= run.jurors.map(() => EVEN);
     const rows = disputedRows(run);
     const plot = make("div");
-    const line = make("p", "figure-said");
+    const line = make("p.figure-said");
     const rules = [...run.rules.values()].map(({ title, accuracy, low, high }) => ({
       title,
       value: accuracy,
@@ -35,19 +31,15 @@ export const weighingFigure = (questions) => ({
       const [low, high] = shareInterval(hits, n);
       const own = { value: hits / n, low, high };
       bars?.update([...rules, own].map((found) => (open ? found : null)));
-      say(line, `With these weights ${share(own.value)} of the ${n} disputed answers are judged right.`);
-      return line.textContent;
+      return `With these weights ${share(own.value)} of the ${n} disputed answers are judged right.`;
     };
     const sliders = run.jurors.map((name, j) =>
-      mover({
+      keptMover(kept.weights, j, {
         label: `weight of ${name}`,
         max: HEAVIEST,
-        value: kept.weights[j],
+        line,
         shown: String,
-        moved: (value) => {
-          kept.weights[j] = value;
-          return show();
-        },
+        moved: () => show(),
       }),
     );
     host.replaceChildren(plot, ...sliders.map(({ row }) => row), line);
@@ -63,8 +55,7 @@ export const weighingFigure = (questions) => ({
       for (const slider of sliders) slider.show();
     };
   },
-  describe: (at, { open }) =>
-    open
-      ? `On disputed answers the majority is right on ${JURY_FACTS.majority_disputed(at)}, and weighted log-odds on ${JURY_FACTS.weighted_disputed(at)}.`
-      : "How often the rules are right is hidden until you guess.",
-});
+  hidden: "How often the rules are right is hidden until you guess.",
+  describe: (at) =>
+    `On disputed answers the majority is right on ${JURY_FACTS.majority_disputed(at)}, and weighted log-odds on ${JURY_FACTS.weighted_disputed(at)}.`,
+};

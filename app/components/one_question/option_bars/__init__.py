@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import streamlit as st
 
 from app import state
+from app.components.shared.bundled import component
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.one_question import OneQuestionView
 from app.state.presented import PRESENTED_NAMES
-from charts.scripts import PRESENTER_CSS, bundle
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
 from core.questions.option_names import short_names
@@ -34,21 +33,11 @@ KEY = "option_bars"
 RUNS_KEY = "question_runs"
 SHOWN = ("alpha", "empty", "bars", *PRESENTED_NAMES)
 """The fields of a view that the component shows and changes."""
-HERE = Path(__file__).parent
-SCRIPT = HERE / "option_bars.js"
-
-_CSS = "".join(
-    path.read_text(encoding="utf-8") for path in (HERE / "option_bars.css", PRESENTER_CSS, HERE / "presented.css")
-)
-_JS = bundle(SCRIPT)
-_mount_bars = st.components.v2.component(
-    "hedge_option_bars", html=(HERE / "option_bars.html").read_text(encoding="utf-8"), css=_CSS, js=_JS
-)
-_mount_runs = st.components.v2.component(
-    "hedge_question_runs",
-    html='<section class="question" aria-label="In several runs"><div class="runs-table wide"></div></section>',
-    css=_CSS,
-    js=_JS,
+_mount_bars = component("option_bars", Path(__file__).with_name("option_bars.html"))
+_mount_runs = component(
+    "question_runs",
+    '<section class="question" aria-label="In several runs"><div class="runs-table wide"></div></section>',
+    bundle="option_bars",
 )
 
 

@@ -21,18 +21,18 @@ function picture(parent, name) {
 
 // `bars` has {ink, title} for each score that is drawn.
 function optionRow(grid, row, letter, text, isTruth, bars) {
-  const name = make("div", `option${isTruth ? " true" : ""}`);
-  const words = make("span", "text", text);
-  if (isTruth) words.append(" ", make("span", "tag", "truth"));
-  name.append(...(letter ? [make("span", "letter", letter)] : []), words);
-  const plot = make("div", "plot");
-  const state = make("div", "state");
+  const name = make("div", { className: `option${isTruth ? " true" : ""}` });
+  const words = make("span.text", text);
+  if (isTruth) words.append(" ", make("span.tag", "truth"));
+  name.append(...(letter ? [make("span.letter", letter)] : []), words);
+  const plot = make("div.plot");
+  const state = make("div.state");
   const drawn = bars.map(({ ink, title }) => {
     const chart = picture(plot, `bar ${ink}`);
     const bar = draw(chart, "rect", { x: 0, y: "14%", height: "72%" });
     const end = draw(chart, "line", { class: "end", y1: "4%", y2: "96%" });
-    const word = make("b", `word ${ink}`);
-    const leaves = make("span", "leaves");
+    const word = make("b", { className: `word ${ink}` });
+    const leaves = make("span.leaves");
     state.append(word, leaves);
     return { chart, bar, end, word, leaves, named: bars.length > 1 ? `${title} ` : "" };
   });
@@ -61,7 +61,7 @@ export function optionBars(grid, overlay, { letters, options, places, truth, bar
     const at = `${place(100 * tick)}%`;
     draw(grating, "line", { class: "grid", x1: at, x2: at, y1: 0, y2: "100%" });
     if (tick % 2) continue;
-    const label = make("span", "", (tick / 10).toFixed(1));
+    const label = make("span", (tick / 10).toFixed(1));
     label.style.left = at;
     ticks.append(label);
   }

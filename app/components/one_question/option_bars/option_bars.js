@@ -3,10 +3,10 @@
 // alpha.
 
 import { AlphaControl } from "../../shared/alpha_control.js";
-import { make, say } from "../../shared/dom.js";
+import { make, say, wayTo } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
 import { foremost, listed } from "../../shared/many_options.js";
-import { mounted } from "../../shared/mounted.js";
+import { Live, mountedLive } from "../../shared/live.js";
 import { Presenter } from "../../shared/presenter.js";
 import { saturatedText } from "../../shared/saturation.js";
 import { alphaAt, optionBars } from "./bars.js";
@@ -14,30 +14,20 @@ import { isIn, leavesAt, lettersOf, membersAt } from "./membership.js";
 import { setTable } from "./table.js";
 import { meaning, nextToLeave, setText, summary, verdict } from "./words.js";
 
-const REPORT_AFTER_MS = 150;
-const SPEAK_AFTER_MS = 500;
 const LONG_ANSWER = 30; // characters of a set of named classes that has a smaller size
 const SMALLEST_WORDS = 18; // its figures have no words of their own that are drawn larger
 const BY_KEY = { 1: ["lac"], 2: ["aps"], 3: ["lac", "aps"] };
 const RUN_COMES_WITHIN_MS = 10_000;
 const MOVED = "hedge-question-moved";
 const LEFT = "hedge-question-left";
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
-
-function themed(root) {
-  const colors = getComputedStyle(root.host ?? root)
-    .getPropertyValue("--st-chart-categorical-colors")
-    .split(",");
-  const section = root.querySelector(".question");
-  MEANINGS.forEach((meaning, i) => section.style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
-}
 
 const truthOf = ({ truth }) => (truth < 0 ? null : truth);
 
-class Question {
+class Question extends Live {
+  reportAfter = 150;
+
   constructor(root) {
-    this.root = root;
-    this.find = (selector) => root.querySelector(selector);
+    super(root, ".question");
     this.unsent = false;
     this.leave = () => this.waitForRun();
     window.addEventListener(LEFT, this.leave);
@@ -91,7 +81,7 @@ class Question {
   }
 
   presentable() {
-    return new Presenter(this.find(".question"), {
+    return new Presenter(this.section, {
       place: this.find(".empty"),
       smallest: SMALLEST_WORDS,
       view: () => this.presented,
@@ -124,7 +114,7 @@ class Question {
     const { drawn } = this;
     const alone = drawn.length === 1;
     const isPresented = this.presented.present === "1";
-    this.find(".question").classList.toggle("both", !alone);
+    this.section.classList.toggle("both", !alone);
     this.bars = optionBars(this.find(".chart"), this.find(".overlay"), {
       letters: this.classes ? null : this.letters,
       options: this.classes && isPresented ? this.letters : this.options,
@@ -144,22 +134,19 @@ class Question {
     const by = this.find(".by");
     say(by, drawn.map(({ title }) => title).join(" and "));
     by.title = drawn.map(({ formula, sentence, source }) => `${formula}. ${sentence} ${source}`).join(" ");
-    const [said, second] = this.root.querySelectorAll(".said");
+    const [said, second] = this.all(".said");
     second?.remove();
     if (!alone) said.after(said.cloneNode(true));
     this.paint();
   }
 
   choice(row) {
-    const label = make("label", "pick");
-    const radio = make("input");
-    radio.type = "radio";
-    radio.name = "bars";
-    radio.value = row.name;
-    radio.onchange = () => this.choose(row.name);
-    label.append(radio, make("span", "", row.title));
-    label.title = `${row.formula}. ${row.sentence} ${row.source}`;
-    return label;
+    return make(
+      "label.pick",
+      { title: `${row.formula}. ${row.sentence} ${row.source}` },
+      make("input", { type: "radio", name: "bars", value: row.name, onchange: () => this.choose(row.name) }),
+      make("span", row.title),
+    );
   }
 
   // Changes that have not been sent to Python yet are kept, and are sent after the new data has arrived.
@@ -169,8 +156,7 @@ class Question {
     this.alpha = alpha;
     this.fillEmpty = empty === "top1";
     this.control.set(alpha);
-    for (const radio of this.root.querySelectorAll("[name=empty]"))
-      radio.checked = (radio.value === "top1") === this.fillEmpty;
+    for (const radio of this.all("[name=empty]")) radio.checked = (radio.value === "top1") === this.fillEmpty;
     this.pick(bars);
     this.find(".asked").hidden = !data.outside && present !== "1";
     this.presenter?.show();
@@ -198,7 +184,7 @@ class Question {
       move: (alpha) => this.move(alpha),
       released: () => this.report(),
     });
-    for (const radio of this.root.querySelectorAll("[name=empty]")) {
+    for (const radio of this.all("[name=empty]")) {
       radio.onchange = () => {
         this.fillEmpty = radio.value === "top1";
         this.paint();
@@ -212,7 +198,7 @@ class Question {
     };
     this.dragOn(this.find(".overlay"));
     // An arrow key moves alpha or the choice of a score; outside of the component it is for the page.
-    this.find(".question").onkeydown = (event) => {
+    this.section.onkeydown = (event) => {
       if (event.key.startsWith("Arrow") && event.target.matches("input")) event.stopPropagation();
     };
   }
@@ -241,7 +227,7 @@ class Question {
   move(alpha) {
     if (alpha === this.alpha) return;
     this.alpha = alpha;
-    this.frame ??= requestAnimationFrame(() => this.paint());
+    this.paintSoon();
   }
 
   choose(name) {
@@ -251,7 +237,7 @@ class Question {
 
   pick(name) {
     this.score = this.scores.find((one) => one.name === name) ?? this.scores[0];
-    for (const radio of this.root.querySelectorAll("[name=bars]")) radio.checked = radio.value === this.score.name;
+    for (const radio of this.all("[name=bars]")) radio.checked = radio.value === this.score.name;
     this.lay();
   }
 
@@ -266,18 +252,17 @@ class Question {
     this.reporting = setTimeout(() => {
       this.unsent = false;
       this.send("view", this.view());
-    }, REPORT_AFTER_MS);
+    }, this.reportAfter);
   }
 
   // ---- drawing
 
   paint() {
-    cancelAnimationFrame(this.frame);
-    this.frame = null;
+    this.painted();
     const { alpha, fillEmpty, drawn, letters, truthLetter } = this;
     const [score] = drawn;
     const sets = drawn.map((one) => membersAt(one, alpha, fillEmpty));
-    const said = this.root.querySelectorAll(".said");
+    const said = this.all(".said");
     const kept = lettersOf(sets[0], letters);
     this.bars.show(
       alpha,
@@ -297,14 +282,11 @@ class Question {
       .filter(Boolean)
       .join(" ");
     say(this.find(".saturated"), near && this.extra ? `${near} The Alpha lab can leave E and F out.` : near);
-    clearTimeout(this.speaking);
-    this.speaking = setTimeout(
-      () =>
-        say(
-          this.find(".summary"),
-          drawn.map((one, i) => summary(alpha, one.title, lettersOf(sets[i], letters), truthLetter)).join(" "),
-        ),
-      SPEAK_AFTER_MS,
+    this.speakSoon(() =>
+      say(
+        this.find(".summary"),
+        drawn.map((one, i) => summary(alpha, one.title, lettersOf(sets[i], letters), truthLetter)).join(" "),
+      ),
     );
     window.dispatchEvent(new CustomEvent(MOVED, { detail: this.view() }));
   }
@@ -320,12 +302,9 @@ class Question {
   }
 
   close() {
-    this.presenter?.close({ gone: true });
-    clearTimeout(this.reporting);
+    super.close();
     clearTimeout(this.waiting);
     window.removeEventListener(LEFT, this.leave);
-    clearTimeout(this.speaking);
-    cancelAnimationFrame(this.frame);
   }
 }
 
@@ -335,9 +314,9 @@ function shownThreshold(value) {
 }
 
 // The same question in several runs: one row per run, with a link to the question there.
-class Runs {
+class Runs extends Live {
   constructor(root) {
-    this.root = root;
+    super(root, ".question");
     this.follow = (event) => this.show(event.detail);
     window.addEventListener(MOVED, this.follow);
   }
@@ -373,16 +352,11 @@ class Runs {
   }
 
   link(run) {
-    if (run.here) return make("span", "", `${run.title} (this one)`);
-    const link = make("a", "", run.title);
-    link.href = run.href;
-    link.onclick = (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-      event.preventDefault();
+    if (run.here) return make("span", `${run.title} (this one)`);
+    return wayTo(make("a", run.title), run.href, () => {
       window.dispatchEvent(new Event(LEFT));
       this.trigger("open", { ...this.view, run: run.run });
-    };
-    return link;
+    });
   }
 
   seed({ alpha, empty, bars }) {
@@ -392,29 +366,15 @@ class Runs {
   show(view) {
     this.view = view;
     const table = this.tables[view.bars] ?? Object.values(this.tables)[0];
-    const host = this.root.querySelector(".runs-table");
+    const host = this.find(".runs-table");
     if (host.firstChild !== table.host) host.replaceChildren(table.host);
     table.show(view.alpha, view.empty === "top1", view.bars);
   }
 
   close() {
+    super.close();
     window.removeEventListener(MOVED, this.follow);
   }
 }
 
-// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export const mountQuestion = mounted(
-  (root, data) => (data.kind === "runs" ? new Runs(root) : new Question(root)),
-  (shown, { data, parentElement, setStateValue, setTriggerValue }) => {
-    shown.send = setStateValue;
-    shown.trigger = setTriggerValue;
-    themed(parentElement);
-    const isNew = shown.version !== data.version;
-    if (isNew) shown.load(data);
-    if (isNew || shown.revision !== data.revision) shown.seed(data);
-    shown.version = data.version;
-    shown.revision = data.revision;
-  },
-);
-
-export default mountQuestion;
+export default mountedLive((root, data) => (data.kind === "runs" ? new Runs(root) : new Question(root)));

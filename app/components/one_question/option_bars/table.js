@@ -5,10 +5,9 @@ import { leavesAt, lettersOf, membersAt } from "./membership.js";
 import { setText } from "./words.js";
 
 function cell(count, n) {
-  const data = make("td", "chance");
-  const chip = make("span", "chip", leavesAt(count, n) > 999 ? "all" : shownAlpha(leavesAt(count, n)));
-  const word = make("span", "unseen");
-  data.append(chip, word);
+  const chip = make("span.chip", leavesAt(count, n) > 999 ? "all" : shownAlpha(leavesAt(count, n)));
+  const word = make("span.unseen");
+  const data = make("td.chance", chip, word);
   return { data, chip, word };
 }
 
@@ -24,7 +23,7 @@ export function setTable(host, { caption, heading, letters, places, truth, rows,
   const head = make("thead");
   const titles = make("tr");
   const body = make("tbody");
-  table.append(make("caption", "unseen", caption));
+  table.append(make("caption.unseen", caption));
   for (const [title, hover, className] of [
     [heading, ""],
     ["Set", "The options that stay at this alpha."],
@@ -35,24 +34,20 @@ export function setTable(host, { caption, heading, letters, places, truth, rows,
     ]),
     ...further.map(({ title, hover }) => [title, hover, "further"]),
   ]) {
-    const cellOf = make("th", className ?? "", title);
-    cellOf.scope = "col";
+    const cellOf = make("th", { className: className ?? "", scope: "col" }, title);
     if (hover) cellOf.title = hover;
     titles.append(cellOf);
   }
   head.append(titles);
   const shown = rows.map((row) => {
     const line = make("tr");
-    const first = make("th", "lead");
-    const set = make("td", "set");
     const letters = make("span");
-    const held = make("span", "held");
-    set.append(letters, held);
-    first.scope = "row";
-    first.append(...lead(row));
+    const held = make("span.held");
+    const set = make("td.set", letters, held);
+    const first = make("th.lead", { scope: "row" }, ...lead(row));
     const cells = places.map((j) => cell(row.counts[j], row.n));
     const others = further.map(({ title }) => {
-      const other = make("td", "further");
+      const other = make("td.further");
       other.dataset.title = title;
       return other;
     });

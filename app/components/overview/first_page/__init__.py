@@ -5,25 +5,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import streamlit as st
-
 from app import navigation
+from app.components.shared.bundled import component
 from app.components.shared.messages import message, message_texts, texts_of
 from app.navigation import PageEntry
-from charts.scripts import bundle
 
-HERE = Path(__file__).parent
-
-_mount = st.components.v2.component(
-    "hedge_first_page",
-    html='<section class="first-page"></section>',
-    css=(HERE / "first_page.css").read_text(encoding="utf-8"),
-    js=bundle(HERE / "first_page.js"),
-)
+_mount = component("first_page", '<section class="first-page"></section>')
 
 
 def target(entry: PageEntry, query: dict[str, str]) -> dict[str, Any]:

@@ -3,29 +3,13 @@
 // Every card and every cell is a real link, so that it can be copied, opened in a new tab and reached by the keyboard. A
 // plain click tells Python to switch the page, which keeps the session and takes a tenth of a reload's time.
 
-import { draw, make, put } from "../../shared/dom.js";
+import { draw, make, put, setThemeColors, wayTo } from "../../shared/dom.js";
 import { mounted } from "../../shared/mounted.js";
 
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee", "run-4", "run-5", "run-6", "run-7", "run-8"];
-
-function themed(root) {
-  const colors = getComputedStyle(root.host ?? root)
-    .getPropertyValue("--st-chart-categorical-colors")
-    .split(",");
-  const section = root.querySelector(".first-page");
-  MEANINGS.forEach((meaning, i) => section.style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
-  return section;
-}
+const RUNS = ["run-4", "run-5", "run-6", "run-7", "run-8"]; // further runs of the scatter plots
 
 function link(target, className, open) {
-  const anchor = make("a", className);
-  anchor.href = target.href;
-  anchor.addEventListener("click", (event) => {
-    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    open({ page: target.page, query: target.query });
-  });
-  return anchor;
+  return wayTo(make("a", { className }), target.href, () => open({ page: target.page, query: target.query }));
 }
 
 // ---- the ways in
@@ -36,18 +20,16 @@ function curve(card, anchor) {
   const most = Math.max(...sizes.map(([, size]) => size));
   const x = (alpha) => alpha / 10;
   const y = (size) => 100 * (1 - size / most);
-  const holder = make("div", "curve");
+  const holder = make("div.curve");
   put(holder, { role: "img", "aria-label": card.label });
-  const said = make("p", "strong");
-  const plot = make("div", "plot");
+  const said = make("p.strong");
+  const plot = make("div.plot");
   const svg = draw(plot, "svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" });
   const points = sizes.map(([alpha, size], i) => `${i ? "L" : "M"}${x(alpha)},${y(size).toFixed(2)}`);
   draw(svg, "path", { class: "line", d: points.join("") });
-  const rule = plot.appendChild(make("span", "rule"));
-  const dot = plot.appendChild(make("span", "dot"));
-  const ends = make("p", "ends");
-  ends.append(make("span", "", "alpha 0"), make("span", "", "1"));
-  holder.append(said, plot, ends);
+  const rule = plot.appendChild(make("span.rule"));
+  const dot = plot.appendChild(make("span.dot"));
+  holder.append(said, plot, make("p.ends", make("span", "alpha 0"), make("span", "1")));
   const show = ([alpha, size]) => {
     dot.style.left = rule.style.left = `${x(alpha)}%`;
     dot.style.top = rule.style.top = `${y(size)}%`;
@@ -66,31 +48,28 @@ function curve(card, anchor) {
 
 // Set sizes of models on one task.
 function bars(card) {
-  const holder = make("div", "bars");
+  const holder = make("div.bars");
   put(holder, { role: "img", "aria-label": card.label });
-  holder.append(make("p", "heading", card.heading));
+  holder.append(make("p.heading", card.heading));
   const most = Math.max(...card.bars.map(({ size }) => size));
   for (const { name, size } of card.bars) {
-    const bar = make("span", "bar");
+    const bar = make("span.bar");
     bar.style.setProperty("--share", size / most);
-    const length = make("span", "length");
-    length.append(bar, make("span", "size", size.toFixed(1)));
-    holder.append(make("span", "name", name), length);
+    holder.append(make("span.name", name), make("span.length", bar, make("span.size", size.toFixed(1))));
   }
   return holder;
 }
 
 // A question's options, those in its set marked.
 function question(card) {
-  const holder = make("div", "question-card");
-  holder.append(make("p", "asked", card.question));
+  const holder = make("div.question-card", make("p.asked", card.question));
   const list = make("ul");
   card.options.forEach(({ text, share, inside }) => {
-    const item = make("li", inside ? "inside" : "");
-    const bar = make("span", "share");
+    const item = make("li", { className: inside ? "inside" : "" });
+    const bar = make("span.share");
     bar.style.setProperty("--share", share);
-    item.append(make("span", "mark", inside ? "✓" : ""), make("span", "text", text), bar);
-    if (inside) item.append(make("span", "unseen", "in the set"));
+    item.append(make("span.mark", inside ? "✓" : ""), make("span.text", text), bar);
+    if (inside) item.append(make("span.unseen", "in the set"));
     list.append(item);
   });
   holder.append(list);
@@ -100,14 +79,14 @@ function question(card) {
 const PICTURES = { curve, bars, question };
 
 function waysIn(section, { cards }, open) {
-  const list = make("div", "cards");
+  const list = make("div.cards");
   for (const card of cards) {
     const anchor = link(card.target, "card", open);
-    const head = make("div", "head");
-    head.append(make("h2", "", card.title), make("p", "", card.text));
-    const shown = make("div", "picture");
-    shown.append(PICTURES[card.kind](card, anchor));
-    anchor.append(head, shown, make("span", "go", `${card.go} →`));
+    anchor.append(
+      make("div.head", make("h2", card.title), make("p", card.text)),
+      make("div.picture", PICTURES[card.kind](card, anchor)),
+      make("span.go", `${card.go} →`),
+    );
     list.append(anchor);
   }
   section.replaceChildren(list);
@@ -122,48 +101,40 @@ function cellOf(cell, open, none = NO_RUN) {
   if (!cell) {
     td.className = "none";
     td.title = none;
-    td.append(make("span", "unseen", "no run"));
+    td.append(make("span.unseen", "no run"));
     return td;
   }
-  const anchor = cell.target ? link(cell.target, "cell", open) : make("span", "cell");
+  const anchor = cell.target ? link(cell.target, "cell", open) : make("span.cell");
   if (!cell.target) anchor.tabIndex = 0;
   if (cell.smallest) anchor.classList.add("smallest");
   anchor.style.setProperty("--shade", `${(cell.shade * 100).toFixed(1)}%`);
   // The name begins with the words that are seen, so that a person can say them to a voice control.
-  if (cell.size) anchor.append(make("span", "size", cell.size), " ");
-  anchor.append(make("span", "right", cell.right));
-  if (cell.warning) anchor.append(make("span", "warning", cell.warning));
-  const tip = make("span", "tip");
-  tip.setAttribute("aria-hidden", "true");
-  for (const line of cell.said) tip.append(make("span", "", line));
-  anchor.append(make("span", "unseen", ` ${cell.said.map((line) => line.replace(/\.$/, "")).join(". ")}`), tip);
+  if (cell.size) anchor.append(make("span.size", cell.size), " ");
+  anchor.append(make("span.right", cell.right));
+  if (cell.warning) anchor.append(make("span.warning", cell.warning));
+  const tip = make("span.tip", { "aria-hidden": "true" });
+  for (const line of cell.said) tip.append(make("span", line));
+  anchor.append(make("span.unseen", ` ${cell.said.map((line) => line.replace(/\.$/, "")).join(". ")}`), tip);
   td.append(anchor);
   return td;
 }
 
 // Rows of a published table: below the runs, in the columns of their tasks, with the questions named anew.
 function publishedRows({ title, note, says, heads, rows }, open) {
-  const tbody = make("tbody", "published");
-  const source = make("tr", "source");
-  const said = make("th");
-  said.scope = "rowgroup";
-  said.colSpan = heads.length + 1;
-  said.append(make("span", "title", title), make("span", "below", note));
-  source.append(said);
-  const banks = make("tr", "banks");
-  banks.append(make("td"));
+  const tbody = make("tbody.published");
+  const source = make(
+    "tr.source",
+    make("th", { scope: "rowgroup", colSpan: heads.length + 1 }, make("span.title", title), make("span.below", note)),
+  );
+  const banks = make("tr.banks", make("td"));
   for (const { title: bank, below } of heads) {
-    const td = make("td");
-    td.append(make("span", "title", bank), make("span", "below", below));
-    banks.append(td);
+    banks.append(make("td", make("span.title", bank), make("span.below", below)));
   }
   tbody.append(source, banks);
   for (const { title: model, details, cells } of rows) {
     const tr = make("tr");
-    const th = make("th");
-    th.scope = "row";
-    th.append(make("span", "title", model));
-    if (details) th.append(make("span", "below", details));
+    const th = make("th", { scope: "row" }, make("span.title", model));
+    if (details) th.append(make("span.below", details));
     const whole = (cell) => cell && { ...cell, said: [...cell.said, ...says] };
     const none = "Nothing is published of this model on this task.";
     tr.append(th, ...cells.map((cell) => cellOf(whole(cell), open, none)));
@@ -173,29 +144,19 @@ function publishedRows({ title, note, says, heads, rows }, open) {
 }
 
 function matrix(section, data, open) {
-  const scroll = make("div", "scroll");
+  const scroll = make("div.scroll");
   put(scroll, { role: "region", tabindex: "0", "aria-label": data.caption });
-  const table = make("table");
-  table.append(make("caption", "unseen", data.caption));
-  const heads = make("tr");
-  const corner = make("td", "corner");
-  corner.append(make("span", "", data.corner.title), make("span", "below", data.corner.below));
-  heads.append(corner);
+  const table = make("table", make("caption.unseen", data.caption));
+  const heads = make("tr", make("td.corner", make("span", data.corner.title), make("span.below", data.corner.below)));
   for (const { title, below } of data.columns) {
-    const th = make("th");
-    th.scope = "col";
-    th.append(make("span", "title", title), make("span", "below", below));
-    heads.append(th);
+    heads.append(make("th", { scope: "col" }, make("span.title", title), make("span.below", below)));
   }
-  const thead = make("thead");
-  thead.append(heads);
+  const thead = make("thead", heads);
   const tbody = make("tbody");
   for (const { title, details, cells } of data.rows) {
     const tr = make("tr");
-    const th = make("th");
-    th.scope = "row";
-    th.append(make("span", "title", title));
-    if (details) th.append(make("span", "below", details));
+    const th = make("th", { scope: "row" }, make("span.title", title));
+    if (details) th.append(make("span.below", details));
     tr.append(th, ...cells.map((cell) => cellOf(cell, open)));
     tbody.append(tr);
   }
@@ -208,19 +169,14 @@ function matrix(section, data, open) {
 
 // What the colour and the outline mean.
 function key(data) {
-  const holder = make("p", "key");
-  const scale = make("span", "scale");
-  scale.append(make("span", "", data.key.surest), make("span", "ramp"), make("span", "", data.key.least));
-  const outline = make("span", "outlined");
-  outline.append(make("span", "sample smallest"), make("span", "", data.key.smallest));
-  holder.append(scale);
+  const scale = make("span.scale", make("span", data.key.surest), make("span.ramp"), make("span", data.key.least));
+  const outline = make("span.outlined", make("span.sample.smallest"), make("span", data.key.smallest));
+  const holder = make("p.key", scale);
   if (data.key.smallest) holder.append(outline);
   if (data.published.length) {
-    const printed = make("span", "outlined");
-    printed.append(make("span", "sample printed"), make("span", "", "published, not computed here"));
-    holder.append(printed);
+    holder.append(make("span.outlined", make("span.sample.printed"), make("span", "published, not computed here")));
   }
-  if (data.key.warning) holder.append(make("span", "", data.key.warning));
+  if (data.key.warning) holder.append(make("span", data.key.warning));
   return holder;
 }
 
@@ -244,19 +200,17 @@ function placeTips(scroll) {
 // ---- the legend of the scatter plots
 
 function legend(section, { models, published }) {
-  const list = make("ul", "legend");
+  const list = make("ul.legend");
   for (const { name, meaning, path } of models) {
     const item = make("li");
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     put(svg, { viewBox: "-1.1 -1.1 2.2 2.2", "aria-hidden": "true" });
     draw(svg, "path", { d: path, style: `fill: var(--${meaning})` });
-    item.append(svg, make("span", "", name));
+    item.append(svg, make("span", name));
     list.append(item);
   }
   if (published) {
-    const item = make("li");
-    item.append(make("span", "ring"), make("span", "", published));
-    list.append(item);
+    list.append(make("li", make("span.ring"), make("span", published)));
   }
   section.replaceChildren(list);
 }
@@ -267,7 +221,8 @@ const KINDS = { ways: waysIn, matrix, legend };
 export default mounted(
   () => ({}),
   (_, { data, parentElement, setTriggerValue }) => {
-    const section = themed(parentElement);
+    const section = parentElement.querySelector(".first-page");
+    setThemeColors(parentElement.host ?? parentElement, section, RUNS);
     const version = JSON.stringify(data);
     if (section.dataset.version === version) return;
     section.dataset.version = version;

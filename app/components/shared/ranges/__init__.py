@@ -15,26 +15,19 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
+from app.components.shared.bundled import component
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.presented import PresentedView
-from charts.scripts import LIVE_CSS, bundle
 from core.conformal.scores import SCORES
 from core.records import OPTION_NAMES, FloatArray
 from core.reports.bounded import BoundedCurves, BoundedOptions, BoundedRun
 
-HERE = Path(__file__).parent
-SCRIPT = HERE / "ranges.js"
 LAB_KEY, QUESTION_KEY = "lab_ranges", "question_ranges"
 NOT_PRESENTED = (
     "Ranges have no presenter view. To fill the window with the figures, choose a run whose figures are known exactly."
 )
-_mount = st.components.v2.component(
-    "hedge_ranges",
-    html=(HERE / "ranges.html").read_text(encoding="utf-8"),
-    css=LIVE_CSS.read_text(encoding="utf-8") + (HERE / "ranges.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPT),
-)
+_mount = component("ranges", Path(__file__).with_name("ranges.html"))
 
 
 def lab_ranges(

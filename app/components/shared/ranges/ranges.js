@@ -1,16 +1,14 @@
 // Figures between two ends, which move with alpha. Data comes in once; only a released alpha is sent to Python.
 
 import { AlphaControl } from "../alpha_control.js";
-import { draw, make, put, say, setThemeColors, plainAlpha } from "../dom.js";
+import { draw, make, put, say, plainAlpha } from "../dom.js";
 import { counted, percent, promise } from "../formatting.js";
 import { bands } from "../coverage_distributions.js";
 import { hints } from "../hints.js";
-import { mounted } from "../mounted.js";
+import { Live, mountedLive } from "../live.js";
 import { slotsOf } from "../slots.js";
-import { areaPath, asPercent, axes, canvas, linePath, linear, MARKS, steps } from "../svg.js";
+import { ALPHA_ACROSS, MARKS, SHARE_UP, areaPath, axes, canvas, linePath, linear, steps } from "../svg.js";
 
-const REPORT_AFTER_MS = 60;
-const SPEAK_AFTER_MS = 500;
 const FIGURES = [
   ["exact", "Sets known exactly", "The share of test questions whose set does not depend on what the server left out."],
   [
@@ -71,27 +69,23 @@ export function probabilityText(low, high) {
   return between(low, high, (p) => p.toFixed(3));
 }
 
-class Ranges {
+class Ranges extends Live {
   constructor(root) {
-    this.root = root;
-    this.host = root.host ?? root;
-    this.find = (selector) => root.querySelector(selector);
+    super(root, ".lab");
     this.control = new AlphaControl(this.find, {
       move: (alpha) => this.move(alpha),
       released: () => this.report(),
     });
     // An arrow key moves alpha; outside of the component it turns the page.
-    this.find(".lab").onkeydown = (event) => {
+    this.section.onkeydown = (event) => {
       if (event.key.startsWith("Arrow")) event.stopPropagation();
     };
     hints(root);
-    this.watch = new ResizeObserver(() => this.resized());
-    this.watch.observe(this.find(".lab"));
   }
 
   load(data) {
     this.data = data;
-    this.find(".lab").classList.remove("fresh");
+    this.section.classList.remove("fresh");
     this.find(".plots").hidden = data.kind !== "lab";
     this.find(".notice").hidden = data.kind !== "lab";
     this.alpha = data.alpha;
@@ -106,20 +100,15 @@ class Ranges {
 
   move(alpha) {
     this.alpha = alpha;
-    this.frame ??= requestAnimationFrame(() => this.paint());
+    this.paintSoon();
   }
 
-  report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => this.send("view", { alpha: this.alpha }), REPORT_AFTER_MS);
-  }
-
-  themed() {
-    setThemeColors(this.host, this.find(".lab"));
+  get reported() {
+    return { alpha: this.alpha };
   }
 
   resized() {
-    const width = this.find(".lab").clientWidth;
+    const width = this.section.clientWidth;
     if (!this.data || width === this.width) return;
     this.build();
     this.paint();
@@ -128,15 +117,15 @@ class Ranges {
   // ---- drawing
 
   build() {
-    this.width = this.find(".lab").clientWidth;
+    this.width = this.section.clientWidth;
     this.slots = slotsOf(this.data.scores.map(({ name }) => name));
     const articles = this.data.scores.map((score, i) => {
       const { ink, mark } = this.slots[i];
-      const article = make("article", "score");
+      const article = make("article.score");
       article.dataset.score = score.name;
       article.setAttribute("aria-label", score.title);
       article.style.setProperty("--own", `var(--${ink})`);
-      const heading = make("h3", "", score.title);
+      const heading = make("h3", score.title);
       const key = draw(heading, "svg", { class: "key", viewBox: "-7 -7 14 14", "aria-hidden": "true" });
       draw(key, "path", { d: MARKS[mark] });
       heading.prepend(key);
@@ -148,16 +137,12 @@ class Ranges {
   }
 
   paint() {
-    this.frame = null;
+    this.painted();
     const { alpha } = this;
     this.control.paint(alpha);
     say(this.find("#promise"), promise(alpha));
     const said = this.updates.map((update) => update(alpha)).filter(Boolean);
-    clearTimeout(this.speaking);
-    this.speaking = setTimeout(
-      () => say(this.find(".summary"), `At alpha ${plainAlpha(alpha)} ${said.join("; ")}.`),
-      SPEAK_AFTER_MS,
-    );
+    this.speakSoon(() => say(this.find(".summary"), `At alpha ${plainAlpha(alpha)} ${said.join("; ")}.`));
   }
 
   buildLab(articles) {
@@ -206,7 +191,7 @@ class Ranges {
       };
     });
     const step = Math.ceil(k / 6);
-    const percentTicks = { yMax: 1, yTicks: steps(4, 0.25), yFormat: asPercent };
+    const percentTicks = { ...SHARE_UP };
     const sizeTicks = { yMax: k, yTicks: steps(Math.floor(k / step), step), yFormat: String };
     const plots = FIGURES.map(([figure, title]) =>
       rangeFigure(this.find(`[data-plot=${figure}] .plot`), `${title} against alpha`, this.slots, {
@@ -219,7 +204,7 @@ class Ranges {
   }
 
   buildCard(article, { m, k }) {
-    const row = make("div", "figures-row");
+    const row = make("div.figures-row");
     const notes = {
       exact: `of ${counted(m, "test question", "test questions")}`,
       coverage: "",
@@ -227,19 +212,18 @@ class Ranges {
     };
     const shown = {};
     for (const [figure, title, hover] of FIGURES) {
-      const box = make("div", "figure");
-      const label = make("span", "label", title);
-      label.title = hover;
-      shown[figure] = make("span", "big");
+      const box = make("div.figure");
+      const label = make("span.label", { title: hover }, title);
+      shown[figure] = make("span.big");
       shown[figure].dataset.figure = figure;
-      const note = make("span", "note", notes[figure]);
+      const note = make("span.note", notes[figure]);
       if (figure === "coverage") shown.band = note;
       box.append(label, shown[figure], note);
       row.append(box);
     }
-    shown.strip = make("div", "strip");
-    shown.known = make("p", "note");
-    shown.verdict = make("p", "verdict");
+    shown.strip = make("div.strip");
+    shown.known = make("p.note");
+    shown.verdict = make("p.verdict");
     article.append(row, shown.verdict, shown.strip, shown.known);
     return shown;
   }
@@ -247,13 +231,11 @@ class Ranges {
   buildQuestion(articles) {
     const { data } = this;
     return data.scores.map((score, i) => {
-      const rows = make("div", "rows");
-      const verdict = make("p", "verdict");
+      const rows = make("div.rows");
+      const verdict = make("p.verdict");
       articles[i].append(verdict, rows);
       const shown = data.letters.map((letter, j) => optionRow(rows, data, score, j));
-      const ends = make("div", "ends");
-      ends.append(make("span", "", "alpha 0"), make("span", "", "1"));
-      rows.append(ends);
+      rows.append(make("div.ends", make("span", "alpha 0"), make("span", "1")));
       return (alpha) => {
         const words = data.letters.map((letter, j) => word(alpha, score.surely[j], score.perhaps[j]));
         shown.forEach((show, j) => show(alpha, words[j]));
@@ -261,13 +243,6 @@ class Ranges {
         return `the ${score.title} set: ${setText(data.letters, words)}`;
       };
     });
-  }
-
-  close() {
-    clearTimeout(this.reporting);
-    clearTimeout(this.speaking);
-    cancelAnimationFrame(this.frame);
-    this.watch.disconnect();
   }
 }
 
@@ -280,18 +255,16 @@ export function setText(letters, words) {
 }
 
 function optionRow(rows, data, score, j) {
-  const name = make("div", "option");
-  name.append(make("b", "", data.letters[j]), ` ${data.options[j]} `);
-  if (j === data.truth) name.append(make("span", "tag", "truth"), " ");
-  const chance = make("span", "chance", probabilityText(data.low[j], data.high[j]));
-  name.append(chance);
-  const track = make("div", "track");
-  const [surely, perhaps, line] = ["surely", "perhaps", "line"].map((part) => make("span", part));
+  const name = make("div.option", make("b", data.letters[j]), ` ${data.options[j]} `);
+  if (j === data.truth) name.append(make("span.tag", "truth"), " ");
+  name.append(make("span.chance", probabilityText(data.low[j], data.high[j])));
+  const track = make("div.track");
+  const [surely, perhaps, line] = ["surely", "perhaps", "line"].map((part) => make("span", { className: part }));
   surely.style.width = `${score.surely[j] / 9.99}%`;
   perhaps.style.left = `${score.surely[j] / 9.99}%`;
   perhaps.style.width = `${(score.perhaps[j] - score.surely[j]) / 9.99}%`;
   track.append(surely, perhaps, line);
-  const said = make("div", "word");
+  const said = make("div.word");
   rows.append(name, track, said);
   return (alpha, text) => {
     line.style.left = `${(100 * (alpha - 1)) / 998}%`;
@@ -317,10 +290,7 @@ function stripOf(host, label, known) {
 
 function rangeFigure(host, label, slots, { ends, bands: band, yMax, yTicks, yFormat }) {
   const { svg, x, y } = axes(host, label, {
-    xMax: 1,
-    xTicks: steps(5, 0.2),
-    xFormat: (tick) => tick.toFixed(1),
-    xTitle: "alpha",
+    ...ALPHA_ACROSS,
     yMax,
     yTicks,
     yFormat,
@@ -348,18 +318,4 @@ function rangeFigure(host, label, slots, { ends, bands: band, yMax, yTicks, yFor
   };
 }
 
-// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export const mountRanges = mounted(
-  (root) => new Ranges(root),
-  (shown, { data, setStateValue }) => {
-    shown.send = setStateValue;
-    shown.themed();
-    const isNew = shown.version !== data.version;
-    if (isNew) shown.load(data);
-    shown.version = data.version;
-    if (isNew || shown.revision !== data.revision) shown.seed(data);
-    shown.revision = data.revision;
-  },
-);
-
-export default mountRanges;
+export default mountedLive((root) => new Ranges(root));

@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
+from app.components.shared.bundled import component
 
-from charts.scripts import bundle
-
-HERE = Path(__file__).parent
-_mount = st.components.v2.component(
-    "hedge_shortcuts",
-    html=(HERE / "shortcuts.html").read_text(encoding="utf-8"),
-    css=(HERE / "shortcuts.css").read_text(encoding="utf-8"),
-    js=bundle(HERE / "shortcuts.js"),
-)
+_mount = component("shortcuts", Path(__file__).with_name("shortcuts.html"))
 
 
 def shortcuts() -> None:

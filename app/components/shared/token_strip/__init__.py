@@ -8,20 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
-
-from charts.scripts import bundle
+from app.components.shared.bundled import component
 from core.models.perplexity.figures import ScoredMessage, Word
 
-HERE = Path(__file__).parent
-SCRIPT = HERE / "token_strip.js"
-
-_mount = st.components.v2.component(
-    "hedge_token_strip",
-    html=(HERE / "token_strip.html").read_text(encoding="utf-8"),
-    css=(HERE / "token_strip.css").read_text(encoding="utf-8"),
-    js=bundle(SCRIPT),
-)
+_mount = component("token_strip", Path(__file__).with_name("token_strip.html"))
 
 
 def token_strip(a: ScoredMessage, b: ScoredMessage, changed: list[Word], *, names: tuple[str, str], key: str) -> None:

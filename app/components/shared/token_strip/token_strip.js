@@ -1,11 +1,10 @@
 // A message's tokens in three strips, coloured by loss under A, by loss under B, and by the prompt that makes them
 // likelier.
 
-import { draw, make, put, say } from "../dom.js";
+import { draw, headRow, make, put, say, setThemeColors } from "../dom.js";
 import { mounted } from "../mounted.js";
 import { axes, roundTicks } from "../svg.js";
 
-const COLORS = ["lac", "aps"];
 // The colour of a strip is full from this share of its values on, and at the earliest at so many nats.
 const FULL_FROM = 0.95;
 const LEAST_FULL = { loss: 4, change: 1 };
@@ -40,12 +39,6 @@ class Strip {
     this.watch.observe(this.find(".words"));
   }
 
-  themed() {
-    const host = this.root.host ?? this.root;
-    const colors = getComputedStyle(host).getPropertyValue("--st-chart-categorical-colors").split(",");
-    COLORS.forEach((name, i) => this.find(".words").style.setProperty(`--${name}`, (colors[i] ?? "").trim()));
-  }
-
   load(data) {
     const said = JSON.stringify(data);
     if (said === this.said) return;
@@ -73,15 +66,12 @@ class Strip {
   }
 
   row([title, name, values, most, kind], place) {
-    const row = make("div", "row");
-    const label = make("div", "name");
-    label.append(make("b", "", title), name ? ` ${name}` : "");
-    const tokens = make("div", "tokens");
-    tokens.setAttribute("role", "group");
-    tokens.setAttribute("aria-label", `${title} ${name}`.trim());
+    const row = make("div.row");
+    const label = make("div.name", make("b", title), name ? ` ${name}` : "");
+    const tokens = make("div.tokens", { role: "group", "aria-label": `${title} ${name}`.trim() });
     this.tokens.push(
       values.map((value, i) => {
-        const token = make("span", `token ${kind(value)}`, this.data.pieces[i] || "▯");
+        const token = make("span", { className: `token ${kind(value)}` }, this.data.pieces[i] || "▯");
         for (const [property, set] of Object.entries(shade(value, most))) token.style.setProperty(property, set);
         token.dataset.value = value;
         token.tabIndex = i === 0 ? 0 : -1;
@@ -131,27 +121,17 @@ class Strip {
   }
 
   table() {
-    const head = make("thead");
     const body = make("tbody");
-    const line = make("tr");
-    for (const [name, kind] of [
-      ["Word", ""],
-      ["A", "number"],
-      ["B", "number"],
-      ["A − B", "number"],
-    ])
-      line.append(make("th", kind, name));
-    head.append(line);
     for (const word of this.data.changed) {
-      const row = make("tr");
-      row.append(
-        make("td", "word", word.text),
-        ...[nats(word.a), nats(word.b), signed(word.a - word.b)].map((text) => make("td", "number", text)),
+      const row = make(
+        "tr",
+        make("td.word", word.text),
+        ...[nats(word.a), nats(word.b), signed(word.a - word.b)].map((text) => make("td.number", text)),
       );
       row.addEventListener("pointerenter", () => this.point(word.at));
       body.append(row);
     }
-    this.find(".most table").replaceChildren(head, body);
+    this.find(".most table").replaceChildren(make("thead", headRow(["Word", "A", "B", "A − B"])), body);
   }
 
   chart() {
@@ -204,8 +184,8 @@ class Strip {
 
 export default mounted(
   (root) => new Strip(root),
-  (strip, { data }) => {
-    strip.themed();
+  (strip, { data, parentElement }) => {
+    setThemeColors(parentElement.host ?? parentElement, strip.find(".words"));
     strip.load(data);
   },
 );

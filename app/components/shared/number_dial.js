@@ -1,17 +1,17 @@
 // A slider of a whole number, and the field for a number beside it.
 
-import { say } from "../shared/dom.js";
+import { say } from "./dom.js";
 
 const PAGE = 10;
 
 // `scale` is how many steps make 1 in the field. `move(value)` is called while the slider moves, `released()` once it has
 // been chosen, and `rule(most)` says what the field takes.
 export class NumberDial {
-  constructor(find, name, { scale = 1, move, released, rule }) {
+  constructor(find, name, { scale = 1, least = 0, move, released, rule }) {
     this.range = find(`#${name}`);
     this.number = find(`#${name}-number`);
     this.problem = find(`#${name}-problem`);
-    Object.assign(this, { scale, move, released, rule });
+    Object.assign(this, { scale, least, move, released, rule });
     this.range.oninput = () => this.moved();
     this.range.onchange = released;
     this.range.onkeydown = (event) => {
@@ -49,12 +49,13 @@ export class NumberDial {
 
   typed() {
     const value = Math.round(Number(this.number.value) * this.scale);
-    if (this.number.value.trim() === "" || !(value >= 0 && value <= this.most)) {
+    if (this.number.value.trim() === "" || !(value >= this.least && value <= this.most)) {
       const stays = String(Number(this.range.value) / this.scale);
       say(this.problem, `${this.rule(this.most)} It stays at ${stays}.`);
       this.number.value = stays;
       return;
     }
+    this.number.value = String(value / this.scale);
     this.jump(value);
     this.released();
   }
