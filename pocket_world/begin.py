@@ -71,10 +71,10 @@ def _matching_heads(queries: torch.Tensor, keys: torch.Tensor, width: int) -> No
 def comparing_heads(queries: torch.Tensor, keys: torch.Tensor, embeddings: torch.Tensor, width: int) -> None:
     """Let the first half of the heads attend to places where the token is expected that their own place holds.
 
-    Its own token is read backwards, the last dimension first, as :func:`pocket_world.reader.read` reads the second
-    middle layer. Read forwards, every place would be most like itself. The first head compares the directions in which
-    the ``embeddings`` (vocabulary, size) differ most, each further head the next ones. Each has ``width`` rows of
-    ``queries`` and ``keys`` (size, size), which are changed in place.
+    Its own token is read backwards, the last dimension first, as :func:`pocket_world.batches.weighted_loss` reads the
+    second middle layer. Read forwards, every place would be most like itself. The first head compares the directions
+    in which the ``embeddings`` (vocabulary, size) differ most, each further head the next ones. Each has ``width`` rows
+    of ``queries`` and ``keys`` (size, size), which are changed in place.
     """
     size = len(queries)
     directions = torch.linalg.svd(embeddings - embeddings.mean(0), full_matrices=False).Vh
