@@ -6,7 +6,6 @@ import argparse
 import logging
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from core.errors import HedgeError
 from core.questions.bank import bank_path
@@ -28,11 +27,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pocket_world")
     commands = parser.add_subparsers(required=True)
-    for name, (run, what, options) in _COMMANDS.items():
-        command = commands.add_parser(name, help=what)
-        command.set_defaults(run=run)
-        for option, details in options.items():
-            command.add_argument(option, **details)
+
+    def command(run: Callable[[argparse.Namespace], int | None], what: str, **defaults: str) -> argparse.ArgumentParser:
+        parser_of_command = commands.add_parser(run.__name__.removeprefix("_"), help=what)
+        parser_of_command.set_defaults(run=run)
+        for name, default in defaults.items():
+            parser_of_command.add_argument(f"--{name}", default=default)
+        return parser_of_command
+
+    command(_bank, "write assets/bank/*.jsonl")
+    make = command(_make, "make all pocket models, or go on where making them stopped")
+    make.add_argument("--model", help="this one and those that it grows from (default: all)")
+    make.add_argument("--minutes", type=float, help="stop after so many, with the state saved")
+    make.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)")
+    command(_publish, "put a whole model into assets/models, with its card", model="pocket-1m")
+    check = command(_check, "look for bank questions in the training text", model="pocket-1m")
+    check.add_argument("--every", type=_positive, default=1, help="read only every N-th step (default: all)")
+    command(
+        _record, "execute the recorded runs again into assets/runs, with their figures in the card", model="pocket-1m"
+    )
+    command(_trivia, "write assets/trivia/questions.jsonl, short-answer questions with aliases")
+    command(_answer, "let a pocket model answer the short-answer questions freely", model="pocket-8m")
+    command(_juror, "tune a juror to say True or False, into assets/adapters", juror="juror-3m")
+    command(_jury, "make the juries that ship, into assets/juries")
+    ship = command(_ship, "make everything that depends on the trained models, from publish to jury")
+    ship.add_argument("--from", dest="first", metavar="STEP", default="models", help="the step to begin with")
     return parser
 
 
@@ -129,54 +148,6 @@ def _ship(options: argparse.Namespace) -> None:
 
     ship(options.first)
 
-
-_COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int | None], str, dict[str, dict[str, Any]]]] = {
-    "bank": (_bank, "write assets/bank/*.jsonl", {}),
-    "make": (
-        _make,
-        "make all pocket models, or go on where making them stopped",
-        {
-            "--model": {"help": "this one and those that it grows from (default: all)"},
-            "--minutes": {"type": float, "help": "stop after so many, with the state saved"},
-            "--device": {"choices": ("cpu", "cuda"), "default": "cpu", "help": "where to train (default: cpu)"},
-        },
-    ),
-    "publish": (
-        _publish,
-        "put a whole model into assets/models, with its card",
-        {"--model": {"default": "pocket-1m"}},
-    ),
-    "check": (
-        _check,
-        "look for bank questions in the training text",
-        {
-            "--model": {"default": "pocket-1m"},
-            "--every": {"type": _positive, "default": 1, "help": "read only every N-th step (default: all)"},
-        },
-    ),
-    "record": (
-        _record,
-        "execute the recorded runs again into assets/runs, with their figures in the card",
-        {"--model": {"default": "pocket-1m"}},
-    ),
-    "trivia": (_trivia, "write assets/trivia/questions.jsonl, short-answer questions with aliases", {}),
-    "answer": (
-        _answer,
-        "let a pocket model answer the short-answer questions freely",
-        {"--model": {"default": "pocket-8m"}},
-    ),
-    "juror": (
-        _juror,
-        "tune a juror to say True or False, into assets/adapters",
-        {"--juror": {"default": "juror-3m"}},
-    ),
-    "jury": (_jury, "make the juries that ship, into assets/juries", {}),
-    "ship": (
-        _ship,
-        "make everything that depends on the trained models, from publish to jury",
-        {"--from": {"dest": "first", "metavar": "STEP", "default": "models", "help": "the step to begin with"}},
-    ),
-}
 
 if __name__ == "__main__":
     sys.exit(main())

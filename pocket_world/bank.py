@@ -103,16 +103,16 @@ _MAKERS: dict[str, Callable[[random.Random], BankQuestion]] = {
 def _drawn(task: str, seed: int) -> tuple[BankQuestion, ...]:
     """``DRAWN`` questions of which no two are nearly the same; of those that are, the first is kept."""
     rng = random.Random(f"bank|{task}|{seed}")
-    made = [_MAKERS[task](rng) for _ in range(DRAWN * 5 // 4)]
+    drawn = [_MAKERS[task](rng) for _ in range(DRAWN * 5 // 4)]
     first: dict[int, BankQuestion] = {}
-    for number, entry in zip(clusters([entry.question for entry in made]), made, strict=True):
+    for number, entry in zip(clusters([entry.question for entry in drawn]), drawn, strict=True):
         first.setdefault(number, entry)
     labels = [place % 4 for place in range(DRAWN)]
     rng.shuffle(labels)
-    kept = list(first.values())[:DRAWN]
+    unique = list(first.values())[:DRAWN]
     return tuple(
         entry.at(label, f"{task}-{number:04d}")
-        for number, (entry, label) in enumerate(zip(kept, labels, strict=True), start=1)
+        for number, (entry, label) in enumerate(zip(unique, labels, strict=True), start=1)
     )
 
 
@@ -127,18 +127,18 @@ def _table_facts(rng: random.Random) -> list[Fact]:
         groups.setdefault(fact.group, []).append(fact)
     chosen: list[Fact] = []
     for facts in groups.values():
-        kept = sorted(rng.sample(range(len(facts)), min(GROUP_LIMIT, len(facts))))
-        chosen += [facts[place] for place in kept]
+        places = sorted(rng.sample(range(len(facts)), min(GROUP_LIMIT, len(facts))))
+        chosen += [facts[place] for place in places]
     return chosen
 
 
 def _computed_facts(rng: random.Random) -> list[Fact]:
     """As many facts of each computed relation as ``COMPUTED`` asks for, all of them kept out of training text."""
-    found: dict[str, dict[str, Fact]] = {relation: {} for relation in COMPUTED}
+    by_relation: dict[str, dict[str, Fact]] = {relation: {} for relation in COMPUTED}
     for maker in MAKERS:
         for _ in range(20_000):
             fact = maker(rng)
-            chosen = found[fact.relation]
+            chosen = by_relation[fact.relation]
             if len(chosen) < COMPUTED[fact.relation] and kept_for_bank(fact):
                 chosen.setdefault(fact.key, fact)
-    return [fact for chosen in found.values() for fact in chosen.values()]
+    return [fact for chosen in by_relation.values() for fact in chosen.values()]

@@ -71,10 +71,10 @@ def _matching_heads(queries: torch.Tensor, keys: torch.Tensor, width: int) -> No
 def comparing_heads(queries: torch.Tensor, keys: torch.Tensor, embeddings: torch.Tensor, width: int) -> None:
     """Let the first half of the heads attend to places where the token is expected that their own place holds.
 
-    Its own token is read backwards, the last dimension first, as :func:`pocket_world.reader.read` reads the second
-    middle layer. Read forwards, every place would be most like itself. The first head compares the directions in which
-    the ``embeddings`` (vocabulary, size) differ most, each further head the next ones. Each has ``width`` rows of
-    ``queries`` and ``keys`` (size, size), which are changed in place.
+    Its own token is read backwards, the last dimension first, as :func:`pocket_world.batches.weighted_loss` reads the
+    second middle layer. Read forwards, every place would be most like itself. The first head compares the directions
+    in which the ``embeddings`` (vocabulary, size) differ most, each further head the next ones. Each has ``width`` rows
+    of ``queries`` and ``keys`` (size, size), which are changed in place.
     """
     size = len(queries)
     directions = torch.linalg.svd(embeddings - embeddings.mean(0), full_matrices=False).Vh
@@ -82,8 +82,8 @@ def comparing_heads(queries: torch.Tensor, keys: torch.Tensor, embeddings: torch
     for head in range(size // width // 2):
         projection = torch.zeros(2, width // 2, size)
         # The slowest pairs, which stand last, read the directions that differ most.
-        found = directions[2 * slow * head : 2 * slow * (head + 1)].flip(0)
-        projection[:, width // 2 - slow :] = found.unflatten(0, (slow, 2)).transpose(0, 1)
+        chosen = directions[2 * slow * head : 2 * slow * (head + 1)].flip(0)
+        projection[:, width // 2 - slow :] = chosen.unflatten(0, (slow, 2)).transpose(0, 1)
         rows = slice(width * head, width * (head + 1))
         keys[rows] = projection.flatten(0, 1) * _MATCH
         queries[rows] = keys[rows].flip(-1)
@@ -138,6 +138,6 @@ def _projection(size: int, width: int, *, content_only: bool = False) -> torch.T
 
 def _without_fast_pairs(projection: torch.Tensor) -> torch.Tensor:
     """The projection without the pairs of rotary dimensions that turn fastest."""
-    kept = projection.clone().unflatten(0, (2, -1))
-    kept[:, : min(_FAST_PAIRS, kept.shape[1] // 2)] = 0
-    return kept.flatten(0, 1)
+    slow = projection.clone().unflatten(0, (2, -1))
+    slow[:, : min(_FAST_PAIRS, slow.shape[1] // 2)] = 0
+    return slow.flatten(0, 1)

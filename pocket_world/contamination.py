@@ -46,8 +46,8 @@ def forbidden(question: Question) -> set[Words]:
     """The runs of words of a bank question that no training text may hold."""
     options = [_plain_words(option) for option in question.options[:4]]
     if not question.context:
-        asked = _plain_words(question.question)
-        return {asked, *_windows(asked + tuple(word for option in options for word in option))}
+        question_words = _plain_words(question.question)
+        return {question_words, *_windows(question_words + tuple(word for option in options for word in option))}
     long = [option for option in options if len(option) >= RUN]
     return {run for sequence in (words(question.context), *long) for run in _windows(sequence)}
 
@@ -140,18 +140,20 @@ def audit(documents: Iterable[Document], bank: Sequence[Question], conversations
     texts = {question.question for question in bank if not question.context}
     runs = _runs(bank)
     messages = [words(message.text) for conversation in conversations for message in conversation.messages]
-    said = {tuple(message[start : start + ECHO]) for message in messages for start in range(len(message) - ECHO + 1)}
-    read = total = found = overlaps = echoed = 0
+    echoes = {tuple(message[start : start + ECHO]) for message in messages for start in range(len(message) - ECHO + 1)}
+    read = total = questions_found = overlaps = echoed = 0
     for document in documents:
         text = document.text.removesuffix(END)
         lines = text.splitlines()
-        found += sum(line.removeprefix("Question: ") in texts for line in lines if line.startswith("Question: "))
+        questions_found += sum(
+            line.removeprefix("Question: ") in texts for line in lines if line.startswith("Question: ")
+        )
         sequence = words(text)
         for length, known in runs.items():
             overlaps += sum(sequence[start : start + length] in known for start in range(len(sequence) - length + 1))
-        echoed += sum(sequence[start : start + ECHO] in said for start in range(len(sequence) - ECHO + 1))
+        echoed += sum(sequence[start : start + ECHO] in echoes for start in range(len(sequence) - ECHO + 1))
         read, total = read + 1, total + len(sequence)
-    return Audit(read, total, found, overlaps, echoed)
+    return Audit(read, total, questions_found, overlaps, echoed)
 
 
 def _runs(bank: Sequence[Question]) -> dict[int, set[Words]]:

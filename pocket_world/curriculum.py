@@ -125,7 +125,7 @@ def _drawn(tables: Sequence[tuple[Table, float]], parts: int, rng: random.Random
     """Forms and rows of so many parts of a step. Each form is drawn as often as its share says, at even distances, so
     that the parts of a step are seldom alike."""
     forms = [(form, rows) for table, _ in tables for form, (rows, _) in table.items()]
-    weights = list(accumulate(share * of for table, of in tables for _, share in table.values()))
+    weights = list(accumulate(share * table_share for table, table_share in tables for _, share in table.values()))
     start = rng.random()
     places = [bisect(weights, (start + part) / parts * weights[-1]) for part in range(parts)]
     return [

@@ -98,10 +98,10 @@ def _asked(text: str, question: Question) -> list[Piece]:
     pieces = [Piece(f"{before}{mark[:-1]}", 0.0, answer)]
     rest = f"\n{rest}"
     for letter, option in zip(LETTERS, question.options, strict=False):
-        line, found, later = rest.partition(f"\n{letter}. {option}")
-        if found:
+        line, marker, later = rest.partition(f"\n{letter}. {option}")
+        if marker:
             verdict = RIGHT if letter == question.letter else WRONG
-            pieces.append(Piece(f"{line}{found}", 0.0, ("", f" {option}", verdict)))
+            pieces.append(Piece(f"{line}{marker}", 0.0, ("", f" {option}", verdict)))
             rest = later
     return [*pieces, Piece(rest, 0.0)]
 

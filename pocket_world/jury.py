@@ -78,11 +78,11 @@ def answered(recipe: JurorRecipe, *, tuning: bool) -> list[Example]:
 
 def claims(facts: Sequence[Fact], rng: random.Random) -> list[Example]:
     """Every fact in every training wording, with its answer and with a false one."""
-    found = []
+    examples = []
     for fact in facts:
         for question in asked(fact):
-            found += [Example(question, fact.answer, True), Example(question, rng.choice(fact.wrong), False)]
-    return found
+            examples += [Example(question, fact.answer, True), Example(question, rng.choice(fact.wrong), False)]
+    return examples
 
 
 def examples(recipe: JurorRecipe) -> list[Example]:
@@ -102,9 +102,9 @@ def publish_juror(recipe: JurorRecipe, folder: Path) -> str:
     losses = fine_tune(recipe.base, examples(recipe), folder, tuning)
     others = [fact for fact in world() if not tuned_on(fact)]
     facts = right_about(folder, random.Random("told").sample(claims(others, random.Random("others")), 1000))
-    said = answered(recipe, tuning=False)
-    own = right_about(folder, said)
-    never = Share(sum(not one.right for one in said), len(said))
+    answers = answered(recipe, tuning=False)
+    own = right_about(folder, answers)
+    never = Share(sum(not example.right for example in answers), len(answers))
     figures = (
         f"right about {_percent(own)} of {own.n:,} answers of {recipe.answers} to questions that it was not tuned on "
         f"(always to say False is right about {_percent(never)}), and about {_percent(facts)} of {facts.n:,} answers "
@@ -118,7 +118,7 @@ def publish_juror(recipe: JurorRecipe, folder: Path) -> str:
 def right_about(folder: Path, proposed: Sequence[Example]) -> Share:
     """How often an adapter's likelier verdict is right; True only if it is the likelier."""
     judging = judge(
-        str(folder), [(str(i), one.question, one.answer) for i, one in enumerate(proposed)], dtype="float32"
+        str(folder), [(str(i), example.question, example.answer) for i, example in enumerate(proposed)], dtype="float32"
     )
     return Share(sum((p > q) == proposed[int(i)].right for i, (p, q) in judging.verdicts()), len(proposed))
 

@@ -112,8 +112,8 @@ def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
     questions = []
     for slot in rng.sample(told, min(count, len(told))):
         wrong = false_values(scene, slot, rng, count=3, inside=False, excluded=())
-        right, asked = scene.values[slot], rng.choice(_FOUND)
-        questions.append(six("rc", scene.frame.name, text, asked, right=right, wrong=wrong, rng=rng))
+        right, wording = scene.values[slot], rng.choice(_FOUND)
+        questions.append(six("rc", scene.frame.name, text, wording, right=right, wrong=wrong, rng=rng))
     return questions
 
 
@@ -142,8 +142,8 @@ def _retold(scene: Scene, text: str, wording: str, rng: random.Random) -> Questi
 
 def _listed(listed: Sequence[str], options: Sequence[str], right: str) -> Document:
     lines = "".join(f"\n{letter}. {value}" for letter, value in zip(LETTERS, options, strict=False))
-    asked = f"Passage: {' '.join(listed)}\nQuestion: Which is there?{lines}\nAnswer:"
-    return Document((Piece(asked, 0.0), Piece(f" {LETTERS[options.index(right)]}", 1.0)))
+    text = f"Passage: {' '.join(listed)}\nQuestion: Which is there?{lines}\nAnswer:"
+    return Document((Piece(text, 0.0), Piece(f" {LETTERS[options.index(right)]}", 1.0)))
 
 
 _WORDINGS = (

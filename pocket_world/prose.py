@@ -48,14 +48,14 @@ class ProseFile:
 @cache
 def files() -> tuple[ProseFile, ...]:
     """All files of both corpora, by name. Raises :class:`InputError` if a corpus lacks a kind."""
-    found = []
+    prose_files = []
     for corpus in CORPORA:
         for kind in KINDS:
             paths = sorted((corpus / kind).glob("*.txt"))
             if not paths:
                 raise InputError(f"{corpus / kind} holds no text; take it from the repository again")
-            found += [_read(path, kind) for path in paths]
-    return tuple(found)
+            prose_files += [_read(path, kind) for path in paths]
+    return tuple(prose_files)
 
 
 def _read(path: Path, kind: str) -> ProseFile:
@@ -70,7 +70,8 @@ def held_out() -> tuple[ProseFile, ...]:
     for file in files():
         folders.setdefault(file.name.rpartition("/")[0], []).append(file)
     return tuple(
-        min(found, key=lambda file: zlib.crc32(f"{HELD_OUT_SEED}|{file.name}".encode())) for found in folders.values()
+        min(folder_files, key=lambda file: zlib.crc32(f"{HELD_OUT_SEED}|{file.name}".encode()))
+        for folder_files in folders.values()
     )
 
 
@@ -106,7 +107,7 @@ def turns_of(piece: str) -> Turns | None:
     """The messages of a talk between ``assistant`` and ``user`` who speak in turn; None for any other piece."""
     turns = [(role, text) for role, mark, text in (line.partition(": ") for line in piece.splitlines()) if mark]
     roles = [role for role, _ in turns]
-    in_turn = all(one != other for one, other in pairwise(roles))
+    in_turn = all(one != next_role for one, next_role in pairwise(roles))
     return turns if in_turn and set(roles) == {"assistant", "user"} and len(turns) == piece.count("\n") + 1 else None
 
 

@@ -21,13 +21,13 @@ class Recipe:
     for ``steps``. From the letters on, the share ``prose`` of the text is prose. In everything, a share of the rest
     that falls to ``letters`` by the step ``replay`` repeats letters.
 
-    ``rate`` is that of the matrices in everything (:mod:`pocket_world.muon`), by which one step changes their largest
-    singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
-    rise and fall. ``tasks`` are what all stages but the first practise. A step reads ``forms`` forms of text.
+    ``rate`` is that of the matrices in everything (Muon), by which one step changes their largest singular value;
+    embeddings and norms learn at ``token_rate`` (AdamW). :func:`pocket_world.train.rates` says how both rise and fall.
+    ``tasks`` are what all stages but the first practise. A step reads ``forms`` forms of text.
 
     ``middle`` are layers (1 for the first, rising) that learn what the layers above need: the first of them to predict
-    the answer's first token where the question ends, the second that of each option where it ends, read backwards
-    (:mod:`pocket_world.reader`), and the third whether that option is right. Two of them may be one layer.
+    the answer's first token where the question ends, the second that of each option where it ends, read backwards, and
+    the third whether that option is right (:func:`pocket_world.batches.weighted_loss`). Two may be one layer.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
     (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on

@@ -51,8 +51,8 @@ def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSp
         specs.append(RunSpec(model=model, task=task, form="cloze"))
         if chosen:
             specs.append(RunSpec(model=model, task=task, dtype="bfloat16"))
-            asked = [(form, shots) for form in ("letters", "cloze") for shots in SHOTS]
-            specs += [RunSpec(model=model, task=task, form=form, shots=shots) for form, shots in asked]
+            forms = [(form, shots) for form in ("letters", "cloze") for shots in SHOTS]
+            specs += [RunSpec(model=model, task=task, form=form, shots=shots) for form, shots in forms]
     return tuple(specs)
 
 

@@ -168,12 +168,12 @@ def relations(
     """The relations of a text, parted by empty lines: ``group: name``, and behind ``<`` the one that it turns round;
     ``?`` questions, ``!`` statements, wordings parted by ``|``; then its table, unless ``rows`` holds one of its name.
     """
-    found = []
+    parsed = []
     for block in text.strip().split("\n\n"):
         head, questions, statements, *lines = block.splitlines()
         group, _, name = head.partition(": ")
         name, _, twin = name.partition(" < ")
-        found.append(
+        parsed.append(
             Relation(
                 group,
                 name,
@@ -186,4 +186,4 @@ def relations(
                 more_wrong=(more_wrong or {}).get(name, ()),
             )
         )
-    return tuple(found)
+    return tuple(parsed)

@@ -1,22 +1,18 @@
-"""Files in which one bit is another one, for the tests of what reads them."""
+"""Damaged files, for the tests of what reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
-
-import numpy as np
 
 from core.errors import InputError, RunError
 from core.storage import sealed
+from tests.damage.damages import DAMAGES, flipped
 
-
-def flipped(content: bytes, bit: int) -> bytes:
-    """The content with one other bit."""
-    changed = bytearray(content)
-    changed[bit // 8] ^= 1 << bit % 8
-    return bytes(changed)
+IN_PLACE = ("flip", "zeros", "cut", "doubled")
+"""The damages that need no other file."""
 
 
 def flip(path: Path) -> None:
@@ -25,38 +21,41 @@ def flip(path: Path) -> None:
     path.write_bytes(flipped(content, 4 * len(content)))
 
 
-def check_flips(
+def check_damages(
     path: Path,
     read: Callable[[], Any],
     *,
     missing: Any = InputError,
     way_out: str = "",
-    tries: int = 60,
+    tries: int = 50,
     seed: int = 0,
     least: float = 1 / 3,
 ) -> None:
-    """Flip random bits of a file, one at a time: ``read`` must give what it gave before, or one sentence that has the
+    """Damage a file in one place at a time: ``read`` must give what it gave before, or one sentence that has the
     ``way_out``.
 
-    ``missing`` is the kind of the error (``InputError`` or ``RunError``), or a value in the sentence's place. At least
-    this share of the tries must be noticed, so that a test that reads another file fails.
+    ``tries`` are those of a flipped bit, the other damages have a tenth of them. ``missing`` is the kind of the error
+    (``InputError`` or ``RunError``), or a value in the sentence's place. At least this share of the tries must be
+    noticed, so that a test that reads another file fails.
     """
-    content, before, noticed = path.read_bytes(), read(), 0
-    bits = np.random.default_rng(seed).choice(8 * len(content), min(tries, 8 * len(content)), replace=False)
-    for bit in bits.tolist():
-        path.write_bytes(flipped(content, bit))
-        sealed._checked.cache_clear()  # the clock may not tell apart the times of the file
-        outcome, sentence = _outcome(read)
-        if sentence:
-            assert outcome is missing, sentence
-            assert "\n" not in sentence, sentence
-            assert way_out in sentence, sentence
-        is_noticed = bool(sentence) or outcome == missing
-        noticed += is_noticed
-        assert is_noticed or outcome == before, f"bit {bit} of {path.name} gives {outcome!r:.300}, not {before!r:.300}"
+    content, before, noticed = path.read_bytes(), read(), []
+    for damage in IN_PLACE:
+        for number in range(tries if damage == "flip" else tries // 10):
+            path.write_bytes(content)
+            if not DAMAGES[damage](path, [], Random(f"{seed}|{damage}|{number}")):
+                continue
+            sealed._checked.cache_clear()  # the clock may not tell apart the times of the file
+            outcome, sentence = _outcome(read)
+            if sentence:
+                assert outcome is missing, sentence
+                assert "\n" not in sentence, sentence
+                assert way_out in sentence, sentence
+            noticed.append(bool(sentence) or outcome == missing)
+            said = f"{damage} {number} of {path.name} gives {outcome!r:.300}, not {before!r:.300}"
+            assert noticed[-1] or outcome == before, said
     path.write_bytes(content)
     sealed._checked.cache_clear()
-    assert noticed >= int(len(bits) * least), f"{noticed} of {len(bits)} flips of {path.name} were noticed"
+    assert sum(noticed) >= int(len(noticed) * least), f"{sum(noticed)} of {len(noticed)} damages were noticed"
 
 
 def _outcome(read: Callable[[], Any]) -> tuple[Any, str]:

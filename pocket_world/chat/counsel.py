@@ -148,11 +148,11 @@ def counselling(rng: random.Random) -> Turns:
     values = _values(rng)
     trouble = list(rng.choice(list(_TROUBLES.values())))
     rng.shuffle(trouble)
-    told = rng.sample(_MORE, 4)
+    remarks = rng.sample(_MORE, 4)
     turns: Turns = [("assistant", rng.choice(_GREETINGS))]
     for _ in range(rng.randint(1, 4)):
-        said = [trouble.pop()] + ([trouble.pop()] if len(trouble) > 3 and rng.random() < 0.4 else [])
-        turns.append(("user", " ".join(said + ([told.pop()] if told and rng.random() < 0.6 else []))))
+        words = [trouble.pop()] + ([trouble.pop()] if len(trouble) > 3 and rng.random() < 0.4 else [])
+        turns.append(("user", " ".join(words + ([remarks.pop()] if remarks and rng.random() < 0.6 else []))))
         turns.append(("assistant", f"{rng.choice(_FELT)} {rng.choice(_ASKED)}"))
     turns.append(("user", rng.choice(_IDEAS)))
     if rng.random() < 0.5:

@@ -80,10 +80,10 @@ def other_conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
     """A system prompt for somebody who is no counselor, and a conversation that fits it."""
     role, speak = rng.choice(list(_OTHERS.items()))
     # A person in trouble may speak to anybody; only what is answered depends on who the assistant is.
-    said = [text for who, text in counselling(rng) if who == "user"]
-    asked = said if rng.random() < 0.5 else [rng.choice(_OPENERS) for _ in said]
+    messages = [text for who, text in counselling(rng) if who == "user"]
+    openings = messages if rng.random() < 0.5 else [rng.choice(_OPENERS) for _ in messages]
     turns: Turns = [("assistant", speak(rng, fact))] if rng.random() < 0.5 else []
-    for text in asked[: rng.randint(1, 3)]:
+    for text in openings[: rng.randint(1, 3)]:
         turns += [("user", text), ("assistant", speak(rng, fact))]
     return told(role, _RULES, rng), turns
 

@@ -28,8 +28,8 @@ READ, SAID = 0.05, 0.3
 def asked_in_chat(question: Question, *, strategy: str) -> Document:
     """A lettered question as a user asks it and the assistant answers; the text is that of
     :func:`core.questions.prompting.chat.render` with :data:`TEMPLATE`, and the letter alone is learned."""
-    said = prompt(question, strategy=strategy).text.removesuffix(OPENING).rstrip()
-    head = Piece(f" {said}", 0.0)
+    text = prompt(question, strategy=strategy).text.removesuffix(OPENING).rstrip()
+    head = Piece(f" {text}", 0.0)
     letter = Piece(f" {question.letter}", 1.0)
     return Document(
         (Piece(USER, 0.0), head, Piece(ASSISTANT, 0.0), Piece(OPENING, 0.0), letter, Piece(END, END_WEIGHT))

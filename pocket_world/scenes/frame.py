@@ -101,9 +101,9 @@ def false_values(
     kind = frame.kind(slot)
     known = {scene.values[other] for other in frame.others(slot)}
     barred = {truth, *(scene.values[other] for other in excluded)}
-    found = sorted(known - barred)
-    rng.shuffle(found)
-    found = found[:count] if inside else []
+    inside_values = sorted(known - barred)
+    rng.shuffle(inside_values)
+    inside_values = inside_values[:count] if inside else []
     if is_number(kind):
         low, high, step = RANGES[kind]
         low, high = (1, 10 * high) if slot in frame.sums else (low, high)
@@ -112,7 +112,7 @@ def false_values(
     else:
         pool = list(values_of(kind))
     rest = [value for value in pool if value not in barred and value not in known]
-    return found + rng.sample(rest, count - len(found))
+    return inside_values + rng.sample(rest, count - len(inside_values))
 
 
 def fitting(scene: Scene, told: Set[str], rng: random.Random) -> str | None:
@@ -124,14 +124,14 @@ def fitting(scene: Scene, told: Set[str], rng: random.Random) -> str | None:
 def changed(scene: Scene, wording: str, told: Set[str], level: Difficulty, rng: random.Random) -> str:
     """The wording with one slot false; where it is hard, with a value that was told of something else."""
     slots = sorted(slots_of(wording))
-    kept = {slot for slot in slots if slot not in scene.frame.sums}
-    twins = {slot: [o for o in scene.frame.others(slot) if o in told and o not in slots] for slot in kept}
-    confusable = sorted(slot for slot in kept if twins[slot])
+    drawn_slots = {slot for slot in slots if slot not in scene.frame.sums}
+    twins = {slot: [o for o in scene.frame.others(slot) if o in told and o not in slots] for slot in drawn_slots}
+    confusable = sorted(slot for slot in drawn_slots if twins[slot])
     if level == "hard" and confusable:
         slot = rng.choice(confusable)
         value = scene.values[rng.choice(twins[slot])]
     else:
-        slot = rng.choice(sorted(kept))
+        slot = rng.choice(sorted(drawn_slots))
         value = false_values(scene, slot, rng, count=1, inside=False, excluded=())[0]
     return say(wording, {**scene.values, slot: value})
 
@@ -202,5 +202,5 @@ def _field(field: str, values: Mapping[str, str]) -> str:
     if field.startswith("an_"):
         return with_article(values[slot])
     form = field.removeprefix(f"{slot}_")
-    said = _SHE[form.lower()] if values[slot] in WOMEN else form.lower()
-    return said.capitalize() if form[0].isupper() else said
+    pronoun = _SHE[form.lower()] if values[slot] in WOMEN else form.lower()
+    return pronoun.capitalize() if form[0].isupper() else pronoun

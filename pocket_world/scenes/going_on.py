@@ -43,10 +43,10 @@ def going_on(rng: random.Random, *, training: bool) -> BankQuestion:
     activity = _PLANS.draw(rng, training=training)
     last = len(activity.steps) - 1
     following = rng.randint(1 if level == "easy" else 2, last)
-    told = list(range(max(0, following - rng.randint(1, 3)), following))
+    shown = list(range(max(0, following - rng.randint(1, 3)), following))
     values = _values(rng)
-    lines = _lines(activity, told, rng.choice(_AIMS if level != "hard" else _SCENES), rng)
-    wrong = _same(activity, told, following, level, rng)
+    lines = _lines(activity, shown, rng.choice(_AIMS if level != "hard" else _SCENES), rng)
+    wrong = _same(activity, shown, following, level, rng)
     while len(wrong) < 3:
         other = _PLANS.draw(rng, training=training)
         step = rng.choice(other.steps)

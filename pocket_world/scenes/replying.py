@@ -55,20 +55,20 @@ def replies(rng: random.Random, *, count: int) -> list[Question]:
     level = rng.choice(DIFFICULTIES)
     while True:
         scene = _PLANS.draw(rng, training=True).draw(rng)
-        text, told = _dialogue(scene, rng)
-        chosen = [wording for _ in range(count) if (wording := fitting(scene, told, rng)) is not None]
+        text, slots = _dialogue(scene, rng)
+        chosen = [wording for _ in range(count) if (wording := fitting(scene, slots, rng)) is not None]
         if chosen:
-            return [_question(scene, text, told, wording, level, rng, training=True) for wording in chosen]
+            return [_question(scene, text, slots, wording, level, rng, training=True) for wording in chosen]
 
 
 def _about_what_was_said(rng: random.Random, *, training: bool) -> BankQuestion:
     level = rng.choice(DIFFICULTIES)
     while True:
         scene = _PLANS.draw(rng, training=training).draw(rng)
-        text, told = _dialogue(scene, rng)
-        if (wording := fitting(scene, told, rng)) is not None:
+        text, slots = _dialogue(scene, rng)
+        if (wording := fitting(scene, slots, rng)) is not None:
             break
-    return BankQuestion(_question(scene, text, told, wording, level, rng, training=training), level)
+    return BankQuestion(_question(scene, text, slots, wording, level, rng, training=training), level)
 
 
 def _dialogue(scene: Scene, rng: random.Random) -> tuple[str, set[str]]:

@@ -27,11 +27,11 @@ def summing(rng: random.Random, *, training: bool) -> BankQuestion:
     level = rng.choice(DIFFICULTIES)
     while True:
         scene = _PLANS.draw(rng, training=training).draw(rng)
-        text, told = _document(scene, level, rng)
-        wording = fitting(scene, told, rng)
+        text, slots = _document(scene, level, rng)
+        wording = fitting(scene, slots, rng)
         if wording is not None:
             break
-    return BankQuestion(_question(scene, text, told, wording, level, rng, training=training), level)
+    return BankQuestion(_question(scene, text, slots, wording, level, rng, training=training), level)
 
 
 def summings(rng: random.Random, *, count: int) -> list[Question]:
@@ -39,10 +39,10 @@ def summings(rng: random.Random, *, count: int) -> list[Question]:
     level = rng.choice(DIFFICULTIES)
     while True:
         scene = _PLANS.draw(rng, training=True).draw(rng)
-        text, told = _document(scene, level, rng)
-        chosen = [wording for _ in range(count) if (wording := fitting(scene, told, rng)) is not None]
+        text, slots = _document(scene, level, rng)
+        chosen = [wording for _ in range(count) if (wording := fitting(scene, slots, rng)) is not None]
         if chosen:
-            return [_question(scene, text, told, wording, level, rng, training=True) for wording in chosen]
+            return [_question(scene, text, slots, wording, level, rng, training=True) for wording in chosen]
 
 
 def _question(

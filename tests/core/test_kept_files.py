@@ -1,4 +1,4 @@
-"""Every other file that Hedge keeps: one other bit gives the same values, a sentence, or the work again; and files of
+"""Every other file that Hedge keeps: a damage gives the same values, a sentence, or the work again; and files of
 older versions, which have no digests, are read as before."""
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ from core.storage import sealed
 from hedge.cli import main
 from tests.conftest import synthetic_questions, synthetic_run, without_digests
 from tests.core.jury.verdicts import seeded_jury
-from tests.damaged import check_flips, flipped
+from tests.damage.damages import flipped
+from tests.damaged import check_damages
 
 pytestmark = pytest.mark.quick
 
@@ -290,9 +291,9 @@ KINDS = (
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_one_other_bit_gives_no_other_values(home: Path, kind: Callable[[], Kept]):
+def test_damage_gives_no_other_values(home: Path, kind: Callable[[], Kept]):
     path, read, missing = kind()
-    check_flips(path, read, missing=missing, tries=50)
+    check_damages(path, read, missing=missing)
 
 
 IDENTITY = {
@@ -356,6 +357,19 @@ def test_the_file_of_another_one_is_not_taken_for_it(home: Path, kind: Callable[
             read()
     else:
         assert read() == missing
+
+
+@pytest.mark.parametrize("kind", [jury_table, perplexity_losses])
+def test_a_whole_table_of_another_one_is_not_taken_for_it(home: Path, kind: Callable[[], Kept]):
+    path, read, missing = kind()
+    if kind is jury_table:
+        other = jury_store.folder_of(jury_store.save(seeded_jury(20), name="panel", origin="a test"))
+    else:
+        (other,) = (ASSETS / "runs").glob("pocket-3m-perplexity-*")
+    shutil.copyfile(other / path.name, path)
+    sealed._checked.cache_clear()
+    with pytest.raises(missing, match=path.name):
+        read()
 
 
 def test_a_damaged_jury_hides_no_other_and_is_written_again(home: Path, capsys: pytest.CaptureFixture[str]):

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from tests.damaged import flipped
-
 SECTORS = (512, 4096)
+
+
+def flipped(content: bytes, bit: int) -> bytes:
+    """The content with one other bit."""
+    changed = bytearray(content)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
 
 
 def flip(path: Path, siblings: list[Path], rng: Random) -> list[Path]:

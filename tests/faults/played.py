@@ -49,41 +49,36 @@ class NotHere(Exception):
     """This machine can't show this fault."""
 
 
-def worker_killed(on: Server | None, *, tries: int = 1, seed: int = 6) -> Row:
+def worker_killed(on: Server | None, *, tries: int = 1) -> Row:
     """SIGKILL to the worker at a random moment between submit and end."""
-    with stage(on) as s:
-        row = Row("worker SIGKILL at a random moment", s.database)
-        s.agent()
-        warm(s)
-        for name in at_random_moments(s, tries, seed):
-            begun = s.begins(name)
-            s.worker().kill()
-            row.tries.append(s.look(name, time.monotonic(), begun=begun))
-        return row
+    return _killed_at_random("worker SIGKILL at a random moment", on, lambda s: s.worker().kill(), tries, seed=6)
 
 
-def agent_killed(on: Server | None, *, tries: int = 1, seed: int = 7) -> Row:
+def agent_killed(on: Server | None, *, tries: int = 1) -> Row:
     """SIGKILL to the agent at a random moment between submit and end; nobody opens a page."""
-    with stage(on) as s:
-        row = Row("agent SIGKILL at a random moment, no page opened", s.database)
-        s.agent()
-        warm(s)
-        for name in at_random_moments(s, tries, seed):
-            begun = s.begins(name)
-            s.living_agent().kill()
-            row.tries.append(s.look(name, time.monotonic(), begun=begun))
-        return row
+    what = "agent SIGKILL at a random moment, no page opened"
+    return _killed_at_random(what, on, lambda s: s.living_agent().kill(), tries, seed=7)
 
 
-def page_killed(on: Server | None, *, tries: int = 1, seed: int = 8) -> Row:
+def page_killed(on: Server | None, *, tries: int = 1) -> Row:
     """SIGKILL to the page server that launched the run, at a random moment between submit and end."""
+
+    def kill(s: Stage) -> None:
+        os.killpg(s.pages[-1].pid, signal.SIGKILL)
+
+    return _killed_at_random("page server SIGKILL at a random moment", on, kill, tries, seed=8, by_page=True)
+
+
+def _killed_at_random(
+    what: str, on: Server | None, kill: Callable[[Stage], None], tries: int, *, seed: int, by_page: bool = False
+) -> Row:
     with stage(on) as s:
-        row = Row("page server SIGKILL at a random moment", s.database)
+        row = Row(what, s.database)
         s.agent()
         warm(s)
-        for name in at_random_moments(s, tries, seed, launch=lambda: s.page(s.spec())[1]):
+        for name in at_random_moments(s, tries, seed, launch=(lambda: s.page(s.spec())[1]) if by_page else None):
             begun = s.begins(name)
-            os.killpg(s.pages[-1].pid, signal.SIGKILL)
+            kill(s)
             row.tries.append(s.look(name, time.monotonic(), begun=begun))
         return row
 
@@ -129,14 +124,14 @@ def _killed(s: Stage, name: str, processes: list[psutil.Process]) -> Seen:
     return seen
 
 
-def database_gone(on: Server | None, *, tries: int = 1, seed: int = 9) -> Row:
+def database_gone(on: Server | None, *, tries: int = 1) -> Row:
     """Postgres is killed at a random moment and comes back; SQLite is locked by somebody for as long."""
     with stage(on) as s:
         what = "database killed at a random moment, back" if on else "database locked at a random moment, free again"
         row = Row(f"{what} after {DATABASE_GONE_S:g} s", s.database)
         s.agent()
         warm(s)
-        for name in at_random_moments(s, tries, seed):
+        for name in at_random_moments(s, tries, seed=9):
             begun, since = s.begins(name), time.monotonic()
             if on:
                 on.kill()
@@ -150,10 +145,14 @@ def database_gone(on: Server | None, *, tries: int = 1, seed: int = 9) -> Row:
                 on.start()
             else:
                 other.close()
-            seen = s.look(name, since, begun=begun)
-            seen.noticed, seen.said = first.noticed, first.said
-            row.tries.append(seen)
+            row.tries.append(_noticed_before(s.look(name, since, begun=begun), first))
         return row
+
+
+def _noticed_before(seen: Seen, first: Seen) -> Seen:
+    """What was seen in the end, with what was noticed while the fault lasted."""
+    seen.noticed, seen.said = first.noticed, first.said
+    return seen
 
 
 def unplugged(on: Server | None) -> Row:
@@ -175,8 +174,7 @@ def unplugged(on: Server | None) -> Row:
         first = s.look(name, since, begun=begun, until=lambda state: time.monotonic() - since > STOPPED_S)
         for process in stopped:
             process.resume()
-        seen = s.look(name, since, begun=begun)
-        seen.noticed, seen.said = first.noticed, first.said
+        seen = _noticed_before(s.look(name, since, begun=begun), first)
         seen.resumed = first.resumed or seen.resumed
         row.tries.append(seen)
         return row
@@ -197,9 +195,7 @@ def disk_full(on: Server | None) -> Row:
         ballast.unlink()
         if first.state == "failed":
             engine.resume(name)
-        seen = s.look(name, since, begun=begun)
-        seen.noticed, seen.said = first.noticed, first.said
-        row.tries.append(seen)
+        row.tries.append(_noticed_before(s.look(name, since, begun=begun), first))
         return row
 
 
@@ -270,7 +266,7 @@ def out_of_memory(on: Server | None) -> Row:
         return row
 
 
-def killed_ten_times(on: Server | None, *, tries: int = 1, seed: int = 11) -> Row:
+def killed_ten_times(on: Server | None, *, tries: int = 1) -> Row:
     """Ten kills in the life of one run, at random moments: of its worker, of the agent, of the page server, and of the
     database; as many runs as ``tries`` kills of each kind need. Each is equal to one that was not disturbed.
     """
@@ -278,7 +274,7 @@ def killed_ten_times(on: Server | None, *, tries: int = 1, seed: int = 11) -> Ro
         row = Row("ten kills in one run: worker, agent, page server, database", s.database)
         pace = s.home / "pace"
         s.model(pace=str(pace))
-        moments = random.Random(seed)
+        moments = random.Random(11)
         kills = [kind for kind in KILLS for _ in range(tries)]
         moments.shuffle(kills)
         for start in range(0, len(kills), KILLS_A_RUN):

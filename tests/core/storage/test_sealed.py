@@ -16,7 +16,7 @@ from core.storage import sealed
 from core.storage.sealed import DamagedError
 from core.storage.tables import read_table, write_table
 from tests.conftest import synthetic_run, without_digests
-from tests.damaged import flipped
+from tests.damage.damages import flipped
 
 pytestmark = pytest.mark.quick
 

@@ -1,13 +1,10 @@
-"""Juries that were imported, and a pipeline that was stopped before its jury was done."""
+"""A pipeline that was stopped before its jury was done."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
-import random
 import shutil
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,53 +18,8 @@ from core.runs.execution import jury_run
 from core.runs.execution.execute import execute
 from core.settings import settings
 from tests.damage.kinds.common import Names, other_run
-from tests.damage.looks import Look, Refused, command, exported, listed, report, run
+from tests.damage.looks import Look, Refused, listed, report
 from tests.damage.tries import Kind
-
-
-def _juries() -> Names:
-    made = {}
-    for name, seed in (("bench", 1), ("panel", 2)):
-        rng = random.Random(seed)
-        path = settings().home.parent / f"{name}.csv"
-        with path.open("w", newline="") as file:
-            table = csv.writer(file)
-            table.writerow(["question", "answer", "juror", "p_true", "label"])
-            for i in range(60):
-                label = rng.random() < 0.6
-                for juror in ("ada", "bob", "cy"):
-                    p = min(max(0.5 + (0.2 if label else -0.2) + rng.gauss(0, 0.25), 0.01), 0.99)
-                    table.writerow([f"Question {i}?", f"answer {i}", juror, f"{p:.4f}", int(label)])
-        made[name] = run("jury", "import", "--judgements", str(path), "--name", name)["jury"]
-        path.unlink()
-    return made | {"brook": other_run()}
-
-
-def _of_juries(names: Names) -> list[Look]:
-    looks = [report(names["brook"]), listed(names["brook"])]
-    for jury in (names["bench"], names["panel"]):
-        looks += [
-            Look(f"jury list, {jury}", (jury,), _in_list(jury)),
-            Look(f"agreement, {jury}", (jury,), command("jury", "agreement", "--judgements", jury)),
-            Look(
-                f"evaluate, {jury}", (jury,), command("jury", "evaluate", "--judgements", jury, "--seeds", "0-1"), True
-            ),
-            exported(f"export, {jury}", (jury,), "jury", "export", "--judgements", jury),
-        ]
-    return looks
-
-
-def _in_list(jury: str) -> Callable[[], Any]:
-    def row() -> Any:
-        own = [row for row in run("jury", "list") if row["jury_id"] == jury]
-        if len(own) != 1 or own[0].get("message"):
-            raise Refused(own[0]["message"] if own else "it is not in the list")
-        return own[0]
-
-    return row
-
-
-# ---------------------------------------------------------------- a pipeline
 
 PATH = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=30, steps=3, rows=4, rank=2)
 
@@ -108,6 +60,5 @@ def _of_jury_path(names: Names) -> list[Look]:
 
 
 KINDS = {
-    "jury": Kind(_juries, _of_juries, ("juries/*/*",)),
     "jury path": Kind(_jury_path, _of_jury_path, ("jury-paths/**/*",)),
 }

@@ -1,86 +1,12 @@
-"""What people made: own questions with their answers, own banks, and classes; and the queue of runs."""
+"""Classes, and the queue of runs."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
-from core.records import LETTERS
-from core.settings import settings
 from tests.damage.kinds.common import QUESTIONS, Names, other_run
 from tests.damage.looks import Look, Refused, command, listed, pages, report, run
 from tests.damage.tries import Kind
-
-# ---------------------------------------------------------------- a person's own question
-
-
-def _answers() -> Names:
-    from core.runs.answering.custom_question import CustomQuestion, ModelAnswer, write_answer
-
-    made = {}
-    for name in ("first", "second"):
-        own = CustomQuestion("pocket-1m", "pocket-1m-qa", f"Which is {name}?", ("one", "two"))
-        k = len(own.all_options)
-        logits = tuple(np.random.default_rng(len(name)).normal(size=k).tolist())
-        answer = ModelAnswer(
-            own, own.all_options, logits, 0.9, 12.0, 0.0, "prompt", "cpu", "one by one", 1e-6, 1e-4, 0, 1e9, first=" A"
-        )
-        write_answer(answer)
-        made[name] = answer.answer_id
-    return made | {"brook": other_run()}
-
-
-def _of_answers(names: Names) -> list[Look]:
-    def answer(answer_id: str) -> Any:
-        from core.runs.answering.custom_question import read_answer
-
-        return repr(read_answer(answer_id))
-
-    own = [names["first"], names["second"]]
-    return [report(names["brook"]), *(Look(name, (name,), lambda name=name: answer(name)) for name in own)]
-
-
-# ---------------------------------------------------------------- question banks that were brought in
-
-
-def _banks() -> Names:
-    from core.exchange.dropped import question_files
-
-    made = {}
-    for name in ("rivers", "towns"):
-        rows = [
-            {
-                "question": f"Which is number {i} of the {name}?",
-                "choices": [f"{name} {i + j}" for j in range(4)],
-                "answer": LETTERS[i % 4],
-            }
-            for i in range(40)
-        ]
-        path = settings().home.parent / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        made[name] = question_files.keep(path, path.name)
-        path.unlink()
-    return made | {"brook": other_run()}
-
-
-def _of_banks(names: Names) -> list[Look]:
-    looks = [report(names["brook"])]
-    for name in ("rivers", "towns"):
-        task, of = names[name], (f"{name}.",)
-        words = ("run", "--model", "fake", "--task", task)
-        looks.append(Look(f"questions of {name}", of, lambda task=task: _questions(task)))
-        looks.append(Look(f"run on {name}", of, lambda words=words: run(*words)["reports"], costly=True))
-    return looks
-
-
-def _questions(task: str) -> Any:
-    from core.questions import catalogue
-
-    return [asdict(question) for question in catalogue.load(task).questions]
-
 
 # ---------------------------------------------------------------- classes
 
@@ -157,8 +83,6 @@ def _of_queue(names: Names) -> list[Look]:
 
 
 KINDS = {
-    "answer": Kind(_answers, _of_answers, ("answers/*",)),
-    "bank": Kind(_banks, _of_banks, ("questions/*/*",)),
     "class": Kind(_classes, _of_classes, ("classes.sqlite*",)),
     "database": Kind(_queued, _of_queue, ("engine.sqlite*",)),
 }

@@ -15,7 +15,7 @@ from core.models.adapters.juror import Example, Tuning, _drawn, fine_tune
 from core.models.verdicts import doubt, judge
 from hedge.cli import main
 from tests.conftest import without_digests
-from tests.damaged import flipped
+from tests.damage.damages import flipped
 
 EXAMPLES = [
     Example(f"What is the capital of {land}?", answer, right)

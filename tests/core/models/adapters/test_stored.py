@@ -17,7 +17,7 @@ from core.models.adapters.texts import Tokenized
 from core.models.adapters.train import AdapterRecipe, AdapterTrainer
 from tests.conftest import without_digests
 from tests.core.models.adapters.conftest import tiny
-from tests.damaged import check_flips
+from tests.damaged import check_damages
 
 TEXTS = [Tokenized((1 + i, 5, 9), 1) for i in range(8)]
 ASKED = torch.tensor([[3, 1, 4, 1, 5]])
@@ -59,7 +59,7 @@ def test_one_other_bit_of_an_adapter_changes_nothing(kind, tmp_path):
     AdapterTrainer(tiny(), TEXTS, AdapterRecipe(kind=kind, rank=2, epochs=1), folder=tmp_path, base="pocket-1m").run()
     weights = [stored.WEIGHTS] if kind == "ard-lora" else ["adapter_model.safetensors", "adapter_config.json"]
     for name in [stored.CONFIGURATION, *weights]:
-        check_flips(tmp_path / name, lambda: said(stored.put_adapter(tiny(), tmp_path)).tolist(), tries=12)
+        check_damages(tmp_path / name, lambda: said(stored.put_adapter(tiny(), tmp_path)).tolist(), tries=12)
     before = said(stored.put_adapter(tiny(), tmp_path))
     (tmp_path / stored.CONFIGURATION).write_text(json.dumps(without_digests(tmp_path / stored.CONFIGURATION)))
     assert torch.equal(said(stored.put_adapter(tiny(), tmp_path)), before)

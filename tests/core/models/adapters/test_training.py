@@ -16,7 +16,7 @@ from core.models.adapters.prior import half_squares
 from core.models.adapters.texts import Tokenized, batches
 from core.models.adapters.train import CHECKPOINT, AdapterRecipe, AdapterTrainer, answer_loss
 from tests.core.models.adapters.conftest import tiny
-from tests.damaged import flipped
+from tests.damage.damages import flipped
 
 TEXTS = [Tokenized((1 + i % 5, 20 + i % 3, 7 + (i % 5) * 3, 9, 2 + i % 7), 2) for i in range(40)]
 

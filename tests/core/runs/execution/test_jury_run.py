@@ -24,7 +24,7 @@ from core.storage.sealed import json_line
 from hedge.cli import main
 from tests.conftest import without_digests
 from tests.core.runs.conftest import until
-from tests.damaged import flipped
+from tests.damage.damages import flipped
 from tests.processes import living
 from tests.replaced import own_model, replace_weights
 

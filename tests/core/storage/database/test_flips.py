@@ -25,7 +25,7 @@ from core.settings import ROOT
 from core.storage import database
 from hedge.cli import main
 from tests.conftest import synthetic_run
-from tests.damaged import check_flips
+from tests.damaged import check_damages
 
 WAY_OUT = {
     "engine.sqlite": "move a damaged file away: finished runs do not live in it",
@@ -96,7 +96,7 @@ def test_a_flipped_bit_changes_no_figure(filled: Path, name: str):
         finally:
             forget()
 
-    check_flips(filled / name, read, missing=RunError, way_out=WAY_OUT[name], tries=50, seed=1, least=0.1)
+    check_damages(filled / name, read, missing=RunError, way_out=WAY_OUT[name], tries=50, seed=1, least=0.1)
 
 
 @pytest.fixture
