@@ -10,6 +10,7 @@ from app import style
 from app.background import arrived, in_place
 from app.components.compare import compare_cache
 from app.components.shared import downloads
+from app.components.shared.controls import choice
 from app.formatting import plain, signed
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim, family_words
@@ -24,9 +25,7 @@ HEIGHT = 560
 def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> None:
     """Show the three claims, tested on the chosen runs or on a published table."""
     tables = {"runs": "The chosen runs", "ye-2024": "Figures of Ye et al. 2024, as published"}
-    which = st.segmented_control(
-        "Tested on", list(tables), format_func=tables.__getitem__, default="runs", required=True, key="claims_on"
-    )
+    which = choice("Tested on", tables, default="runs", key="claims_on")
     st.caption(
         "Certainty is measured by the mean set size. A verdict needs a 95% interval without 0 and a p-value below "
         "0.05. With eight models or fewer, the intervals are a little wide: they hold the true value in 95 to 98 of "

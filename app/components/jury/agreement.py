@@ -8,6 +8,7 @@ import streamlit as st
 from app import style
 from app.caches import jury_cache
 from app.components.shared import figures
+from app.components.shared.controls import choice
 from app.components.shared.static_table import static_table
 from app.formatting import plain
 from charts.juror_pairs import PAIR_MEASURES, juror_pairs
@@ -48,15 +49,7 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
             "the same errors, the effective number of votes is smaller than the number of jurors."
         )
     with left:
-        measure = st.segmented_control(
-            "For each pair of jurors",
-            list(PAIR_MEASURES),
-            format_func=PAIR_MEASURES.__getitem__,
-            default="agreement",
-            required=True,
-            key=PAIR_KEY,
-            wrap=True,
-        )
+        measure = choice("For each pair of jurors", PAIR_MEASURES, default="agreement", key=PAIR_KEY, wrap=True)
         one_way = [
             {"first": a, "second": b, **_measured(pair)}
             for pair in found.pairs

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.caches import server_cache
+from app.components.shared.controls import choice
 from app.formatting import plain, sentence
 from core import access
 from core.access import UserRole
@@ -127,16 +128,8 @@ def is_on_server(prefix: str, label: str = "Where the model is") -> bool:
     if not access.may(UserRole.LAUNCHER):
         return False
     st.session_state.setdefault(f"{prefix}_place", HERE)
-    place = st.segmented_control(
-        label,
-        list(PLACES),
-        format_func=PLACES.__getitem__,
-        required=True,
-        key=f"{prefix}_place",
-        help=PLACE_HELP,
-        persist_state="session",
-    )
-    return str(place) == SERVER
+    place = choice(label, PLACES, key=f"{prefix}_place", help=PLACE_HELP, persist_state="session")
+    return place == SERVER
 
 
 def fill(prefix: str, spec: RunSpec) -> None:

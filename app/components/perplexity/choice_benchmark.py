@@ -12,6 +12,7 @@ from app.components.perplexity.measuring import launch
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.perplexity.perplexity_library import Library
 from app.components.shared import figures, wrong_place
+from app.components.shared.controls import choice
 from app.components.shared.only_looking import may_launch
 from app.components.shared.static_table import static_table
 from app.formatting import counted, plain, sentence
@@ -130,18 +131,7 @@ def _figures(
 ) -> None:
     labels = [choice.label for choice in found.choices[source]]
     left, right = st.columns(2)
-    rule = str(
-        left.segmented_control(
-            "Chosen by",
-            list(RULE_WORDS),
-            format_func=RULE_WORDS.__getitem__,
-            default="mean",
-            required=True,
-            key=RULE_KEY,
-            help=RULE_HELP,
-            wrap=True,
-        )
-    )
+    rule = choice("Chosen by", RULE_WORDS, place=left, default="mean", key=RULE_KEY, help=RULE_HELP, wrap=True)
     st.session_state[ALPHA_KEY] = view.alpha / 1000
     alpha = right.slider(
         "alpha",

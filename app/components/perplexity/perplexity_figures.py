@@ -19,6 +19,7 @@ from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.perplexity.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
+from app.components.shared.controls import choice
 from app.components.shared.static_table import static_table
 from app.components.shared.token_strip import token_strip
 from app.formatting import counted, plain, rounded, shortened, signed
@@ -139,12 +140,10 @@ def _against_uniform(measured: MeasuredMessages, vocabulary: int | None, *, serv
 
 def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None, about: About) -> None:
     table = reports.by_conversation(measured, vocabulary=vocabulary)
-    measure = st.segmented_control(
+    measure = choice(
         "Measure",
-        list(MEASURES),
-        format_func=lambda name: MEASURES[name][0],
+        {name: titles[0] for name, titles in MEASURES.items()},
         default="message_mean" if chosen.mode == "published" else "perplexity",
-        required=True,
         key=MEASURE_KEY,
     )
     said = {

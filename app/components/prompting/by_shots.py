@@ -9,6 +9,7 @@ from app import style
 from app.caches import prompting_cache
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
+from app.components.shared.controls import choice
 from app.formatting import plain
 from app.state.prompting import PromptingView
 from charts.measures import MEASURES as MEASURE_TITLES
@@ -47,12 +48,12 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         help=METHODS_HELP,
         wrap=True,
     )
-    measure = right.segmented_control(
+    measure = choice(
         "Figure",
+        {name: titles[0] for name, titles in MEASURE_TITLES.items()},
         MEASURES,
-        format_func=lambda name: MEASURE_TITLES[name][0],
+        place=right,
         default="mean_set_size",
-        required=True,
         key=MEASURE_KEY,
         wrap=True,
     )

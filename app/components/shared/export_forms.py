@@ -14,6 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from app.caches import export_cache, run_cache
+from app.components.shared.controls import choice
 from app.errors import spoken
 from app.formatting import plain, sentence
 from charts.figure_files import KINDS, FigureFile
@@ -104,9 +105,7 @@ def _style(key: str) -> FigureStyle | None:
     )
     if font == "own":
         font = st.text_input("Font's name", "Times New Roman", key=f"{key}_family", width=180).strip() or "serif"
-    theme = st.segmented_control(
-        "Theme", THEMES, format_func=THEME_TITLES.__getitem__, default="light", required=True, key=f"{key}_theme"
-    )
+    theme = choice("Theme", THEME_TITLES, THEMES, default="light", key=f"{key}_theme")
     try:
         return FigureStyle(inches, font, theme)
     except InputError as error:
