@@ -22,11 +22,11 @@ chosen = pick_runs(view, "Reliability diagrams", first=3)
 if chosen:
     caveat_notes([run_cache.record(run_id) for run_id in chosen])
     diagrams.choices(view)
-    found = diagrams.diagrams_of(chosen, view)
-    if found:
-        diagrams.diagrams(found)
-        figures_table.table(found)
-        bin_questions.questions(found, view)
+    named = diagrams.diagrams_of(chosen, view)
+    if named:
+        diagrams.diagrams(named)
+        figures_table.table(named)
+        bin_questions.questions(named, view)
     recalibration.temperature(chosen, view)
     every_alpha.every_alpha(chosen)
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)

@@ -50,15 +50,15 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
 
 
 @in_place
-def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | None, pairwise: bool) -> None:
+def confidences(record: JuryRecord, protocol: Protocol, experiment: JuryExperiment | None, pairwise: bool) -> None:
     """Show the reliability of the jurors' confidence, and each juror's calibration error.
 
-    ``found`` is None while its intervals are computed.
+    ``experiment`` is None while its intervals are computed.
     """
     st.subheader("Can the jurors' confidence be trusted?", anchor=False)
     what = "how often each juror is right at each confidence"
     tables = arrived(jury_cache.confidences(record.jury_id, protocol), what, height=CONFIDENCES_HEIGHT)
-    if tables is None or found is None:
+    if tables is None or experiment is None:
         return
     bins, errors = tables.bins, tables.errors
     title = CONFIDENCES[protocol.confidence].title
@@ -75,7 +75,7 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | 
         {
             "Juror": name,
             "Confidence": scale_title,
-            "Agrees with the label" if pairwise else "Right": percent(found.jurors[i].accuracy),
+            "Agrees with the label" if pairwise else "Right": percent(experiment.jurors[i].accuracy),
             "ECE": f"{row.ece:.3f}",
             "By luck": f"{row.luck:.3f}" if row.low == row.low else "–",
             "Beyond luck (95% interval)": f"{row.low:.3f} to {row.high:.3f}" if row.low == row.low else "–",

@@ -114,12 +114,12 @@ def form() -> Combination | None:
     for task in tasks:
         wrong_place.hint_of_task(task)
     samples = _samples()
-    asked = Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples)
+    requested = Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples)
     if served:
-        asked = replace(asked, **served.fields())
+        requested = replace(requested, **served.fields())
     with st.expander("More options"):
         st.markdown("**How the questions are asked**")
-        combination = _prompt_choices(asked, served)
+        combination = _prompt_choices(requested, served)
         st.markdown("**How the answers are computed**")
         combination = _computing_choices(combination, on_server=on_server)
     server_form.letters_warning(served, combination)

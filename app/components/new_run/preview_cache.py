@@ -107,10 +107,10 @@ def _written(path: Path) -> tuple[int, int]:
 
 @st.cache_resource(max_entries=32, show_spinner=False)  # a few prompts of some kB per entry. A view needs one
 def _job(command: tuple[str, ...], stamps: tuple[int, ...]) -> PreviewJob:
-    made = PreviewJob()
+    job = PreviewJob()
     # A daemon thread, so that a server that is stopped does not wait for it.
-    threading.Thread(target=carried(_read), args=(command, made, _turn()), daemon=True).start()
-    return made
+    threading.Thread(target=carried(_read), args=(command, job, _turn()), daemon=True).start()
+    return job
 
 
 @st.cache_resource(show_spinner=False)
@@ -119,17 +119,17 @@ def _turn() -> threading.Lock:
     return threading.Lock()
 
 
-def _read(command: Sequence[str], made: PreviewJob, turn: threading.Lock) -> None:
+def _read(command: Sequence[str], job: PreviewJob, turn: threading.Lock) -> None:
     try:
         with turn:
-            made.found = _previews(_output(command))
+            job.found = _previews(_output(command))
     except _Failed as error:
-        made.problem = str(error)
+        job.problem = str(error)
     except Exception as error:
         LOG.exception("a preview failed")
-        made.problem = f"the preview failed ({type(error).__name__}); the server's log has the details"
+        job.problem = f"the preview failed ({type(error).__name__}); the server's log has the details"
     finally:
-        made.ended.set()
+        job.ended.set()
 
 
 class _Failed(Exception):
@@ -138,7 +138,7 @@ class _Failed(Exception):
 
 def _output(command: Sequence[str]) -> dict[str, Any]:
     try:
-        said = subprocess.run(
+        process = subprocess.run(
             command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False
         )
     except subprocess.TimeoutExpired as error:
@@ -146,22 +146,22 @@ def _output(command: Sequence[str]) -> dict[str, Any]:
             f"the preview took more than {TIME_LIMIT_S} seconds and was stopped; the first download of data from "
             "the hub can take a long time, so try again, or run `hedge run … --dry-run` to download them"
         ) from error
-    if said.returncode == 0:
-        values: dict[str, Any] = json.loads(said.stdout)
+    if process.returncode == 0:
+        values: dict[str, Any] = json.loads(process.stdout)
         return values
-    spoken = [line for line in said.stderr.splitlines() if line.startswith(SAID_BY_HEDGE)]
+    spoken = [line for line in process.stderr.splitlines() if line.startswith(SAID_BY_HEDGE)]
     if not spoken:
-        LOG.error("a preview ended with status %d: %s", said.returncode, said.stderr[-2000:])
-        raise _Failed(f"the preview ended with status {said.returncode}; the server's log has the details")
+        LOG.error("a preview ended with status %d: %s", process.returncode, process.stderr[-2000:])
+        raise _Failed(f"the preview ended with status {process.returncode}; the server's log has the details")
     raise _Failed(spoken[-1].removeprefix(SAID_BY_HEDGE))
 
 
 def _previews(values: dict[str, Any]) -> tuple[Previewed, ...]:
-    made = []
+    previews = []
     for row in values["previews"]:
         if "continuations" not in row:
-            made.append(Previewed(row["run"], row["questions"], ServedPreview(row["text"], row["tokens"])))
+            previews.append(Previewed(row["run"], row["questions"], ServedPreview(row["text"], row["tokens"])))
             continue
         run, questions, continuations = row.pop("run"), row.pop("questions"), tuple(row.pop("continuations"))
-        made.append(Previewed(run, questions, Preview(continuations=continuations, **row)))
-    return tuple(made)
+        previews.append(Previewed(run, questions, Preview(continuations=continuations, **row)))
+    return tuple(previews)

@@ -36,35 +36,35 @@ def prompt_preview(combination: Combination | None) -> None:
             st.session_state[KEY] = combination, preview_cache.preview_of(_read(combination))
     if KEY not in st.session_state or combination is None:
         return
-    shown, found = st.session_state[KEY]
+    shown, job = st.session_state[KEY]
     if shown != combination:
         st.caption("The form has changed since the prompt was shown.")
         return
-    waiting = not found.ended.is_set()
-    st.fragment(_follow, run_every=POLL_S if waiting else None)(combination, found, waiting)
+    waiting = not job.ended.is_set()
+    st.fragment(_follow, run_every=POLL_S if waiting else None)(combination, job, waiting)
 
 
-def _follow(combination: Combination, found: PreviewJob, was_waiting: bool) -> None:
+def _follow(combination: Combination, job: PreviewJob, was_waiting: bool) -> None:
     with spoken():
-        if not found.ended.is_set():
+        if not job.ended.is_set():
             with st.container(border=True):
-                st.markdown(f"Reading the prompt with the model's tokenizer … {found.seconds:.0f} s")
+                st.markdown(f"Reading the prompt with the model's tokenizer … {job.seconds:.0f} s")
         elif was_waiting:
             st.rerun()  # rerun the whole page, which ends the polling
-        elif found.problem:
-            st.error(plain(sentence(found.problem)))
+        elif job.problem:
+            st.error(plain(sentence(job.problem)))
         else:
-            _draw(combination, found.found)
+            _draw(combination, job.found)
 
 
-def _draw(combination: Combination, found: tuple[Previewed, ...]) -> None:
-    if len(found) == 1:
-        _one(found[0])
+def _draw(combination: Combination, previews: tuple[Previewed, ...]) -> None:
+    if len(previews) == 1:
+        _one(previews[0])
     else:
-        names = [plain(_name(_read(combination), i)) for i in range(len(found))]
-        for tab, one in zip(st.tabs(names), found, strict=True):
+        names = [plain(_name(_read(combination), i)) for i in range(len(previews))]
+        for tab, preview in zip(st.tabs(names), previews, strict=True):
             with tab:
-                _one(one)
+                _one(preview)
     st.caption("The same from the shell:")
     st.code(f"hedge run {shlex.join(run_words(combination))}", language=None, wrap_lines=True)
 
@@ -74,29 +74,29 @@ def _read(combination: Combination) -> Combination:
 
     If these are still too many runs, only the last strategy and number of shots are shown, because they show the most.
     """
-    one = replace(combination, models=combination.models[:1], dtypes=combination.dtypes[:1])
-    if len(one.tasks) * len(one.strategies) * len(one.shots) <= MOST_READ:
-        return one
-    return replace(one, tasks=one.tasks[:MOST_READ], strategies=one.strategies[-1:], shots=one.shots[-1:])
+    first = replace(combination, models=combination.models[:1], dtypes=combination.dtypes[:1])
+    if len(first.tasks) * len(first.strategies) * len(first.shots) <= MOST_READ:
+        return first
+    return replace(first, tasks=first.tasks[:MOST_READ], strategies=first.strategies[-1:], shots=first.shots[-1:])
 
 
 def _name(combination: Combination, i: int) -> str:
     """The name that distinguishes a prompt, in the order of :meth:`~core.runs.prompts.Combination.specs`."""
     task, strategy, shots = list(itertools.product(combination.tasks, combination.strategies, combination.shots))[i]
-    said = [shortened(task_title(task, bank_of_task(task)), 40)] * (len(combination.tasks) > 1)
-    said += [STRATEGY_TITLES[strategy]] * (len(combination.strategies) > 1)
-    return " · ".join([*said, *[counted(shots, "shot")] * (len(combination.shots) > 1)])
+    parts = [shortened(task_title(task, bank_of_task(task)), 40)] * (len(combination.tasks) > 1)
+    parts += [STRATEGY_TITLES[strategy]] * (len(combination.strategies) > 1)
+    return " · ".join([*parts, *[counted(shots, "shot")] * (len(combination.shots) > 1)])
 
 
-def _one(one: Previewed) -> None:
-    look = one.preview
+def _one(previewed: Previewed) -> None:
+    look = previewed.preview
     if isinstance(look, ServedPreview):
         st.metric("Tokens of all prompts", f"about {look.tokens:,}", help=SERVED_TOKENS_HELP)
         st.code(look.text, language=None, wrap_lines=True, height=TEXT_HEIGHT)
         return
     with st.container(horizontal=True):
         st.metric("Tokens", f"{look.tokens:,}", help=TOKENS_HELP)
-        st.metric("Of all prompts", f"{look.shortest:,} to {look.longest:,}", help=_seen(one, look))
+        st.metric("Of all prompts", f"{look.shortest:,} to {look.longest:,}", help=_seen(previewed, look))
         st.metric("Shared", f"{look.shared:,}", help=SHARED_HELP)
     if look.truncated:
         st.warning(
@@ -107,13 +107,13 @@ def _one(one: Previewed) -> None:
     for note in look.notes:
         st.warning(plain(note))
     st.code(look.text, language=None, wrap_lines=True, height=TEXT_HEIGHT)
-    said = [shortened(text, 80) if text.strip() == text else f"␣{shortened(text, 80)}" for text in look.continuations]
-    st.caption(f"What is scored after it, with ␣ for a space: {plain(' | '.join(said))}")
+    texts = [shortened(text, 80) if text.strip() == text else f"␣{shortened(text, 80)}" for text in look.continuations]
+    st.caption(f"What is scored after it, with ␣ for a space: {plain(' | '.join(texts))}")
 
 
-def _seen(one: Previewed, look: Preview) -> str:
+def _seen(previewed: Previewed, look: Preview) -> str:
     limit = f"the model reads at most {look.context:,}" if look.context else "the model states no limit"
     return (
-        f"From the shortest to the longest of {look.sampled:,} of the run's {counted(one.questions, 'prompt')}, in "
-        f"tokens; the median is {look.median:,.0f}, and {limit}."
+        f"From the shortest to the longest of {look.sampled:,} of the run's {counted(previewed.questions, 'prompt')}, "
+        f"in tokens; the median is {look.median:,.0f}, and {limit}."
     )

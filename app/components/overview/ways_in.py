@@ -40,7 +40,7 @@ def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVi
     shared = overview_cache.shared_view(view)
     try:
         cards, _ = overview_cache.kept(
-            finished, ("ways", shared), lambda: _cards(showcase, finished, shared), lasts=lambda made: not made[1]
+            finished, ("ways", shared), lambda: _cards(showcase, finished, shared), lasts=lambda value: not value[1]
         )
     except UnreadableRunError:
         raise
@@ -73,8 +73,12 @@ def _with_short_question(showcase: RunRecord, finished: Sequence[RunRecord], vie
     def same_but_task(spec: RunSpec) -> bool:
         return replace(spec, task=here.task, batch_size=here.batch_size) == here
 
-    others = [one for one in finished if one is not showcase and same_but_task(one.spec)]
-    for record in (showcase, *sorted(others, key=lambda one: task_order(record_task_key(one)))):
+    others = [
+        record_of_run
+        for record_of_run in finished
+        if record_of_run is not showcase and same_but_task(record_of_run.spec)
+    ]
+    for record in (showcase, *sorted(others, key=lambda record_of_run: task_order(record_task_key(record_of_run)))):
         if overview_cache.example(record.run_id, view.score).short:
             return record
     return showcase
@@ -104,7 +108,7 @@ def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
     rows = table.sort_values([size, "run"], kind="stable").head(MOST_BARS).to_dict("records")
     first = rows[0]
     title = task_title(first["task"], first["bank"])
-    said = "; ".join(f"{row['model']} {row[size]:.1f}" for row in rows)
+    words = "; ".join(f"{row['model']} {row[size]:.1f}" for row in rows)
     runs = ",".join(row["run"] for row in rows[:MOST_COMPARED])
     return {
         "kind": "bars",
@@ -114,14 +118,14 @@ def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
         "target": target(navigation.COMPARE, state.linked(CompareView, view, runs=runs)),
         "heading": f"Options in a set, {title}",
         "bars": [{"name": shortened(row["model"], LONGEST_NAME), "size": float(row[size])} for row in rows],
-        "label": f"Mean set sizes on {title}: {said}.",
+        "label": f"Mean set sizes on {title}: {words}.",
     }
 
 
 def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
-    of = overview_cache.example(run.run_id, view.score)
+    example = overview_cache.example(run.run_id, view.score)
     threshold = overview_cache.summary(run.run_id, view.score).scores[view.score].curve.thresholds[view.alpha - 1]
-    options = zip(of.options, of.probabilities.tolist(), of.members(float(threshold)), strict=True)
+    options = zip(example.options, example.probabilities.tolist(), example.members(float(threshold)), strict=True)
     return {
         "kind": "question",
         "title": "Ask a question",
@@ -131,7 +135,7 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
             navigation.ONE_QUESTION,
             state.linked(OneQuestionView, view, run=run.run_id, ask="own"),
         ),
-        "question": shortened(of.question, LONGEST_QUESTION),
+        "question": shortened(example.question, LONGEST_QUESTION),
         "options": [
             {"text": shortened(text, LONGEST_OPTION), "share": share, "inside": inside}
             for text, share, inside in options

@@ -57,7 +57,7 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         key=MEASURE_KEY,
         wrap=True,
     )
-    shown = tuple(one for one in chosen.readings if one.method in picked)
+    shown = tuple(reading for reading in chosen.readings if reading.method in picked)
     if not shown:
         st.caption("Choose one or more ways of asking.")
         return ()
@@ -86,10 +86,10 @@ EXPLANATIONS = {
 
 
 def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
-    asked = set_rule(view)
+    rule = set_rule(view)
 
     def made() -> bytes:
-        table = reports.aggregate(prompting_cache.figures(chosen.readings, asked))
+        table = reports.aggregate(prompting_cache.figures(chosen.readings, rule))
         return workbook({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
 
     name = _about(chosen, view).file_name("ways-of-asking", "xlsx")

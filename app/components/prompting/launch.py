@@ -138,7 +138,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     if not (models and tasks and forms):
         st.caption(plain("Choose a model, questions and a way of scoring."))
         return None
-    made = Combination(
+    combination = Combination(
         models=tuple(map(str, models)),
         tasks=tuple(map(str, tasks)),
         strategies=(strategy,),
@@ -151,8 +151,8 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         repeats=int(repeats),
         **_unchanged(shown),
     )
-    server_form.letters_warning(served, made)
-    return replace(made, **served.fields()) if served else made
+    server_form.letters_warning(served, combination)
+    return replace(combination, **served.fields()) if served else combination
 
 
 def _unchanged(shown: ShownExperiment | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ ALPHA_KEY = "alpha_slider"
 SCORE_KEY = "score_choice"
 
 ALPHA_HELP = TERMS["alpha"].meaning
-SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values())
+SCORE_HELP = "\n".join(f"- **{score.title}**: {score.gloss}" for score in SCORES.values())
 
 
 def alpha_slider(view: SharedView) -> None:
