@@ -2,7 +2,7 @@
 
 from app import state
 from app.caches import run_cache
-from app.components.calibration import bin_questions, diagrams, every_alpha, figures_table, recalibration
+from app.components.calibration import bin_questions, diagrams, figures_table, recalibration
 from app.components.shared import export
 from app.components.shared.caveat_notes import caveat_notes
 from app.components.shared.page_head import head
@@ -28,6 +28,6 @@ if chosen:
         figures_table.table(named)
         bin_questions.questions(named, view)
     recalibration.temperature(chosen, view)
-    every_alpha.every_alpha(chosen)
+    diagrams.every_alpha(chosen)
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     export.section(chosen, rule, ("reliability", "coverage-by-alpha", "bars-ece-excess", "forest"), key="calibration")

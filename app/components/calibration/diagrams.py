@@ -18,10 +18,13 @@ from app.components.shared.caveat_notes import caveat_text
 from app.components.shared.runs import titles
 from app.formatting import plain, sentence
 from app.state.calibration import CalibrationView
+from charts.nominal_coverage import coverage_minus_target
 from charts.reliability_diagram import BIN, SIDE, reliability_diagram
+from charts.run_names import told_apart
 from core.errors import HedgeError
 from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures, said
 from core.reports.caveats import marked
+from core.reports.report import DEFAULT_SCORES
 
 BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
 DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
@@ -121,3 +124,31 @@ def _bin_clicked(key: str, place: int) -> None:
     if chosen:
         st.session_state[DIAGRAM_KEY] = place
         st.session_state[BIN_KEY] = int(chosen[0]["bin"])
+
+
+def every_alpha(run_ids: Sequence[str]) -> None:
+    """Show how far the coverage of the runs is from its target, a figure for each score."""
+    st.subheader("Does coverage hold at every alpha?", anchor=False)
+    names = titles([run_cache.record(name) for name in run_ids])
+    frames = []
+    for run_id in run_ids:
+        try:
+            frames.append(calibration_cache.nominal_coverage(run_id).assign(name=names[run_id]))
+        except HedgeError as error:
+            st.info(plain(sentence(str(error))))
+    if not frames:
+        return
+    frame = pd.concat(frames, ignore_index=True)
+    long = list(dict.fromkeys(frame["name"]))
+    shown = frame.assign(name=frame["name"].map(dict(zip(long, told_apart(long), strict=True))))
+    with style.stacked_when_narrow("every_alpha"):
+        for column, score in zip(st.columns(len(DEFAULT_SCORES), gap="medium"), DEFAULT_SCORES, strict=True):
+            with column:
+                figure = coverage_minus_target(shown, score)
+                figures.draw(figure, key=figure.name)
+    more = " The band is that of the first run." if len(names) > 1 else ""
+    st.caption(
+        "Coverage minus its target, 1 − alpha, in percentage points, on the test questions. The dashed line is the "
+        f"target. If the guarantee holds, coverage lies in the gold band for 95% of draws at each alpha.{more}"
+    )
+    figures.download("Data as CSV", frame, "nominal-and-actual-coverage", figures.about(run_ids))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
 from app import navigation, state
 from app.caches import overview_cache
@@ -17,13 +18,18 @@ from app.state.compare import CompareView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.overview import OverviewView
+from core import access
+from core.access import UserRole
 from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import HedgeError, UnreadableRunError
 from core.questions.bank_names import task_title
 from core.reports.overview.example_question import LONGEST_OPTION
 from core.reports.run_filter import record_task_key, task_order
+from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+
+ENTRY = "llm-uncertainty-bench"
 
 CURVE_STEP = 10
 """The curve has a point for every so many thousandths of alpha."""
@@ -141,3 +147,18 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
             for text, share, inside in options
         ],
     }
+
+
+def shelf_line(finished: Sequence[RunRecord]) -> None:
+    """Show the line if every finished run comes with Hedge and the person may bring others in."""
+    if access.may(UserRole.LAUNCHER) and overview_cache.kept(finished, "all shipped", lambda: _all_shipped(finished)):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(
+                "Published results of models up to 72 B parameters are on the shelf.",
+                width="content",
+            )
+            navigation.link(navigation.DATA, "Open the shelf", shelf=ENTRY)
+
+
+def _all_shipped(finished: Sequence[RunRecord]) -> bool:
+    return all(store.is_bundled(record.run_id) for record in finished)
