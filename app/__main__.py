@@ -93,12 +93,14 @@ def _served_as(option: str, path: Path | None) -> list[str]:
         extras.need("server")
     settings = login.ServerSettings(path, login=option == LOGIN) if path else None
     login.install(settings)
-    said = settings.now() if settings else ServerFile()
-    quotas.hold(said.quotas)
-    if said.files.roots:
-        os.environ["HEDGE_ROOTS"] = os.pathsep.join(map(str, said.files.roots))
+    server_file = settings.now() if settings else ServerFile()
+    quotas.hold(server_file.quotas)
+    if server_file.files.roots:
+        os.environ["HEDGE_ROOTS"] = os.pathsep.join(map(str, server_file.files.roots))
     mode: access.Mode = "login" if option == LOGIN else "public"
-    access.serve(mode, whose=login.actor_of_thread, servers=said.servers.addresses, keys=said.servers.keys)
+    access.serve(
+        mode, whose=login.actor_of_thread, servers=server_file.servers.addresses, keys=server_file.servers.keys
+    )
     return [] if mode == "public" else ["--secrets.files", str(path)]
 
 

@@ -102,15 +102,15 @@ class Computation(Generic[Value]):
         raise error
 
 
-def arrived(of: Computation[Value], what: str = "", *, height: int = 0) -> Value | None:
+def arrived(computation: Computation[Value], what: str = "", *, height: int = 0) -> Value | None:
     """The value, or None while it is computed.
 
     Then a line says ``what`` is being computed, if that is given. It takes ``height`` pixels, about as many as what
     will be shown there, so that the rest of the page does not move. Raises what computing the value raised.
     """
-    if of.ended:
-        return of.value()
-    st.session_state[AWAITED_KEY].append(of)
+    if computation.ended:
+        return computation.value()
+    st.session_state[AWAITED_KEY].append(computation)
     if what:
         computing(what, height=height)
     return None
@@ -122,9 +122,9 @@ def under_dialog() -> None:
         st.rerun()
 
 
-def after_paint(of: Computation[Value]) -> None:
+def after_paint(computation: Computation[Value]) -> None:
     """Run the page again for a value that would delay the first paint, even if it is there already."""
-    st.session_state[AWAITED_KEY].append(Computation(of.run))
+    st.session_state[AWAITED_KEY].append(Computation(computation.run))
 
 
 def computing(what: str, *, height: int = 0) -> None:
@@ -187,7 +187,7 @@ def _watch(awaited: Sequence[Computation[object]]) -> None:
     end = time.monotonic() + WAIT_S
 
     def any_ended() -> bool:
-        return any(of.ended for of in awaited)
+        return any(computation.ended for computation in awaited)
 
     while not any_ended():
         # Streamlit ends this run here if a person has done something, or has left.
@@ -210,10 +210,10 @@ _running: list[threading.Thread] = []
 def start(awaited: Sequence[Computation[object]]) -> None:
     """Compute these in this order, before all others that have not begun."""
     with _lock:
-        for of in reversed(awaited):
-            if of in _stack:
-                _stack.remove(of)
-            _stack.append(of)
+        for computation in reversed(awaited):
+            if computation in _stack:
+                _stack.remove(computation)
+            _stack.append(computation)
         if not _running:
             # A daemon thread, so that a server that is stopped does not wait for it.
             _running.append(threading.Thread(target=_compute_all, daemon=True, name="hedge-background"))
@@ -223,7 +223,7 @@ def start(awaited: Sequence[Computation[object]]) -> None:
 def _start_once(awaited: Sequence[Computation[object]]) -> None:
     """Start these unless they have been started. A page that asks again does not overtake one that was drawn later."""
     with _lock:
-        is_new = not any(of.ended or of in _stack for of in awaited)
+        is_new = not any(computation.ended or computation in _stack for computation in awaited)
     if is_new:
         start(awaited)
 
@@ -234,9 +234,9 @@ def _compute_all() -> None:
             if not _stack:
                 _running.clear()
                 return
-            of = _stack[-1]
-        if not of.ended:
-            of.run()
+            computation = _stack[-1]
+        if not computation.ended:
+            computation.run()
         with _lock:
-            if of in _stack:
-                _stack.remove(of)
+            if computation in _stack:
+                _stack.remove(computation)

@@ -33,8 +33,8 @@ def spoken() -> Iterator[None]:
     except HedgeError as error:
         st.error(plain(sentence(str(error))))
     except Exception as error:
-        if said := names.problem(error):
-            st.error(plain(sentence(said)))
+        if problem := names.problem(error):
+            st.error(plain(sentence(problem)))
             return
         LOG.exception("a page failed")
         st.error(

@@ -24,7 +24,7 @@ def plain(text: str) -> str:
     'a\\\\_b \\\\[c\\\\]\\\\(d\\\\)'
     """
     flat = " ".join(text.split())
-    return MARKDOWN.sub(r"\\\1", LINK_START.sub(lambda found: (found[1] or found[2] or "") + JOINER, flat))
+    return MARKDOWN.sub(r"\\\1", LINK_START.sub(lambda match: (match[1] or match[2] or "") + JOINER, flat))
 
 
 def shortened(text: str, length: int = 60) -> str:
@@ -95,9 +95,9 @@ def clock(moment: float, behind_utc: int | None) -> str:
     return f"{datetime.fromtimestamp(moment, zone):%H:%M:%S}"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, many: str = "") -> str:
     """A number and its noun, for example ``1 question`` or ``2,000 questions``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 
 
 def size(count: float) -> str:

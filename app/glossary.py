@@ -24,7 +24,7 @@ class Term:
 
 def _scores() -> dict[str, Term]:
     """A term for each score, in the words of the score's own record."""
-    return {name: Term(of.title, f"A score. {of.sentence}", "alpha_lab") for name, of in SCORES.items()}
+    return {name: Term(score.title, f"A score. {score.sentence}", "alpha_lab") for name, score in SCORES.items()}
 
 
 GROUPS: Mapping[str, Mapping[str, Term]] = MappingProxyType(

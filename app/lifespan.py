@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+import time
 import webbrowser
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import streamlit as st
 
 from app import first_paint
 from app.classroom import desks, invite
-from app.serving import agent_keeper, file_limit, log_limit, stopping
+from app.serving import file_limit, log_limit, stopping
 from app.serving.start import base_path
+
+AGENT_AFTER_S = 5.0
+"""Delay before the run agent starts: the first page is painted first and keeps both cores busy until then."""
+LOOK_EVERY_S = 20.0
+"""How often the server checks whether runs are waiting without an agent."""
 
 opens_browser = threading.Event()
 """Set by `hedge`: open the first page in the browser, where there is a screen."""
@@ -26,7 +33,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     """What begins and ends with the server."""
     log_limit.install()
     file_limit.watch(asyncio.get_running_loop())
-    agent_keeper.start()
+    start_agent()
     first_paint.start()
     if prints_lecturer_link.is_set():
         print_lecturer_link()
@@ -48,3 +55,33 @@ def print_lecturer_link() -> None:
     """Print the link that opens classes."""
     link = f"{_site()}{base_path()}/classroom?{desks.LECTURER}={desks.allow_lecturer()}"
     print(f"The lecturer's link. Everyone who opens it may open classes until this server stops:\n{link}", flush=True)
+
+
+def start_agent() -> None:
+    """Start the thread that keeps the agent alive."""
+    threading.Thread(target=_keep_agent, daemon=True, name="hedge-keep-agent").start()
+
+
+def _keep_agent() -> None:
+    """Start the agent, and start it again whenever it was killed together with its workers while runs wait."""
+    time.sleep(AGENT_AFTER_S)
+    wake_agent()
+    while True:
+        time.sleep(LOOK_EVERY_S)
+        with suppress(Exception):  # the database may come back; until then the pages report the fault
+            from core.runs import engine
+
+            engine.ensure_agent_if_needed()
+
+
+def wake_agent() -> None:
+    """Start this host's run agent, so that runs that a reboot interrupted continue.
+
+    If that fails, the server keeps running without it: the New run page tries again and says why.
+    """
+    try:
+        from core.runs import engine
+
+        engine.ensure_agent()
+    except Exception as error:
+        logging.getLogger(__name__).warning("the run agent did not start: %s", error)

@@ -105,22 +105,22 @@ def _tell() -> None:
 
 def _records(run_ids: Iterable[str]) -> list[RunRecord]:
     """The records of these runs alone, because many pages ask every four seconds. Left out are deleted runs."""
-    found = []
+    records = []
     for run_id in run_ids:
         with suppress(HedgeError):
             record = run_cache.record(run_id)
             if record.run_id == run_id:  # and not another one whose id begins with that of a deleted run
-                found.append(record)
-    return found
+                records.append(record)
+    return records
 
 
 def _said(record: RunRecord) -> str:
     """What has become of a run, with a link to what can be done with it. The browser opens the link in a new tab."""
-    said = plain(f"{SAID[record.state]}: {title(record)}")
+    text = plain(f"{SAID[record.state]}: {title(record)}")
     if record.state != "done":
-        return f"{said}\n\n[See why on New run]({navigation.NEW_RUN.name})"
+        return f"{text}\n\n[See why on New run]({navigation.NEW_RUN.name})"
     page, view, words = shown_on(record)
-    return f"{said}\n\n[{words}]({page.name}?{urlencode(view)})"
+    return f"{text}\n\n[{words}]({page.name}?{urlencode(view)})"
 
 
 def _unfinished() -> set[str]:

@@ -35,8 +35,10 @@ class Showcase:
 def showcase() -> Showcase:
     """The runs that ``assets/showcase.toml`` names; none if the file is damaged, which must not take a page away."""
     try:
-        told = tomllib.loads(FILE.read_text(encoding="utf-8"))
-        return Showcase(str(told["run"]), tuple(map(str, told["sisters"])), str(told["prompting"]), str(told["jury"]))
+        values = tomllib.loads(FILE.read_text(encoding="utf-8"))
+        return Showcase(
+            str(values["run"]), tuple(map(str, values["sisters"])), str(values["prompting"]), str(values["jury"])
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return Showcase("", (), "", "")
 

@@ -2,7 +2,7 @@
 
 from app import state
 from app.caches import run_cache
-from app.components.calibration import bin_questions, diagrams, every_alpha, figures_table, recalibration
+from app.components.calibration import bin_questions, diagrams, figures_table, recalibration
 from app.components.shared import export
 from app.components.shared.caveat_notes import caveat_notes
 from app.components.shared.page_head import head
@@ -22,12 +22,12 @@ chosen = pick_runs(view, "Reliability diagrams", first=3)
 if chosen:
     caveat_notes([run_cache.record(run_id) for run_id in chosen])
     diagrams.choices(view)
-    found = diagrams.diagrams_of(chosen, view)
-    if found:
-        diagrams.diagrams(found)
-        figures_table.table(found)
-        bin_questions.questions(found, view)
+    named = diagrams.diagrams_of(chosen, view)
+    if named:
+        diagrams.diagrams(named)
+        figures_table.table(named)
+        bin_questions.questions(named, view)
     recalibration.temperature(chosen, view)
-    every_alpha.every_alpha(chosen)
+    diagrams.every_alpha(chosen)
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     export.section(chosen, rule, ("reliability", "coverage-by-alpha", "bars-ece-excess", "forest"), key="calibration")

@@ -10,9 +10,9 @@ from app.state.learn import LearnView
 from core.reports.lesson import LESSONS, load
 
 view = state.view(LearnView)
-told = load(LESSONS[view.lesson])
-place = head_beside(told.title, told.subtitle)
-lesson_of(told, view, place)
+content = load(LESSONS[view.lesson])
+place = head_beside(content.title, content.subtitle)
+lesson_of(content, view, place)
 
 with st.expander("Glossary: every term in one or two sentences", on_change="rerun", key="glossary_open") as folded:
     if folded.open:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import navigation, state
 from app.caches import run_cache
-from app.components.overview import answer, ranges_table, run_table, shelf_line, ways_in
+from app.components.overview import answer, ranges_table, run_table, ways_in
 from app.components.shared.runs import no_runs_yet
 from app.components.shared.without_answer import runs_without_answer
 from app.formatting import plain
@@ -25,7 +25,7 @@ shown = None
 if runs.finished:
     showcase = default_run(runs.finished)
     ways_in.ways_in(showcase, runs.finished, view)
-    shelf_line.shelf_line(runs.finished)
+    ways_in.shelf_line(runs.finished)
     shown = answer.answer(showcase, runs.finished, view)
 if runs.ranges:
     ranges_table.ranges_table(runs.ranges, runs.finished, view)

@@ -14,9 +14,9 @@ head(
     terms=("perplexity", "surprisal", "bits per byte", "token"),
 )
 view = state.view(PerplexityView)
-found = perplexity_form.known()
-chosen = perplexity_form.form(view, found)
+library = perplexity_form.known()
+chosen = perplexity_form.form(view, library)
 with spoken():
-    busy = measuring.measure(chosen, found)
-    perplexity_figures.shown(chosen, view, found, is_measuring=busy)
-    choice_benchmark.section(chosen, view, found)
+    busy = measuring.measure(chosen, library)
+    perplexity_figures.shown(chosen, view, library, is_measuring=busy)
+    choice_benchmark.section(chosen, view, library)

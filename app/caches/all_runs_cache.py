@@ -36,12 +36,12 @@ class AllRunsCache:
     def __call__(
         self,
         runs: Sequence[RunRecord],
-        asked: Hashable,
+        key: Hashable,
         make: Callable[[], Value],
         *,
         lasts: Callable[[Value], bool] = lambda value: True,
     ) -> Value:
-        """The value of ``make`` for these runs and all else that it depends on, which ``asked`` names.
+        """The value of ``make`` for these runs and all else that it depends on, which ``key`` names.
 
         A value that does not last, because it tells of an error that may pass, is returned and not kept. Sessions share
         the value, so it must not be changed.
@@ -50,16 +50,16 @@ class AllRunsCache:
             if not _same(runs, self._runs):
                 self._held.clear()
                 self._runs = runs
-            if asked in self._held:
-                self._held.move_to_end(asked)
-                return self._held[asked]  # type: ignore[no-any-return]
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]  # type: ignore[no-any-return]
             value = make()
             if lasts(value):
-                self._held[asked] = value
+                self._held[key] = value
                 while len(self._held) > self.most:
                     self._held.popitem(last=False)
             return value
 
 
-def _same(some: Sequence[RunRecord], others: Sequence[RunRecord]) -> bool:
-    return some is others or (len(some) == len(others) and all(map(operator.is_, some, others)))
+def _same(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> bool:
+    return records is others or (len(records) == len(others) and all(map(operator.is_, records, others)))

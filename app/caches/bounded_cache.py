@@ -21,8 +21,8 @@ def bounded_run(run_id: str, scores: tuple[str, ...] = DEFAULT_SCORES) -> Bounde
 @by_version(run_key, max_entries=64)  # 0.1 MB per entry: 6 MB in all
 def curves(run_id: str, scores: tuple[str, ...]) -> dict[str, BoundedCurves]:
     """The figures of each of these scores at every alpha."""
-    of = bounded_run(run_id, scores)
-    return {name: bounded.bounded_curves(of, name) for name in of.scores}
+    run = bounded_run(run_id, scores)
+    return {name: bounded.bounded_curves(run, name) for name in run.scores}
 
 
 @by_version(run_key, max_entries=1024)  # 5 kB per entry: 5 MB. One for each run and released alpha

@@ -52,7 +52,7 @@ class Plan:
     def new(self) -> tuple[Forecast, ...]:
         """The requested runs that are not done yet."""
         done = {run_id for run_id, record in self.existing.items() if record.state == "done"}
-        return tuple(one for one in self.runs if one.spec.run_id not in done)
+        return tuple(forecast for forecast in self.runs if forecast.spec.run_id not in done)
 
     @property
     def seconds(self) -> float | None:
@@ -65,8 +65,8 @@ class Plan:
     @property
     def cost(self) -> float | None:
         """The cost of the new runs on servers, or None if no prices are given."""
-        found = [one.cost for one in self.new or self.runs]
-        return None if None in found else sum(cost for cost in found if cost)
+        costs = [forecast.cost for forecast in self.new or self.runs]
+        return None if None in costs else sum(cost for cost in costs if cost)
 
     @property
     def on_servers(self) -> bool:
@@ -80,11 +80,11 @@ def plan(combination: Combination) -> Plan:
     records = run_cache.runs().records
     known = {record.run_id: record for record in records}
     devices = _devices()
-    found = tuple(
+    runs = tuple(
         forecasts.forecast(spec, earlier=records, devices=devices, worked=work, text_of_token=_held) for spec in specs
     )
     existing = {spec.run_id: known[spec.run_id] for spec in specs if spec.run_id in known}
-    return Plan(found, existing, devices, free_disk())
+    return Plan(runs, existing, devices, free_disk())
 
 
 def work(spec: RunSpec) -> Work | None:
@@ -112,8 +112,8 @@ def default_dtype() -> str:
 
 def devices_here() -> list[str]:
     """The GPUs of this host that a run may be given to, as torch names them; none if there is nothing to choose."""
-    found = _slots()
-    return [slot.name.replace("gpu", "cuda:") for slot in found] if len(found) > 1 else []
+    slots = _slots()
+    return [slot.name.replace("gpu", "cuda:") for slot in slots] if len(slots) > 1 else []
 
 
 def stamp(task: str) -> int:
@@ -132,17 +132,17 @@ def _named(model: str) -> str:
     return model if is_hub else models.canonical(model)
 
 
-def _held(model: str, asked: Work) -> float | None:
-    return _characters_per_token(model, counting.is_here(model), asked.sample)
+def _held(model: str, work: Work) -> float | None:
+    return _characters_per_token(model, counting.is_here(model), work.sample)
 
 
 def _devices() -> tuple[Slot, ...]:
     """The devices of this host and, if a database is shared, of the other hosts. Only the database knows which are
     alive.
     """
-    said = host_reports.published_slots()
-    here = said.pop(liveness.host(), ()) or _slots()
-    return (*here, *(slot for found in said.values() for slot in found)) if settings().database_url else here
+    published = host_reports.published_slots()
+    here = published.pop(liveness.host(), ()) or _slots()
+    return (*here, *(slot for others in published.values() for slot in others)) if settings().database_url else here
 
 
 # 13 kB per entry, at most 23 kB: 3 MB for 500 runs, 14 MB when full. A matrix may contain that many runs.

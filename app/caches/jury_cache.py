@@ -31,13 +31,13 @@ class JuryKey:
 
 def records() -> tuple[tuple[JuryRecord, ...], tuple[str, ...]]:
     """All juries, the latest first, and one sentence for each jury that can't be read."""
-    found, problems = [], []
+    juries, problems = [], []
     for jury_id in jury_store.jury_ids():
         try:
-            found.append(_record(jury_key(jury_id)))
+            juries.append(_record(jury_key(jury_id)))
         except HedgeError as error:
             problems.append(str(error))
-    return tuple(sorted(found, key=lambda record: (-record.created, record.jury_id))), tuple(problems)
+    return tuple(sorted(juries, key=lambda record: (-record.created, record.jury_id))), tuple(problems)
 
 
 def jury_key(jury_id: str) -> JuryKey:

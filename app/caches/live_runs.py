@@ -80,17 +80,17 @@ def current(*, anew: bool = False) -> LiveRuns:
 
 def _ask(asking: _Asking) -> None:
     try:
-        found = LiveRuns(tuple(engine.statuses()))
+        latest = LiveRuns(tuple(engine.statuses()))
     except HedgeError as error:
-        found = replace(asking.latest, problem=str(error))
+        latest = replace(asking.latest, problem=str(error))
     except Exception as error:
         LOG.exception("the runs can't be listed")
-        found = replace(
+        latest = replace(
             asking.latest,
             problem=f"the runs can't be listed ({type(error).__name__}); the server's log has the details",
         )
     with asking.lock:
-        asking.latest, asking.answered, asking.begun = found, time.monotonic(), None
+        asking.latest, asking.answered, asking.begun = latest, time.monotonic(), None
         asking.ended.set()
 
 

@@ -38,7 +38,7 @@ def overview(records: Sequence[RunRecord], alpha: int, score: str = "lac") -> tu
     without these runs.
     """
     stamps = store.run_stamps()
-    found: dict[RunKey, RunSummary] = {}
+    summaries: dict[RunKey, RunSummary] = {}
     problems = []
     damaged = False
     with st.spinner("Reading the runs …") if _news(records, stamps, score) else nullcontext():
@@ -47,14 +47,14 @@ def overview(records: Sequence[RunRecord], alpha: int, score: str = "lac") -> tu
                 key = (
                     RunKey(record.run_id, stamps[record.run_id]) if record.run_id in stamps else run_key(record.run_id)
                 )
-                found[key] = _with_score(key, score)
+                summaries[key] = _with_score(key, score)
             except UnreadableRunError as error:
                 damaged |= set_aside(error)
             except HedgeError as error:
                 problems.append(str(error))
     if damaged:
         st.rerun()
-    return _frame(found, alpha, score), tuple(problems)
+    return _frame(summaries, alpha, score), tuple(problems)
 
 
 def _news(records: Sequence[RunRecord], stamps: Mapping[str, int], score: str) -> bool:
@@ -64,15 +64,15 @@ def _news(records: Sequence[RunRecord], stamps: Mapping[str, int], score: str) -
     return not all(_summary.held(key) and (beside is None or beside.held(key)) for key in keys)
 
 
-def _frame(found: Mapping[RunKey, RunSummary], alpha: int, score: str) -> pd.DataFrame:
+def _frame(summaries: Mapping[RunKey, RunSummary], alpha: int, score: str) -> pd.DataFrame:
     """The overview frame, from the cache if it was shown recently. It must not be changed."""
-    kept, asked = _frames(), (tuple(found), alpha, score)
-    table = kept.pop(asked, None)
+    recent, wanted = _frames(), (tuple(summaries), alpha, score)
+    table = recent.pop(wanted, None)
     if table is None:
-        table = frames.overview_at(found.values(), alpha)
-    kept[asked] = table
-    while len(kept) > LAST_FRAMES:
-        kept.popitem(last=False)
+        table = frames.overview_at(summaries.values(), alpha)
+    recent[wanted] = table
+    while len(recent) > LAST_FRAMES:
+        recent.popitem(last=False)
     return table
 
 
@@ -85,10 +85,10 @@ def summary(run_id: str, score: str = "lac") -> RunSummary:
 
 
 def _with_score(key: RunKey, score: str) -> RunSummary:
-    found = _summary(key)
-    if score in found.scores:
-        return found
-    return replace(found, scores={**found.scores, score: _score_summaries[score](key)})
+    summary = _summary(key)
+    if score in summary.scores:
+        return summary
+    return replace(summary, scores={**summary.scores, score: _score_summaries[score](key)})
 
 
 @by_version(run_key, max_entries=32)  # 2 kB per entry: one question and its options

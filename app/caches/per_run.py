@@ -42,30 +42,30 @@ class PerRun(Generic[Value]):
 
     def held(self, key: RunKey) -> bool:
         """Whether the value of this version of the run is there, or on its way."""
-        found = self._held.get(key.run_id)
-        return found is not None and found[0] == key.stamp
+        entry = self._held.get(key.run_id)
+        return entry is not None and entry[0] == key.stamp
 
     def __call__(self, key: RunKey) -> Value:
-        found = self._held.get(key.run_id)
-        if found is not None and found[0] == key.stamp:
-            return found[1].result()
+        entry = self._held.get(key.run_id)
+        if entry is not None and entry[0] == key.stamp:
+            return entry[1].result()
         with self._lock:
             if self.held(key):
-                of, mine = self._held[key.run_id][1], False
+                future, mine = self._held[key.run_id][1], False
             else:
-                of, mine = Future(), True
+                future, mine = Future(), True
                 if key.run_id not in self._held and len(self._held) >= self.most:
                     del self._held[random.choice(list(self._held))]
-                self._held[key.run_id] = (key.stamp, of)
+                self._held[key.run_id] = (key.stamp, future)
         if mine:
-            self._fill(key, of)
-        return of.result()
+            self._fill(key, future)
+        return future.result()
 
-    def _fill(self, key: RunKey, of: Future[Value]) -> None:
+    def _fill(self, key: RunKey, future: Future[Value]) -> None:
         try:
-            of.set_result(self._compute(key))
+            future.set_result(self._compute(key))
         except BaseException as error:
             with self._lock:
-                if self._held.get(key.run_id, (0, None))[1] is of:
+                if self._held.get(key.run_id, (0, None))[1] is future:
                     del self._held[key.run_id]
-            of.set_exception(error)
+            future.set_exception(error)

@@ -49,15 +49,17 @@ def evaluation(method: PromptingMethod) -> Evaluation:
 @by_version(_version, max_entries=64, show_spinner="Comparing the ways of asking …")
 def figures(chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
     """One row per method and score (:func:`core.reports.prompting.experiments.figures`)."""
-    runs = {one: evaluation(one) for one in sorted(chosen, key=lambda one: one.run_id)}  # reads each run once
-    return prompting.figures(chosen, [runs[one] for one in chosen], rule)
+    runs = {
+        method: evaluation(method) for method in sorted(chosen, key=lambda method: method.run_id)
+    }  # reads each run once
+    return prompting.figures(chosen, [runs[method] for method in chosen], rule)
 
 
 def against(
     first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str
 ) -> Computation[pd.DataFrame]:
     """The difference of each other method from the first, with paired tests."""
-    return _against(tuple(run_key(one.run_id) for one in (first, *others)), first, others, alpha, score)
+    return _against(tuple(run_key(method.run_id) for method in (first, *others)), first, others, alpha, score)
 
 
 # 0.4 MB per entry, most of it shared with evaluation. A view needs two, and two more for each alpha.
@@ -103,5 +105,5 @@ def _answers(run_id: str) -> StoredAnswers:
 def _against(
     keys: tuple[RunKey, ...], first: PromptingMethod, others: tuple[PromptingMethod, ...], alpha: int, score: str
 ) -> Computation[pd.DataFrame]:
-    runs = {one: evaluation(one) for one in (first, *others)}
+    runs = {method: evaluation(method) for method in (first, *others)}
     return Computation(partial(prompting.against, first, others, runs, alpha, score=score))

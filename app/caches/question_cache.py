@@ -79,8 +79,8 @@ def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRu
     same = _index(run_key(run_id))[question_id][1]
     tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
     untested = unanswered = left_out = 0
-    found = runs().finished
-    for record in sorted(found, key=lambda record: record.run_id != run_id):
+    finished = runs().finished
+    for record in sorted(finished, key=lambda record: record.run_id != run_id):
         try:
             role, digest = _index(run_key(record.run_id)).get(question_id, ("", ""))
             if digest != same:

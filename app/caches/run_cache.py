@@ -128,12 +128,12 @@ def runs() -> Runs:
         # A run that could not be read may be readable now, and its file the same.
         if last.folders == folders and last.stamps == stamps and not last.runs.problems:
             return last.runs
-    found = _read_runs(stamps)
+    current = _read_runs(stamps)
     for last in _last_runs:
-        if last.runs == found:
-            found = last.runs
-    _last_runs[:] = [_LastRuns(folders, stamps, found)]
-    return found
+        if last.runs == current:
+            current = last.runs
+    _last_runs[:] = [_LastRuns(folders, stamps, current)]
+    return current
 
 
 def _read_runs(stamps: Mapping[str, int]) -> Runs:

@@ -54,12 +54,12 @@ class ClassChannel:
     def wake(self, *, everyone: bool = False) -> None:
         """Let the streams look again: the projectors at every change, phones only where something changed for them."""
         now = (self.live.news, self.live.alpha, self.live.score)
-        for one in self.desks:
-            one.set()
+        for stream in self.desks:
+            stream.set()
         if now != self._seen or everyone:
             self._seen = now
-            for one in self.phones:
-                one.set()
+            for stream in self.phones:
+                stream.set()
 
     async def state(self) -> Told:
         """The message with the present state, made once for all streams."""
@@ -70,8 +70,8 @@ class ClassChannel:
 
     def _made(self) -> tuple[int, Told]:
         with self.live.lock:
-            news, said = self.live.news, class_state.for_phones(self.live)
-        return news, (event("state", said), said["position"], said["phase"] in class_state.TRUTH_KNOWN)
+            news, state = self.live.news, class_state.for_phones(self.live)
+        return news, (event("state", state), state["position"], state["phase"] in class_state.TRUTH_KNOWN)
 
 
 class Streams:
@@ -85,7 +85,7 @@ class Streams:
         """The channel of a class."""
         known = self._channels.get(live.code)
         if known is None or known.live is not live:
-            for code in [code for code, one in self._channels.items() if one.live.is_over]:
+            for code in [code for code, channel in self._channels.items() if channel.live.is_over]:
                 del self._channels[code]
             known = self._channels[live.code] = ClassChannel(live)
         if self._stops is None or self._stops.done():
@@ -94,11 +94,11 @@ class Streams:
 
     async def _end_with_server(self) -> None:
         """End all streams when the server stops, which otherwise waits for them; also those of classes that end."""
-        while any(one.phones or one.desks for one in self._channels.values()):
+        while any(channel.phones or channel.desks for channel in self._channels.values()):
             await asyncio.sleep(STOP_POLL_S)
-            for one in self._channels.values():
-                if is_stopping() or one.live.is_over:
-                    one.wake(everyone=True)
+            for channel in self._channels.values():
+                if is_stopping() or channel.live.is_over:
+                    channel.wake(everyone=True)
 
     async def of_phone(self, live: LiveClass, seat: Seat, gone: Awaitable[object]) -> AsyncGenerator[bytes]:
         """What a phone is told, until ``gone`` is done."""

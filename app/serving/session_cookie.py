@@ -60,8 +60,8 @@ def without_broken_login(scope: Scope) -> Scope:
     if COOKIE not in connection.cookies or claims(connection.cookies, login.cookie_secret()):
         return scope
     headers = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
-    kept = [f"{name}={value}" for name, value in connection.cookies.items() if not name.startswith(COOKIE)]
-    return {**scope, "headers": [*headers, (b"cookie", "; ".join(kept).encode("latin-1", "ignore"))]}
+    others = [f"{name}={value}" for name, value in connection.cookies.items() if not name.startswith(COOKIE)]
+    return {**scope, "headers": [*headers, (b"cookie", "; ".join(others).encode("latin-1", "ignore"))]}
 
 
 def _signed(cookies: Mapping[str, str], name: str, secret: str) -> tuple[str, float]:

@@ -26,12 +26,12 @@ def view(page: type[View]) -> View:
         address = address_of(remembered(page))
     else:
         address = st.query_params.to_dict()
-    found, problems = opened(address, remembered(page))
+    current, problems = opened(address, remembered(page))
     for problem in until_next_action("address", *problems):
         st.warning(plain(problem))
     st.session_state[OPEN_KEY] = page
-    _remember(found)
-    return found
+    _remember(current)
+    return current
 
 
 def until_next_action(place: str, *messages: str) -> tuple[str, ...]:
@@ -40,10 +40,10 @@ def until_next_action(place: str, *messages: str) -> tuple[str, ...]:
     A message about a link is found only when the link is opened. If a figure arrives, the page runs again, and a person
     must still be able to read the message.
     """
-    kept: dict[str, tuple[str, ...]] = st.session_state.setdefault(MESSAGES_KEY, {})
+    shown: dict[str, tuple[str, ...]] = st.session_state.setdefault(MESSAGES_KEY, {})
     if messages or not st.session_state.get(BY_ITSELF_KEY):
-        kept[place] = messages
-    return kept.get(place, ())
+        shown[place] = messages
+    return shown.get(place, ())
 
 
 def no_view() -> None:
@@ -66,11 +66,11 @@ def choose_run(run_id: str, page: type[SharedView] = SharedView) -> None:
 
     Fields that belong to one run return to their defaults.
     """
-    for each, of in list(_views().items()):
+    for each, last in list(_views().items()):
         if "run" in page.KEPT and each is not page:
             continue
         default = each()
-        _views()[each] = replace(of, **{name: getattr(default, name) for name in each.OF_ONE_RUN})
+        _views()[each] = replace(last, **{name: getattr(default, name) for name in each.OF_ONE_RUN})
     change(page, run=run_id)
 
 
@@ -99,16 +99,16 @@ def fresh(page: type[View], **values: Any) -> View:
 
 def remembered(page: type[View]) -> View:
     """The last view of a page in this session, with the current shared fields."""
-    of = _views().get(page)
-    return replace(of if isinstance(of, page) else page(), **_shared(page))
+    last = _views().get(page)
+    return replace(last if isinstance(last, page) else page(), **_shared(page))
 
 
 def name_unknown(name: str, allowed: Collection[str]) -> None:
     """Warn about each value in the address that is not ``allowed``; a bound widget would drop it silently."""
-    for asked in st.query_params.get_all(name):
-        if asked and asked not in allowed:
+    for linked in st.query_params.get_all(name):
+        if linked and linked not in allowed:
             st.warning(
-                plain(f"The link's {name} is “{shortened(asked, 40)}”, which is not here (it may have been deleted).")
+                plain(f"The link's {name} is “{shortened(linked, 40)}”, which is not here (it may have been deleted).")
             )
 
 

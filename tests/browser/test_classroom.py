@@ -14,11 +14,13 @@ from tests.browser import axe
 from tests.browser.conftest import NOT_TOO_WIDE, Visitor, eventually, holds, resize, settled
 from tests.class_phones import Student, taught
 from tests.intruders.client import Client
+from tests.pictures.faults import lasting_faults
 
 
 def faultless(page: Page) -> None:
-    """In both themes."""
+    """In both themes, and nothing is cut off or overlaps."""
     axe.required()
+    assert lasting_faults(page, but="drawing") == []
     for theme in ("dark", "light"):
         page.emulate_media(color_scheme=theme)
         # In another theme only colours can differ.

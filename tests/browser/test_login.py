@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests import openid
 from tests.browser.conftest import Visit, Visitor, held_by_tests, page_server
+from tests.pictures.faults import lasting_faults
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,7 @@ def test_a_person_and_a_stranger_log_in_and_out(served: str, visit: Visitor):
     expect(page).to_have_url(re.compile(r"/one_question\?.*ask=own"))
     page.goto(f"{served}/account")
     expect(page.get_by_text("Your role is viewer")).to_be_visible()
+    assert lasting_faults(page, but="drawing") == []
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
     assert "_streamlit_user" not in [cookie["name"] for cookie in page.context.cookies(served)]
@@ -50,6 +52,7 @@ def test_a_person_and_a_stranger_log_in_and_out(served: str, visit: Visitor):
     expect(page.get_by_role("heading", name="You have no role on this server")).to_be_visible()
     expect(page.get_by_text("otto@elsewhere.example")).to_be_visible()
     expect(page.get_by_text("Jury")).to_have_count(0)
+    assert lasting_faults(page, but="drawing") == []
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
 

@@ -25,9 +25,9 @@ from tests.browser.conftest import (
     still,
 )
 from tests.core.models.server.loopback import loopback_server
+from tests.pictures.faults import lasting_faults
 
 ENDS_WITHIN_MS = 120_000
-ARRIVES_WITHIN_MS = 20_000
 SLOW_MS = 300
 AT_WORK = re.compile(r"\d+ of 100 prompts .* a second .* left")
 
@@ -84,6 +84,7 @@ def test_a_run_of_a_model_on_a_server_from_connecting_to_its_ranges(pocket: str,
         expect(page.get_by_text(re.compile("The server did not list every letter of"))).to_be_visible(
             timeout=ENDS_WITHIN_MS
         )
+        assert lasting_faults(settled(page), but="drawing") == []
     main = page.get_by_test_id("stMain")
     card = main.get_by_test_id("stVerticalBlock").filter(has_text="The server did not list every letter of").last
     card.get_by_role("link", name="Open in the Alpha lab").click()
@@ -268,3 +269,4 @@ def test_two_runs_are_launched_cancelled_and_resumed_as_one(home: Path, pace: Pa
         page.get_by_role("button", name="Resume 2").click()
         expect(page.get_by_text("2 of 2 ended")).to_be_visible(timeout=ENDS_WITHIN_MS)
         expect(page.get_by_text("2 done")).to_be_visible()
+        assert lasting_faults(settled(page), but="drawing") == []

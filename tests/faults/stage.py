@@ -37,7 +37,7 @@ QUESTIONS = 130
 PAGE = """
 import sys, time
 from contextlib import suppress
-from app.serving import agent_keeper
+from app import lifespan
 from core.errors import RunError
 from core.runs import engine
 from core.runs.spec import RunSpec
@@ -45,8 +45,8 @@ import json
 spec = RunSpec.from_json(json.loads(sys.argv[1]))
 name = spec.run_id
 if sys.argv[2:]:
-    agent_keeper.LOOK_EVERY_S = agent_keeper.AGENT_AFTER_S = float(sys.argv[2])
-    agent_keeper.start()
+    lifespan.LOOK_EVERY_S = lifespan.AGENT_AFTER_S = float(sys.argv[2])
+    lifespan.start_agent()
 else:
     name = engine.submit(spec)
 print(name, flush=True)

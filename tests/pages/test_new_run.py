@@ -20,7 +20,7 @@ import pytest
 import streamlit as st
 
 from app.caches import live_runs, overview_cache
-from app.components.new_run import preview_cache
+from app.components.new_run import prompt_preview
 from app.formatting import clock
 from core.errors import RunError
 from core.models.devices.nvml import GpuMetrics
@@ -182,7 +182,7 @@ def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
 
 
 def test_a_form_that_changed_hides_the_prompt(open_page: Open, tasks: None, monkeypatch: Any):
-    monkeypatch.setattr(preview_cache, "_output", printed)
+    monkeypatch.setattr(prompt_preview, "_output", printed)
     app = previewed(open_page("new_run"))
     assert len(app.code) == 2
     app.number_input(key="launch_seed").set_value(1).run()
@@ -200,7 +200,7 @@ def test_a_prompt_on_its_way_is_seen_and_asked_for_once(open_page: Open, tasks: 
         assert go.wait(60)
         return printed(command)
 
-    monkeypatch.setattr(preview_cache, "_output", slow)
+    monkeypatch.setattr(prompt_preview, "_output", slow)
     app = click(open_page("new_run"), "Show the exact prompt")
     assert "Reading the prompt with the model's tokenizer" in said(app)
     click(app, "Show the exact prompt")
@@ -223,22 +223,22 @@ def test_what_the_preview_says_goes_wrong_is_one_sentence(open_page: Open, asked
 
 def test_a_preview_that_takes_too_long_is_stopped_and_tried_again(open_page: Open, tasks: None, monkeypatch: Any):
     with monkeypatch.context() as patch:
-        patch.setattr(preview_cache, "TIME_LIMIT_S", 0.1)
+        patch.setattr(prompt_preview, "TIME_LIMIT_S", 0.1)
         app = previewed(open_page("new_run"))
         assert "The preview took more than 0.1 seconds and was stopped" in said(app)
-    monkeypatch.setattr(preview_cache, "_output", printed)
+    monkeypatch.setattr(prompt_preview, "_output", printed)
     app = previewed(app)
     assert len(app.error) == 0
     assert len(app.code) == 2
 
 
 def test_a_preview_that_dies_is_one_sentence(open_page: Open, tasks: None, monkeypatch: Any):
-    monkeypatch.setattr(preview_cache, "command", lambda asked: (sys.executable, "-c", "raise SystemExit(7)"))
+    monkeypatch.setattr(prompt_preview, "command", lambda asked: (sys.executable, "-c", "raise SystemExit(7)"))
     assert "The preview ended with status 7; the server's log has the details" in said(previewed(open_page("new_run")))
 
 
 def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None, monkeypatch: Any):
-    monkeypatch.setattr(preview_cache, "_output", printed)
+    monkeypatch.setattr(prompt_preview, "_output", printed)
     app = open_page("new_run")
     app.multiselect(key="launch_shots").set_value([16])
     app.segmented_control(key="launch_strategies").set_value(["shared"])

@@ -15,8 +15,6 @@ import html
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +22,7 @@ from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from charts.run_styles import NARROW
 from core.settings import ROOT
-from tests import openid
-from tests.browser.conftest import FLAGS, Visit, held_by_tests, page_server, server
+from tests.browser.conftest import FLAGS, Visit, server
 from tests.pictures.faults import faults
 from tests.pictures.views import VIEWS, View
 
@@ -86,34 +83,15 @@ def main() -> None:
     views = asked.views or list(VIEWS)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        for login in (False, True):
-            wanted = [view for view in views if VIEWS[view].login == login]
-            home = asked.home if asked.home and not login else Path(folder) / f"home-{login}" / "home"
-            with served(home, login=login) if wanted else nullcontext("") as address:
-                for view in wanted:
-                    for theme in themes:
-                        pictures += taken(browser, address, view, theme, sizes, asked.into)
+        with server(asked.home or Path(folder) / "home") as address:
+            for view in views:
+                for theme in themes:
+                    pictures += taken(browser, address, view, theme, sizes, asked.into)
         browser.close()
     index = asked.into / "index.html"
     index.write_text(side_by_side(pictures), encoding="utf-8")
     wrong = sum(bool(picture.faults) for picture in pictures)
     print(f"{len(pictures)} pictures, {wrong} with faults: {index}")
-
-
-@contextmanager
-def served(home: Path, *, login: bool) -> Iterator[str]:
-    """A server of a home, open to this machine or with the tests' provider; its address."""
-    home.parent.mkdir(parents=True, exist_ok=True)
-    if not login:
-        with server(home) as address:
-            yield address
-        return
-    with openid.running() as provider, held_by_tests(home, answers=False):
-        file = home.parent / "server.toml"
-        file.write_text(openid.server_file(provider))
-        file.chmod(0o600)
-        with page_server(home, options=["--login", str(file)]) as address:
-            yield address
 
 
 def taken(

@@ -74,9 +74,9 @@ def _take_view(key: str) -> None:
 
 
 def _open(key: str, on_open: Callable[[str], None]) -> None:
-    asked = message_texts(key, "open")
-    _read(asked)
-    on_open(asked.get("question", ""))
+    reported = message_texts(key, "open")
+    _read(reported)
+    on_open(reported.get("question", ""))
 
 
 def _read(reported: dict[str, str]) -> AlphaLabView:

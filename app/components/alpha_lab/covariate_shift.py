@@ -32,8 +32,8 @@ def section(record: RunRecord, view: AlphaLabView) -> None:
     """Draw the section: two sides to choose, the coverage, and whether weights restore it. Computes nothing while
     folded.
     """
-    asked = bool(view.source or view.target)
-    with st.expander(TITLE, expanded=asked, key=OPEN_KEY, on_change="rerun") as folded:
+    is_chosen = bool(view.source or view.target)
+    with st.expander(TITLE, expanded=is_chosen, key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
             return
         choices = _choices(record)
@@ -54,18 +54,18 @@ def section(record: RunRecord, view: AlphaLabView) -> None:
             st.info("Both sides have the same questions. Choose another kind of question for one of them.")
             return
         try:
-            found = alpha_lab_cache.shifted(choices[source], choices[target], view.left)
+            shifted = alpha_lab_cache.shifted(choices[source], choices[target], view.left)
         except HedgeError as error:
             st.error(plain(sentence(str(error))))
             return
         searched = search if search and (source, target) == (search.source, search.target) else None
-        shift_figure(found, alpha=view.alpha, pairs=searched.pairs if searched else 0, key="shift")
-        st.caption(plain(f"{_said(found)} {searched_words(searched) if searched else chosen_words(found)}"))
+        shift_figure(shifted, alpha=view.alpha, pairs=searched.pairs if searched else 0, key="shift")
+        st.caption(plain(f"{_said(shifted)} {searched_words(searched) if searched else chosen_words(shifted)}"))
 
 
 def _choices(record: RunRecord) -> Choices:
     """The run's subjects, and other finished runs of the same model that ask other questions in the same form."""
-    found: Choices = {name: (record.run_id, name) for name in alpha_lab_cache.subjects(record.run_id) if name}
+    choices: Choices = {name: (record.run_id, name) for name in alpha_lab_cache.subjects(record.run_id) if name}
     own = record.spec
     for other in run_cache.runs().finished:
         spec = other.spec
@@ -73,10 +73,10 @@ def _choices(record: RunRecord) -> Choices:
             own.model_name, own.model_fingerprint, own.form, own.strategy
         )  # fmt: skip
         if alike and record_task_title(other) != record_task_title(record):
-            found[OTHER_RUN + other.run_id] = (other.run_id, None)
-    if any(name.startswith(OTHER_RUN) for name in found):
-        found[OTHER_RUN + record.run_id] = (record.run_id, None)
-    return found
+            choices[OTHER_RUN + other.run_id] = (other.run_id, None)
+    if any(name.startswith(OTHER_RUN) for name in choices):
+        choices[OTHER_RUN + record.run_id] = (record.run_id, None)
+    return choices
 
 
 def _sides(view: AlphaLabView, choices: Choices, search: Search | None) -> tuple[str, str]:
@@ -103,13 +103,13 @@ def _picked() -> None:
     state.change(AlphaLabView, source=st.session_state[SOURCE_KEY], target=st.session_state[TARGET_KEY])
 
 
-def _said(found: Shifted) -> str:
+def _said(shifted: Shifted) -> str:
     """Say in words what the weights are worth."""
     return (
-        f"{counted(found.n, 'question calibrates', 'questions calibrate')} and "
-        f"{counted(found.m, 'question tests', 'questions test')}. Weights count a calibration question for "
+        f"{counted(shifted.n, 'question calibrates', 'questions calibrate')} and "
+        f"{counted(shifted.m, 'question tests', 'questions test')}. Weights count a calibration question for "
         "more if the model's probabilities look like those of the test questions (Tibshirani et al. 2019). "
-        f"The weighted questions are worth {found.effective:,.0f} equally weighted ones. Weights can correct "
+        f"The weighted questions are worth {shifted.effective:,.0f} equally weighted ones. Weights can correct "
         "for a different mix of questions, but not for questions on which the same probabilities mean "
         "something else."
     )
@@ -127,12 +127,12 @@ def searched_words(search: Search) -> str:
     )
 
 
-def chosen_words(found: Shifted) -> str:
+def chosen_words(shifted: Shifted) -> str:
     """Say in words what the p-value means for a pair that a person chose."""
-    far = "would be rare" if found.p_value < LIKELY else "would be common"
+    far = "would be rare" if shifted.p_value < LIKELY else "would be common"
     return (
         "This pair was chosen, not found by a search. If the two kinds of question were alike, scores this "
-        f"far apart {far} (exchangeability p = {_p(found.p_value, DRAWS)}, valid if the pair was chosen "
+        f"far apart {far} (exchangeability p = {_p(shifted.p_value, DRAWS)}, valid if the pair was chosen "
         "before anyone saw its figures)."
     )
 

@@ -77,7 +77,7 @@ def _recipe(record: RunRecord, sets: SetOptions, names: Mapping[str, str]) -> No
         score = st.segmented_control(
             "Score",
             sets.scores,
-            format_func=lambda of: SCORES[of].title,
+            format_func=lambda name: SCORES[name].title,
             default=sets.scores[0],
             required=True,
             wrap=True,

@@ -15,16 +15,16 @@ from app.formatting import PERCENT, counted
 from app.state.calibration import CalibrationView
 
 
-def questions(found: Sequence[Named], view: CalibrationView) -> None:
+def questions(named: Sequence[Named], view: CalibrationView) -> None:
     """Show the questions in a bin, with links to their sets."""
     st.subheader("Questions in a bin", anchor=False)
     left, right = st.columns([3, 2])
-    places = list(range(len(found)))
+    places = list(range(len(named)))
     if st.session_state.get(DIAGRAM_KEY) not in places:
         st.session_state[DIAGRAM_KEY] = 0
-    place = left.selectbox("Diagram", places, format_func=lambda i: found[i].name, key=DIAGRAM_KEY)
-    one = found[place].diagram
-    filled = {i: b for i, b in enumerate(one.diagram.bins, start=1) if b.n}
+    place = left.selectbox("Diagram", places, format_func=lambda i: named[i].name, key=DIAGRAM_KEY)
+    diagram = named[place].diagram
+    filled = {i: b for i, b in enumerate(diagram.diagram.bins, start=1) if b.n}
     if st.session_state.get(BIN_KEY) not in filled:
         st.session_state[BIN_KEY] = max(
             filled, key=lambda i: abs(filled[i].accuracy - filled[i].confidence) * filled[i].n
@@ -38,7 +38,7 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
         key=BIN_KEY,
         help="Click a bin in the diagram to choose it. At first, the bin that adds most to the ECE is chosen.",
     )
-    shown = calibration_cache.bin_questions(one.run, view.within, one.stratum, number, one.bins, one.by)
+    shown = calibration_cache.bin_questions(diagram.run, view.within, diagram.stratum, number, diagram.bins, diagram.by)
     here = filled[number]
     st.caption(
         f"{counted(here.n, 'answer')} in this bin, {here.accuracy:.0%} of them right, at a mean confidence "
@@ -60,7 +60,7 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
         height=260,
         on_select="rerun",
         selection_mode="single-row",
-        key=f"bin-questions-{one.run}-{one.stratum}-{number}-{one.bins}-{one.by}",
+        key=f"bin-questions-{diagram.run}-{diagram.stratum}-{number}-{diagram.bins}-{diagram.by}",
         column_config={
             "confidence": st.column_config.NumberColumn("Confidence", format=PERCENT, width=85),
             "answer": st.column_config.TextColumn("Answer", width=100),
@@ -70,5 +70,5 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
         alt="Questions in the bin, the highest confidence first",
     )
     if event.selection.rows:
-        open_run_question(one.run, str(shown["id"].iloc[event.selection.rows[0]]))
-    figures.download("These questions as CSV", shown, "questions-of-a-bin", figures.about([one.run]))
+        open_run_question(diagram.run, str(shown["id"].iloc[event.selection.rows[0]]))
+    figures.download("These questions as CSV", shown, "questions-of-a-bin", figures.about([diagram.run]))

@@ -18,10 +18,13 @@ from app.components.shared.caveat_notes import caveat_text
 from app.components.shared.runs import titles
 from app.formatting import plain, sentence
 from app.state.calibration import CalibrationView
+from charts.nominal_coverage import coverage_minus_target
 from charts.reliability_diagram import BIN, SIDE, reliability_diagram
+from charts.run_names import told_apart
 from core.errors import HedgeError
 from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures, said
 from core.reports.caveats import marked
+from core.reports.report import DEFAULT_SCORES
 
 BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
 DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
@@ -64,47 +67,47 @@ def diagrams_of(run_ids: Sequence[str], view: CalibrationView) -> list[Named]:
     """All requested diagrams. Says which runs have none, and how many are not shown."""
     named = titles([run_cache.record(name) for name in run_ids])
     names = {run_id: marked(name, caveat_text(run_id)) for run_id, name in named.items()}
-    found: list[tuple[str, CalibrationDiagram]] = []
+    entries: list[tuple[str, CalibrationDiagram]] = []
     for run_id in run_ids:
         try:
-            made = calibration_cache.diagrams(run_id, view.within, view.bins, view.edges)
+            diagrams = calibration_cache.diagrams(run_id, view.within, view.bins, view.edges)
         except HedgeError as error:
             st.info(plain(sentence(str(error))))
             continue
-        found += [(" · ".join(filter(None, [one.stratum, names[run_id]])), one) for one in made]
-    if len(found) > MOST_DIAGRAMS:
+        entries += [(" · ".join(filter(None, [diagram.stratum, names[run_id]])), diagram) for diagram in diagrams]
+    if len(entries) > MOST_DIAGRAMS:
         st.caption(
-            f"Only the first {MOST_DIAGRAMS} of {len(found)} diagrams are shown. Choose fewer runs to see the others."
+            f"Only the first {MOST_DIAGRAMS} of {len(entries)} diagrams are shown. Choose fewer runs to see the others."
         )
-    shown = found[:MOST_DIAGRAMS]
-    figures = _figures(dict.fromkeys(one.run for _, one in shown), view)
-    return [Named(name, one, figures.get((one.run, one.stratum))) for name, one in shown]
+    shown = entries[:MOST_DIAGRAMS]
+    figures = _figures(dict.fromkeys(diagram.run for _, diagram in shown), view)
+    return [Named(name, diagram, figures.get((diagram.run, diagram.stratum))) for name, diagram in shown]
 
 
 def _figures(run_ids: Iterable[str], view: CalibrationView) -> dict[tuple[str, str], CalibrationFigures]:
     """The figures that have arrived, by run and stratum."""
-    made = [arrived(calibration_cache.calibrated(name, view.within, view.bins, view.edges)) for name in run_ids]
-    return {(one.run, one.stratum): one for every in made for one in every or ()}
+    arrivals = [arrived(calibration_cache.calibrated(name, view.within, view.bins, view.edges)) for name in run_ids]
+    return {(figures.run, figures.stratum): figures for every in arrivals for figures in every or ()}
 
 
-def diagrams(found: Sequence[Named]) -> None:
+def diagrams(named: Sequence[Named]) -> None:
     """Draw the diagrams side by side. A click on a bin shows its questions below."""
     from core.reports.calibration import calibrated as frames
 
     every = []
     with st.container(horizontal=True, gap="medium"):
-        for i, of in enumerate(found):
-            name, one = of.name, of.diagram
-            bins = frames.bins_frame(one)
-            figure = reliability_diagram(bins, frames.curve_frame(one), name, f"reliability-{i}")
-            key = f"diagram-{one.run}-{one.stratum}-{one.bins}-{one.by}"
+        for i, entry in enumerate(named):
+            name, diagram = entry.name, entry.diagram
+            bins = frames.bins_frame(diagram)
+            figure = reliability_diagram(bins, frames.curve_frame(diagram), name, f"reliability-{i}")
+            key = f"diagram-{diagram.run}-{diagram.stratum}-{diagram.bins}-{diagram.by}"
             with st.container(width=SIDE):
                 st.markdown(f"**{plain(name)}**")
                 figures.draw(figure, key=key, width="content", on_select=partial(_bin_clicked, key, i))
-                if of.figures is None:
+                if entry.figures is None:
                     computing("whether this can be luck", height=SAID_HEIGHT)
                 else:
-                    st.caption(plain(said(of.figures)))
+                    st.caption(plain(said(entry.figures)))
             every.append(bins.assign(diagram=name))
         with st.container(key=style.BESIDE_KEY):
             st.caption(READING)
@@ -112,7 +115,7 @@ def diagrams(found: Sequence[Named]) -> None:
                 "Data of these diagrams as CSV",
                 pd.concat(every, ignore_index=True),
                 "reliability",
-                figures.about([of.diagram.run for of in found]),
+                figures.about([entry.diagram.run for entry in named]),
             )
 
 
@@ -121,3 +124,31 @@ def _bin_clicked(key: str, place: int) -> None:
     if chosen:
         st.session_state[DIAGRAM_KEY] = place
         st.session_state[BIN_KEY] = int(chosen[0]["bin"])
+
+
+def every_alpha(run_ids: Sequence[str]) -> None:
+    """Show how far the coverage of the runs is from its target, a figure for each score."""
+    st.subheader("Does coverage hold at every alpha?", anchor=False)
+    names = titles([run_cache.record(name) for name in run_ids])
+    frames = []
+    for run_id in run_ids:
+        try:
+            frames.append(calibration_cache.nominal_coverage(run_id).assign(name=names[run_id]))
+        except HedgeError as error:
+            st.info(plain(sentence(str(error))))
+    if not frames:
+        return
+    frame = pd.concat(frames, ignore_index=True)
+    long = list(dict.fromkeys(frame["name"]))
+    shown = frame.assign(name=frame["name"].map(dict(zip(long, told_apart(long), strict=True))))
+    with style.stacked_when_narrow("every_alpha"):
+        for column, score in zip(st.columns(len(DEFAULT_SCORES), gap="medium"), DEFAULT_SCORES, strict=True):
+            with column:
+                figure = coverage_minus_target(shown, score)
+                figures.draw(figure, key=figure.name)
+    more = " The band is that of the first run." if len(names) > 1 else ""
+    st.caption(
+        "Coverage minus its target, 1 − alpha, in percentage points, on the test questions. The dashed line is the "
+        f"target. If the guarantee holds, coverage lies in the gold band for 95% of draws at each alpha.{more}"
+    )
+    figures.download("Data as CSV", frame, "nominal-and-actual-coverage", figures.about(run_ids))

@@ -63,41 +63,43 @@ READING = """
 
 
 @in_place
-def table(found: Sequence[Named]) -> None:
+def table(named: Sequence[Named]) -> None:
     """Show every figure with its interval, and next to the errors the part that chance alone explains. Says for how
     many diagrams they are still being computed.
     """
-    there = [(one.name, one.figures) for one in found if one.figures]
-    if lacking := len(found) - len(there):
-        of = f" of {lacking} more" if there else ""
+    there = [(entry.name, entry.figures) for entry in named if entry.figures]
+    if lacking := len(named) - len(there):
+        rest = f" of {lacking} more" if there else ""
         height = 0 if there else HEIGHT
-        computing(f"the figures{of} with their intervals", height=height)
+        computing(f"the figures{rest} with their intervals", height=height)
     if not there:
         return
-    columns = {name: _column(one) for name, one in there}
+    columns = {name: _column(entry) for name, entry in there}
     frame = pd.DataFrame({"Figure": list(next(iter(columns.values()))), **{n: c.values() for n, c in columns.items()}})
     static_table(frame, alt="Calibration figures with their 95% intervals", texts=ALL)
     with st.expander("How to read these figures"):
         st.markdown(READING)
     from core.reports.calibration.calibrated import figures_frame
 
-    numbers = figures_frame([one for _, one in there], [name for name, _ in there])
-    figures.download("These figures as CSV", numbers, "calibration", figures.about([one.run for _, one in there]))
+    numbers = figures_frame([entry for _, entry in there], [name for name, _ in there])
+    figures.download("These figures as CSV", numbers, "calibration", figures.about([entry.run for _, entry in there]))
 
 
-def _column(one: CalibrationFigures) -> dict[str, str]:
+def _column(figures: CalibrationFigures) -> dict[str, str]:
     """The figures of one diagram by the names of their rows."""
-    parts = one.brier_parts
+    parts = figures.brier_parts
     return {
-        "Questions": f"{one.n:,}" if one.questions == one.n else counted(one.n, one.questions),
-        **{title: _written(name, one.estimates[name]) for name, title in FIGURES.items()},
+        "Questions": f"{figures.n:,}" if figures.questions == figures.n else counted(figures.n, figures.questions),
+        **{title: _written(name, figures.estimates[name]) for name, title in FIGURES.items()},
         "Parts of the Brier score": f"{parts.reliability:.3f} − {parts.resolution:.3f} + {parts.uncertainty:.3f}",
-        "p of the ECE": p_text(one.test.p_value),
+        "p of the ECE": p_text(figures.test.p_value),
         "Spiegelhalter's z": (
-            "–" if math.isnan(one.test.z) else f"{signed(one.test.z, 2)} ({p_said(one.test.z_p_value)})"
+            "–" if math.isnan(figures.test.z) else f"{signed(figures.test.z, 2)} ({p_said(figures.test.z_p_value)})"
         ),
     }
 
 
-def _written(name: str, one: CalibrationEstimate) -> str:
-    return f"{one.value:.1%} ({one.low:.1%} to {one.high:.1%})" if name == "accuracy" else one.text()
+def _written(name: str, estimate: CalibrationEstimate) -> str:
+    return (
+        f"{estimate.value:.1%} ({estimate.low:.1%} to {estimate.high:.1%})" if name == "accuracy" else estimate.text()
+    )

@@ -47,9 +47,9 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
         else run_ids[0]
     )
     controls.alpha_slider(view)
-    made, why = _recalibrated(run_id, view.alpha)
-    fitted = _fitted(made or ())
-    notes = [note for one in made or () if one.method == "temperature" for note in one.notes]
+    methods, why = _recalibrated(run_id, view.alpha)
+    fitted = _fitted(methods or ())
+    notes = [note for method in methods or () if method.method == "temperature" for note in method.notes]
     mark = round(HUNDRED * fitted) if fitted and COLDEST <= round(HUNDRED * fitted) <= HOTTEST else None
     temperature_dial(calibration_cache.dial_rows(run_id), version=run_cache.version(run_id), view=view, fitted=mark)
     st.caption(
@@ -58,15 +58,15 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
             f"Fitted on other questions, the temperature is {fitted:.2f}: the geometric mean of the fits on the two "
             f"halves of the calibration questions. {' '.join(notes)}"
             if fitted
-            else plain(why or (sentence(NO_LOGARITHM) if made else FITTING))
+            else plain(why or (sentence(NO_LOGARITHM) if methods else FITTING))
         )
     )
     with st.expander(
         "Ways to recalibrate, fitted on other questions", key="recalibrated_open", on_change="rerun"
     ) as fold:
         if fold.open:
-            if made:
-                recalibrations(made, figures.about([run_id], view.alpha))
+            if methods:
+                recalibrations(methods, figures.about([run_id], view.alpha))
             elif why:
                 st.info(plain(why))
             else:
@@ -81,78 +81,81 @@ def _recalibrated(run_id: str, alpha: int) -> tuple[list[Recalibrated] | None, s
         return None, sentence(str(error))
 
 
-def _fitted(made: Sequence[Recalibrated]) -> float | None:
+def _fitted(methods: Sequence[Recalibrated]) -> float | None:
     """The geometric mean of the fitted temperatures; it may be outside of the range of the dial."""
-    found = [one["temperature"] for each in made if each.method == "temperature" for one in each.parameters]
-    if not found:
+    temperatures = [
+        parameters["temperature"] for each in methods if each.method == "temperature" for parameters in each.parameters
+    ]
+    if not temperatures:
         return None
-    return math.exp(sum(map(math.log, found)) / len(found))
+    return math.exp(sum(map(math.log, temperatures)) / len(temperatures))
 
 
-def recalibrations(made: Sequence[Recalibrated], about: About) -> None:
+def recalibrations(methods: Sequence[Recalibrated], about: About) -> None:
     """One row per recalibration method: the figures before and after."""
     rows = [
         {
-            "Method": METHODS[one.method],
-            "Accuracy": f"{one.accuracy:.1%}",
-            "Observed ECE": f"{one.ece:.3f}",
-            "NLL": written(one.nll) + (f" ({one.nll_infinite:,} of {one.n_test:,})" if one.nll_infinite else ""),
-            "Change of NLL": _change(one),
-            "Brier score": f"{one.brier:.3f}",
-            **{f"{name.upper()} coverage": f"{value:.1%}" for name, value in one.coverage.items()},
-            **{f"{name.upper()} set size": f"{value:.2f}" for name, value in one.mean_set_size.items()},
+            "Method": METHODS[method.method],
+            "Accuracy": f"{method.accuracy:.1%}",
+            "Observed ECE": f"{method.ece:.3f}",
+            "NLL": written(method.nll)
+            + (f" ({method.nll_infinite:,} of {method.n_test:,})" if method.nll_infinite else ""),
+            "Change of NLL": _change(method),
+            "Brier score": f"{method.brier:.3f}",
+            **{f"{name.upper()} coverage": f"{value:.1%}" for name, value in method.coverage.items()},
+            **{f"{name.upper()} set size": f"{value:.2f}" for name, value in method.mean_set_size.items()},
         }
-        for one in made
+        for method in methods
     ]
     static_table(pd.DataFrame(rows), alt="Calibration and sets before and after each method")
-    for one in made:
-        if sentences := _sentences(one):
-            st.caption(plain(f"{METHODS[one.method]}: {sentences}"))
-    one = made[0]
+    for method in methods:
+        if sentences := _sentences(method):
+            st.caption(plain(f"{METHODS[method.method]}: {sentences}"))
+    method = methods[0]
     st.caption(
-        f"Each method is fitted on {one.n_fit:,} calibration questions, thresholds are computed on the other "
-        f"{one.n_calibration:,}, and everything is measured on {one.n_test:,} test questions. Then the two "
+        f"Each method is fitted on {method.n_fit:,} calibration questions, thresholds are computed on the other "
+        f"{method.n_calibration:,}, and everything is measured on {method.n_test:,} test questions. Then the two "
         "halves change places, and the mean of both is shown. The coverage guarantee holds for every method; "
         "only set sizes change. If isotonic regression gives options a probability of exactly 0, APS can't "
         "tell them apart and its sets are larger. If such an option is the truth, the NLL is infinite (∞), and "
         "the brackets say for how many questions. The change of the NLL is from no recalibration, with its 95% "
         "interval over test questions for these two fits."
     )
-    figures.download("Before and after as CSV", _numbers(made), "recalibration", about)
+    figures.download("Before and after as CSV", _numbers(methods), "recalibration", about)
 
 
-def _numbers(made: Sequence[Recalibrated]) -> pd.DataFrame:
+def _numbers(methods: Sequence[Recalibrated]) -> pd.DataFrame:
     """The same figures as numbers, to download."""
     return pd.DataFrame(
         [
             {
-                "Method": METHODS[one.method],
-                "Accuracy": one.accuracy,
-                "ECE": one.ece,
-                "NLL": one.nll,
-                "Change of NLL": _change(one),
-                "Brier": one.brier,
-                **{f"{name.upper()} coverage": value for name, value in one.coverage.items()},
-                **{f"{name.upper()} size": value for name, value in one.mean_set_size.items()},
-                "NLL infinite on": one.nll_infinite,
-                "Notes": _sentences(one),
+                "Method": METHODS[method.method],
+                "Accuracy": method.accuracy,
+                "ECE": method.ece,
+                "NLL": method.nll,
+                "Change of NLL": _change(method),
+                "Brier": method.brier,
+                **{f"{name.upper()} coverage": value for name, value in method.coverage.items()},
+                **{f"{name.upper()} size": value for name, value in method.mean_set_size.items()},
+                "NLL infinite on": method.nll_infinite,
+                "Notes": _sentences(method),
             }
-            for one in made
+            for method in methods
         ]
     )
 
 
-def _sentences(one: Recalibrated) -> str:
+def _sentences(method: Recalibrated) -> str:
     """What the questions of the fit do not determine, and why a change of NLL has no interval."""
-    reason = one.nll_change_reason
-    return " ".join([*one.notes, *([f"The change of the NLL has no interval: {reason}."] if reason else [])])
+    reason = method.nll_change_reason
+    return " ".join([*method.notes, *([f"The change of the NLL has no interval: {reason}."] if reason else [])])
 
 
-def _change(one: Recalibrated) -> str:
+def _change(method: Recalibrated) -> str:
     """The change of NLL and its interval. Empty for the run without recalibration, "∞" if the NLL is infinite."""
-    change, low, high = one.nll_change
+    change, low, high = method.nll_change
     if math.isnan(change):
-        return "∞ before and after" if one.nll_infinite and one.method != BEFORE else ""
+        return "∞ before and after" if method.nll_infinite and method.method != BEFORE else ""
     if math.isinf(change):
         return f"+{written(change)}"
     if math.isnan(low):

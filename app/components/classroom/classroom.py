@@ -54,10 +54,10 @@ def _visit() -> None:
 def _lead() -> None:
     own = lecture.own_classes()
     page = st.context.url or ""
-    asked = st.query_params.get(CHOSEN, "")
-    chosen = asked if asked in own else ""
+    linked = st.query_params.get(CHOSEN, "")
+    chosen = linked if linked in own else ""
     if not chosen:
-        if asked:
+        if linked:
             del st.query_params[CHOSEN]
         if code := open_form(invite.problem(page)) or _earlier(own):
             st.query_params[CHOSEN] = code

@@ -43,13 +43,13 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
         key="abstaining_cost",
         help="A wrong answer costs 1 and a right one costs 0.",
     )
-    made = selective.abstention(runs[names.index(name)], view.score)
+    curve = selective.abstention(runs[names.index(name)], view.score)
     frame = pd.DataFrame(
         {
-            "alpha": made.alphas / 1000,
-            "answered": made.answered,
-            "accuracy": made.accuracy,
-            "cost": made.cost(price),
+            "alpha": curve.alphas / 1000,
+            "answered": curve.answered,
+            "accuracy": curve.accuracy,
+            "cost": curve.cost(price),
         }
     )
     best = frame.iloc[int(frame["cost"].argmin())]

@@ -12,6 +12,7 @@ import streamlit as st
 
 from app.components.compare import compare_cache
 from app.components.shared import downloads
+from app.components.shared.controls import choice
 from app.formatting import PERCENT, in_percent
 from app.state.compare import CompareView
 from charts.run_names import full_names, task_titles, told_apart
@@ -43,12 +44,11 @@ def by_task(rows: pd.DataFrame, view: CompareView) -> None:
     from charts.heat_map import heat_map
     from charts.measures import MEASURES
 
-    measure = st.segmented_control(
+    measure = choice(
         "Figure",
+        {name: titles[0] for name, titles in MEASURES.items()},
         BY_TASK,
-        format_func=lambda name: MEASURES[name][0],
         default="mean_set_size",
-        required=True,
         key=MEASURE_KEY,
     )
     figures.show(

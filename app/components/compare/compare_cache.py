@@ -86,10 +86,10 @@ def inspector_tables(run_ids: tuple[str, ...], alpha: int, score: str, empty: st
 
     def compute() -> InspectorTables:
         runs = [compared_evaluation(run_id) for run_id in run_ids]
-        asked = run_matrix.shared_questions(runs, alpha, score=score, empty=empty)
+        shared = run_matrix.shared_questions(runs, alpha, score=score, empty=empty)
         texts.run()
-        first = asked.runs[0]
-        return InspectorTables(inspector.inspector_numbers(asked), texts.value(), tuple(first.letters), first.classes)
+        first = shared.runs[0]
+        return InspectorTables(inspector.inspector_numbers(shared), texts.value(), tuple(first.letters), first.classes)
 
     return Computation(compute)
 

@@ -54,12 +54,12 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
     """
     caveats = dict(rows[["run", COLUMN]].itertuples(index=False, name=None))
     plain_titles = titles([run_cache.record(name) for name in run_ids])
-    found = {name: marked(title, caveats[name]) for name, title in plain_titles.items()}
+    marked_titles = {name: marked(title, caveats[name]) for name, title in plain_titles.items()}
     groups = compare_cache.groups(run_ids)
     group = group_of(groups, view)
     tables, matrix, problem = None, None, ""
     if len(group) < 2:
-        problem = ONE_RUN if len(run_ids) == 1 else few_shared(run_ids, found) or NONE_SHARED
+        problem = ONE_RUN if len(run_ids) == 1 else few_shared(run_ids, marked_titles) or NONE_SHARED
     else:
         try:
             tables = _tables(group, view)
@@ -71,7 +71,7 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
     printed = _published(rows, view) if view.published == "on" else []
     comparison(
         rows,
-        found,
+        marked_titles,
         group=group,
         groups=_named(names for names in groups if len(names) > 1),
         matrix=matrix,
@@ -97,9 +97,9 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
     stamps = ",".join(run_cache.version(name) for name in group)
     inspector(
         group,
-        [found[name] for name in group],
+        [marked_titles[name] for name in group],
         tables,
-        others=[(name, found[name]) for name in run_ids if name not in group],
+        others=[(name, marked_titles[name]) for name in run_ids if name not in group],
         version=f"{stamps}|{view.alpha}|{view.score}|{view.empty}",
         view=view,
     )
@@ -111,23 +111,23 @@ def _tables(group: tuple[str, ...], view: CompareView) -> InspectorTables | None
 
     Raises :class:`InputError` if the runs share fewer than 10 test questions.
     """
-    asked = compare_cache.inspector_tables(group, view.alpha, view.score, view.empty)
+    computation = compare_cache.inspector_tables(group, view.alpha, view.score, view.empty)
     if not was_shown(INSPECTOR_KEY):
-        after_paint(asked)
+        after_paint(computation)
         return None
-    asked.run()  # they replace those on the page in one step
-    return asked.value()
+    computation.run()  # they replace those on the page in one step
+    return computation.value()
 
 
 def group_of(groups: Sequence[tuple[str, ...]], view: CompareView) -> tuple[str, ...]:
     """The runs of the matrix: those that share questions with the inspector's two runs, or these two alone."""
-    asked = [name for name in (view.first, view.second) if any(name in group for group in groups)]
+    linked = [name for name in (view.first, view.second) if any(name in group for group in groups)]
     for group in groups:
-        if asked and all(name in group for name in asked) and len(group) > 1:
-            first = [name for name in group if name not in asked][: MOST_RUNS - len(asked)]
-            return tuple(name for name in group if name in first or name in asked)
-    if len(set(asked)) == 2:
-        return asked[0], asked[1]
+        if linked and all(name in group for name in linked) and len(group) > 1:
+            first = [name for name in group if name not in linked][: MOST_RUNS - len(linked)]
+            return tuple(name for name in group if name in first or name in linked)
+    if len(set(linked)) == 2:
+        return linked[0], linked[1]
     largest = max(groups, key=len)
     return largest[:MOST_RUNS]
 
@@ -151,8 +151,10 @@ def _published_said(printed: Sequence[Sequence[PublishedResult]], view: CompareV
 
 def _named(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:
     """Each group with the title of its questions; no two titles are alike."""
-    found = list(groups)
-    return list(zip(unique(record_task_title(run_cache.record(names[0])) for names in found), found, strict=True))
+    remaining = list(groups)
+    return list(
+        zip(unique(record_task_title(run_cache.record(names[0])) for names in remaining), remaining, strict=True)
+    )
 
 
 def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatrix | None) -> str:
@@ -171,7 +173,7 @@ def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatri
 def _said(matrix: run_matrix.RunMatrix) -> str:
     """How the tests and intervals of the matrix are to be read, as a list."""
     many = len(matrix.pairs["accuracy"])
-    said = [
+    sentences = [
         f"All of these runs share the same {counted(matrix.n_test, 'test question')}.",
         "Accuracy has the exact McNemar test and Tango's interval.",
         "Mean set size and UAcc have a paired permutation test. It swaps the two runs' answers to calibration and test "
@@ -179,20 +181,20 @@ def _said(matrix: run_matrix.RunMatrix) -> str:
         "questions.",
     ]
     if matrix.units < matrix.n_test:
-        said.append("All rows of a question are swapped at once, and an interval counts them as one.")
+        sentences.append("All rows of a question are swapped at once, and an interval counts them as one.")
     if many > 1:
-        said += [
+        sentences += [
             f"P-values are corrected for all {many} pairs of a figure (Holm): the chance of any false difference is at "
             "most 5%.",
             f"The intervals of a figure belong together: {TOGETHER} (Bonferroni).",
         ]
     else:
-        said.append(f"The intervals are 95% intervals that count the luck of the calibration questions. {OF_FEW}")
+        sentences.append(f"The intervals are 95% intervals that count the luck of the calibration questions. {OF_FEW}")
     if matrix.smallest_p > 0.001:
-        said.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
+        sentences.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
     if any(matrix.alone):
-        said.append(
+        sentences.append(
             f"{counted(matrix.n_calibration, 'calibration question')} of all runs are swapped. Up to "
             f"{max(matrix.alone):,} that calibrate only some runs are not."
         )
-    return "\n".join(f"- {plain(one)}" for one in said)
+    return "\n".join(f"- {plain(sentence)}" for sentence in sentences)

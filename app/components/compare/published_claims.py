@@ -10,6 +10,7 @@ from app import style
 from app.background import arrived, in_place
 from app.components.compare import compare_cache
 from app.components.shared import downloads
+from app.components.shared.controls import choice
 from app.formatting import plain, signed
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim, family_words
@@ -24,9 +25,7 @@ HEIGHT = 560
 def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> None:
     """Show the three claims, tested on the chosen runs or on a published table."""
     tables = {"runs": "The chosen runs", "ye-2024": "Figures of Ye et al. 2024, as published"}
-    which = st.segmented_control(
-        "Tested on", list(tables), format_func=tables.__getitem__, default="runs", required=True, key="claims_on"
-    )
+    which = choice("Tested on", tables, default="runs", key="claims_on")
     st.caption(
         "Certainty is measured by the mean set size. A verdict needs a 95% interval without 0 and a p-value below "
         "0.05. With eight models or fewer, the intervals are a little wide: they hold the true value in 95 to 98 of "
@@ -36,24 +35,26 @@ def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> Non
         "without a general tendency. The intervals treat the models as independent draws, which models of one family "
         "are not.",
     )
-    asked = compare_cache.claims(run_ids, rule, score) if which == "runs" else compare_cache.published_claims(which)
-    found = arrived(asked, "the tests of the claims", height=HEIGHT)
-    if found is None:
+    computation = (
+        compare_cache.claims(run_ids, rule, score) if which == "runs" else compare_cache.published_claims(which)
+    )
+    claims = arrived(computation, "the tests of the claims", height=HEIGHT)
+    if claims is None:
         return
     about = downloads.about(run_ids, rule.alpha) if which == "runs" else About()
-    drawn = [made for made in found if not math.isnan(made.figure)]
+    drawn = [claim for claim in claims if not math.isnan(claim.figure)]
     if drawn:
         with style.stacked_when_narrow("claims"):
             columns = st.columns(len(drawn), gap="large")
-        for column, made in zip(columns, drawn, strict=True):
+        for column, claim in zip(columns, drawn, strict=True):
             with column:
-                _claim(made, which, about)
-    if said := family_words([name for made in found for name in made.points["model"]]):
-        st.caption(plain(said))
-    for made in found:
-        if math.isnan(made.figure):
-            _head(made)
-            st.caption(NOTHING_TO_TEST[made.name])
+                _claim(claim, which, about)
+    if families := family_words([name for claim in claims for name in claim.points["model"]]):
+        st.caption(plain(families))
+    for claim in claims:
+        if math.isnan(claim.figure):
+            _head(claim)
+            st.caption(NOTHING_TO_TEST[claim.name])
 
 
 NOTHING_TO_TEST = {
@@ -65,36 +66,36 @@ NOTHING_TO_TEST = {
 """What a claim needs, where the runs do not have it."""
 
 
-def _claim(made: PublishedClaim, which: str, about: About) -> None:
-    with st.container(key=f"{style.LEVEL_KEY}_{made.name}"):
-        _head(made)
-    interval = f" ({signed(made.low, 2)} to {signed(made.high, 2)})" if math.isfinite(made.low) else ""
-    p = "" if math.isnan(made.p_value) else f", {p_said(made.p_value)}"
-    st.caption(plain(f"{made.measure}: {signed(made.figure, 2)}{interval}{p}, n = {made.n}."))
+def _claim(tested: PublishedClaim, which: str, about: About) -> None:
+    with st.container(key=f"{style.LEVEL_KEY}_{tested.name}"):
+        _head(tested)
+    interval = f" ({signed(tested.low, 2)} to {signed(tested.high, 2)})" if math.isfinite(tested.low) else ""
+    p = "" if math.isnan(tested.p_value) else f", {p_said(tested.p_value)}"
+    st.caption(plain(f"{tested.measure}: {signed(tested.figure, 2)}{interval}{p}, n = {tested.n}."))
     # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     from app.components.shared import figures
     from charts.claim import NAMED_MODELS, claim
 
-    x_title = {"accuracy": "Accuracy", "scale": "Parameters", "tuning": "Mean set size of the base model"}[made.name]
+    x_title = {"accuracy": "Accuracy", "scale": "Parameters", "tuning": "Mean set size of the base model"}[tested.name]
     figure = claim(
-        made.points,
-        f"{made.name}-{which}",
+        tested.points,
+        f"{tested.name}-{which}",
         x_title,
-        log=made.name == "scale",
-        percent=made.name == "accuracy",
-        diagonal=made.name == "tuning",
+        log=tested.name == "scale",
+        percent=tested.name == "accuracy",
+        diagonal=tested.name == "tuning",
     )
     figures.show(
         figure,
         {"tuning": "Above the line, tuning made the sets larger."}.get(
-            made.name,
-            "Each mark is a model." + (" Hover over it to see the name." if len(made.points) > NAMED_MODELS else ""),
+            tested.name,
+            "Each mark is a model." + (" Hover over it to see the name." if len(tested.points) > NAMED_MODELS else ""),
         ),
         about,
     )
-    for said in filter(None, (made.instance, made.caveat)):
-        st.caption(plain(said))
+    for sentence in filter(None, (tested.instance, tested.caveat)):
+        st.caption(plain(sentence))
 
 
-def _head(made: PublishedClaim) -> None:
-    st.markdown(f"“{made.statement}”  \n**{plain(made.verdict[:1].upper() + made.verdict[1:])}**")
+def _head(claim: PublishedClaim) -> None:
+    st.markdown(f"“{claim.statement}”  \n**{plain(claim.verdict[:1].upper() + claim.verdict[1:])}**")

@@ -65,8 +65,8 @@ def _clear() -> None:
 
 
 def _tables(view: CompareView) -> tuple[str, ...]:
-    found = _names(view.published_by)
-    return () if EVERY_TABLE in found else found
+    names = _names(view.published_by)
+    return () if EVERY_TABLE in names else names
 
 
 def _names(text: str) -> tuple[str, ...]:

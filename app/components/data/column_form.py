@@ -23,40 +23,40 @@ RECOGNISED = "recognised"
 
 def mappings() -> dict[Header, Columns]:
     """The assignments that were made in this window, by the tables' columns."""
-    found: dict[Header, Columns] = st.session_state.get(MAPPINGS_KEY, {})
-    return found
+    mappings_by_header: dict[Header, Columns] = st.session_state.get(MAPPINGS_KEY, {})
+    return mappings_by_header
 
 
 def column_forms(reading: Reading) -> None:
     """Show a form for each kind of table, which is open if the columns are not recognised and folded away otherwise."""
-    for one in reading.tables:
-        tables = counted(len(one.names), "table")
-        names = ", ".join(one.names[:3]) + (" …" if len(one.names) > 3 else "")
-        if one.columns is None:
+    for table in reading.tables:
+        tables = counted(len(table.names), "table")
+        names = ", ".join(table.names[:3]) + (" …" if len(table.names) > 3 else "")
+        if table.columns is None:
             with st.container(border=True):
                 st.markdown(
                     plain(f"Which columns hold the options of {shortened(names, 80)}, and which one has the answer?")
                 )
-                _form(one, one.seen)
+                _form(table, table.seen)
         else:
-            which = names if len(one.names) == 1 else f"{tables}: {names}"
+            which = names if len(table.names) == 1 else f"{tables}: {names}"
             with st.expander(plain(f"Columns of {shortened(which, 80)}")):
-                _form(one, one.seen)
+                _form(table, table.seen)
 
 
-def _form(one: TableHeader, start: Columns) -> None:
+def _form(table: TableHeader, start: Columns) -> None:
     st.dataframe(
-        one.first.table.slice(0, PREVIEWED).to_pandas(),
+        table.first.table.slice(0, PREVIEWED).to_pandas(),
         hide_index=True,
         alt="The first rows of the table",
         height="content",
     )
-    chosen = _choices(one.header, start)
+    chosen = _choices(table.header, start)
     ready = bool(len(chosen.options) >= 2 and chosen.label)
     if not ready:
         st.info("Choose the columns of the options and the column of the answer.")
     if chosen != start and ready:
-        st.session_state[MAPPINGS_KEY] = mappings() | {one.header: chosen}
+        st.session_state[MAPPINGS_KEY] = mappings() | {table.header: chosen}
         st.rerun()
 
 

@@ -30,7 +30,7 @@ Answer = TypeVar("Answer", int, str)
 
 def questions_or_results(reading: Reading) -> None:
     """Ask whether tables whose options are numbers have questions or a model's results."""
-    names = dict.fromkeys([*meanings(), *(found.file.name for found in reading.elsewhere if found.kind == UNCLEAR)])
+    names = dict.fromkeys([*meanings(), *(file.file.name for file in reading.elsewhere if file.kind == UNCLEAR)])
     for name in names:
         chosen = meanings().get(name)
         question = f"Does {shortened(name, 80)} have questions or a model's results?"
@@ -58,17 +58,17 @@ def doubts_of_tables(reading: Reading) -> None:
 
 
 def _ask(header: Header, names: Sequence[str], what: str, reason: str) -> None:
-    said, short = _said(header, what), short_names(names)
+    answer_text, short = _said(header, what), short_names(names)
     if what == "start":
-        answer: int | str | None = first_option(short, said, reason)
+        answer: int | str | None = first_option(short, answer_text, reason)
     else:
         question = f"Do the whole numbers of {shortened(short, 80)} count a model's picks, or are they logits?"
-        answer = asked(question, "What whole numbers are", WHOLE_NUMBERS, said, reason)
-    if answer is not None and answer != said:
-        told = mappings().get(header)
-        told = told if told is not None and told.partial else Columns((), "", partial=True)
-        told = replace(told, label_from=int(answer)) if what == "start" else replace(told, values=str(answer))
-        st.session_state[MAPPINGS_KEY] = mappings() | {header: told}
+        answer = asked(question, "What whole numbers are", WHOLE_NUMBERS, answer_text, reason)
+    if answer is not None and answer != answer_text:
+        mapping = mappings().get(header)
+        mapping = mapping if mapping is not None and mapping.partial else Columns((), "", partial=True)
+        mapping = replace(mapping, label_from=int(answer)) if what == "start" else replace(mapping, values=str(answer))
+        st.session_state[MAPPINGS_KEY] = mappings() | {header: mapping}
         st.rerun()
 
 
@@ -104,7 +104,7 @@ def asked(
 
 def _said(header: Header, what: str) -> int | str | None:
     """What a person said of tables with this header; None if nothing."""
-    told = mappings().get(header)
-    if told is None or not told.partial:
+    mapping = mappings().get(header)
+    if mapping is None or not mapping.partial:
         return None
-    return told.label_from if what == "start" else told.values or None
+    return mapping.label_from if what == "start" else mapping.values or None

@@ -80,9 +80,9 @@ def section() -> None:
         _keep_paths(key="dropped_paths", width="content")  # shows nothing
     if files:
         st.session_state.pop(CARRIED_KEY, None)
-    elif found := carried():
+    elif moved := carried():
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(plain(f"{found[0].name} was taken here from another page."), width="stretch")
+            st.markdown(plain(f"{moved[0].name} was taken here from another page."), width="stretch")
             st.button("Dismiss", on_click=st.session_state.pop, args=(CARRIED_KEY,), key="dismiss_carried")
     given: Sequence[Any] = files or carried()
     if not given:
@@ -111,21 +111,21 @@ def section() -> None:
 def show(reading: Reading) -> None:
     """Show the files that are of use on another page, by kind."""
     by_kind: dict[str, list[FoundFile]] = {}
-    for found in reading.elsewhere:
-        if KINDS[found.kind].place:
-            by_kind.setdefault(found.kind, []).append(found)
+    for file in reading.elsewhere:
+        if KINDS[file.kind].place:
+            by_kind.setdefault(file.kind, []).append(file)
     if not by_kind:
         return
     st.markdown("**For other pages**")
     for kind, files in by_kind.items():
-        of = KINDS[kind]
+        kind_record = KINDS[kind]
         starts = _starts(files) if kind == "questions" else {}
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            named = short_names([found.file.name for found in files])
-            title = counted(len(files), of.title, of.plural)
-            st.markdown(f"**{title}**: {plain(named)}. {of.sentence}", width="stretch")
+            named = short_names([file.file.name for file in files])
+            title = counted(len(files), kind_record.title, kind_record.plural)
+            st.markdown(f"**{title}**: {plain(named)}. {kind_record.sentence}", width="stretch")
             _button(kind, files, starts)
-        lines = {found.file.name: found.read_as for found in files if found.read_as}
+        lines = {file.file.name: file.read_as for file in files if file.read_as}
         for name, line in list(lines.items())[:LINES]:
             st.caption(plain(f"{short_names([name])}: {line}"))
 
@@ -153,26 +153,26 @@ def _button(kind: str, files: Sequence[FoundFile], starts: Mapping[str, int | No
 
 def _starts(files: Sequence[FoundFile]) -> dict[str, int | None]:
     """The number of the first option of each bank that can be read in two ways; None until a person says it."""
-    return {found.file.name: first_option(found.file.name) for found in files if found.undecided}
+    return {file.file.name: first_option(file.file.name) for file in files if file.undecided}
 
 
 def keep_conversations(files: Sequence[DroppedFile]) -> list[str]:
     """Add conversations to those of this window and return the hashes of those to show. Raises an error if a file has
     none."""
-    found: dict[str, Conversation] = {}
+    fresh: dict[str, Conversation] = {}
     notes = []
     for file in files:
         name = PurePosixPath(file.name).name
         read = apart(conversation_files.parse, file.path.read_bytes(), name, name=name)
-        found |= {one.digest: one for one in read.conversations}
+        fresh |= {conversation.digest: conversation for conversation in read.conversations}
         notes.append(f"{name}: {read.read_as}.")
-    return perplexity_form.keep(found, notes)
+    return perplexity_form.keep(fresh, notes)
 
 
 def keep_choices(path: Path) -> None:
     """Use a file's choices in this window, and unfold them. Raises an error if the file has none."""
-    made = choices.parse(read_text(path)[0], path.name)
-    digest = digest_of(made)
-    st.session_state[choice_benchmark.UPLOADED] = {digest: made}
+    parsed = choices.parse(read_text(path)[0], path.name)
+    digest = digest_of(parsed)
+    st.session_state[choice_benchmark.UPLOADED] = {digest: parsed}
     st.session_state[choice_benchmark.SOURCE_KEY] = digest
     st.session_state[choice_benchmark.OPEN_KEY] = True

@@ -61,61 +61,61 @@ class DroppedFiles:
             self.drop.read(
                 mappings=self.mappings,
                 meant=self.meant,
-                progress=lambda done, of, name: progress(0.8 * done / max(of, 1), name),
+                progress=lambda done, total, name: progress(0.8 * done / max(total, 1), name),
             )
         )
-        for n, found in enumerate(self.reading.runs):
-            if id(found.run) not in self.figures:
-                progress(0.8 + 0.2 * n / len(self.reading.runs), found.name)
-                self._compute(found)
+        for n, run in enumerate(self.reading.runs):
+            if id(run.run) not in self.figures:
+                progress(0.8 + 0.2 * n / len(self.reading.runs), run.name)
+                self._compute(run)
 
     def joined(self, runs: Sequence[FoundRun]) -> list[FoundRun]:
         """The runs, where those of one model on subjects of one benchmark are one, with their figures.
 
         Raises :class:`~core.errors.InputError` where a model has two runs of one subject.
         """
-        specs = tuple(found.run.spec for found in runs)
+        specs = tuple(found_run.run.spec for found_run in runs)
         if self._joined is None or self._joined[0] != specs:
             self._joined = specs, []
-            for members in by_benchmark([found.run for found in runs]):
-                names = [found.name for found in runs if any(found.run is member for member in members)]
+            for members in by_benchmark([found_run.run for found_run in runs]):
+                names = [found_run.name for found_run in runs if any(found_run.run is member for member in members)]
                 (run,) = joined_by_benchmark(members)
                 name = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
                 self._joined[1].append(FoundRun(run, name))
                 self._compute(self._joined[1][-1])
         return self._joined[1]
 
-    def _compute(self, found: FoundRun) -> None:
-        self.kept.append(found.run)
+    def _compute(self, run: FoundRun) -> None:
+        self.kept.append(run.run)
         try:
-            self.figures[id(found.run)] = figures(found.run)
+            self.figures[id(run.run)] = figures(run.run)
         except HedgeError as error:
-            self.figures[id(found.run)] = str(error)
-        self.stored[id(found.run)] = stored_as(found.run)
+            self.figures[id(run.run)] = str(error)
+        self.stored[id(run.run)] = stored_as(run.run)
 
 
 def meanings() -> dict[str, str]:
     """What a person said that dropped files have, by their names: ``questions`` or ``results``."""
-    found: dict[str, str] = st.session_state.get(MEANINGS_KEY, {})
-    return found
+    by_name: dict[str, str] = st.session_state.get(MEANINGS_KEY, {})
+    return by_name
 
 
 def dropped(files: Sequence[Any], mappings: Mapping[Header, Columns], progress: Progress) -> DroppedFiles:
     """What was read from the uploaded files, which is reused if they are the same as before."""
     digest = hashlib.sha256(repr([(file.name, file.size, file.file_id) for file in files]).encode()).hexdigest()[:12]
-    kept: DroppedFiles | None = st.session_state.get(KEPT_KEY)
-    if kept is None or kept.digest != digest:
+    files_of_drop: DroppedFiles | None = st.session_state.get(KEPT_KEY)
+    if files_of_drop is None or files_of_drop.digest != digest:
         forget()
         scratch = _Scratch()
         paths = _written(files, scratch.path / "files")
         (scratch.path / "unpacked").mkdir()
         drop = DropApart(list(paths), scratch=scratch.path / "unpacked", name=paths.__getitem__)
-        kept = DroppedFiles(digest, scratch, drop)
-        kept.read(mappings, {}, progress)
-    elif kept.mappings != mappings or kept.meant != meanings():
-        kept.read(mappings, meanings(), progress)
-    st.session_state[KEPT_KEY] = kept
-    return kept
+        files_of_drop = DroppedFiles(digest, scratch, drop)
+        files_of_drop.read(mappings, {}, progress)
+    elif files_of_drop.mappings != mappings or files_of_drop.meant != meanings():
+        files_of_drop.read(mappings, meanings(), progress)
+    st.session_state[KEPT_KEY] = files_of_drop
+    return files_of_drop
 
 
 def forget() -> None:
@@ -130,17 +130,19 @@ def _written(files: Sequence[Any], folder: Path) -> dict[Path, str]:
     """
     names: dict[Path, str] = {}
     for file in files:
-        told = [part for part in PurePosixPath(file.name.replace("\\", "/")).parts if part not in ("..", "/", ".")]
-        parts = [cut_name(part) for part in told]
+        parts_given = [
+            part for part in PurePosixPath(file.name.replace("\\", "/")).parts if part not in ("..", "/", ".")
+        ]
+        parts = [cut_name(part) for part in parts_given]
         place = 1
         path = folder.joinpath("1", UNKNOWN, *parts)
         while path in names:  # browsers give a dropped folder's files without the folder
             place += 1
             path = folder.joinpath(str(place), UNKNOWN, *parts)
-        names[path] = "/".join(told) + (f" ({place})" if place > 1 else "")
+        names[path] = "/".join(parts_given) + (f" ({place})" if place > 1 else "")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(file.getbuffer())
         except OSError as error:  # a full disk
-            raise InputError(f"{'/'.join(told)} can't be saved for reading: {error.strerror}") from error
+            raise InputError(f"{'/'.join(parts_given)} can't be saved for reading: {error.strerror}") from error
     return names

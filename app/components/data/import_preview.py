@@ -53,9 +53,9 @@ class _Row:
 def preview(dropped: DroppedFiles) -> bool:
     """Show what was read and the button that imports it. Returns whether it was imported just now."""
     reading = dropped.reading
-    asked = _asked(reading.runs, dropped.digest)
-    rows = _edited(_rows(dropped, _joined(dropped, asked), asked), dropped.digest) if reading.runs else []
-    juries = [_jury(found, f"{dropped.digest}-{place}") for place, found in enumerate(reading.juries)]
+    answers = _asked(reading.runs, dropped.digest)
+    rows = _edited(_rows(dropped, _joined(dropped, answers), answers), dropped.digest) if reading.runs else []
+    juries = [_jury(jury, f"{dropped.digest}-{place}") for place, jury in enumerate(reading.juries)]
     pressed = _button(dropped, rows, juries)
     _refused(dropped)
     return pressed
@@ -83,15 +83,19 @@ def _button(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[
 
 def _asked(runs: Sequence[FoundRun], digest: str) -> dict[str, str]:
     """Ask once for what several files lack; values are empty if nothing is typed."""
-    lacking = {what: [found for found in runs if what in found.lacks] for what in LACKING}
-    asked = {what: found for what, found in lacking.items() if found}
+    lacking = {what: [lacking_runs for lacking_runs in runs if what in lacking_runs.lacks] for what in LACKING}
+    needed = {what: lacking_runs for what, lacking_runs in lacking.items() if lacking_runs}
     given: dict[str, str] = {}
-    if not asked:
+    if not needed:
         return given
     columns = st.columns(2)
-    for column, (what, found) in zip(columns, asked.items(), strict=False):
-        stand_in = getattr(found[0].run.spec, what)
-        those = "the run that does not name one" if len(found) == 1 else f"the {len(found)} runs that do not name one"
+    for column, (what, lacking_runs) in zip(columns, needed.items(), strict=False):
+        stand_in = getattr(lacking_runs[0].run.spec, what)
+        those = (
+            "the run that does not name one"
+            if len(lacking_runs) == 1
+            else f"the {len(lacking_runs)} runs that do not name one"
+        )
         given[what] = column.text_input(
             f"{LACKING[what]} of {those}",
             placeholder=shortened(stand_in, 40),
@@ -101,16 +105,16 @@ def _asked(runs: Sequence[FoundRun], digest: str) -> dict[str, str]:
     return given
 
 
-def _named(found: FoundRun, asked: dict[str, str]) -> ImportedRun:
-    return named(found, **{what: asked.get(what, "") for what in found.lacks if what in LACKING})
+def _named(run: FoundRun, answers: dict[str, str]) -> ImportedRun:
+    return named(run, **{what: answers.get(what, "") for what in run.lacks if what in LACKING})
 
 
-def _joined(dropped: DroppedFiles, asked: dict[str, str]) -> Sequence[FoundRun]:
+def _joined(dropped: DroppedFiles, answers: dict[str, str]) -> Sequence[FoundRun]:
     """The runs; those of a model on subjects of one benchmark are one if a person says so, who is asked if there are
     any."""
     runs = dropped.reading.runs
-    subjects = [FoundRun(_named(found, asked), found.name) for found in runs]
-    if not any(len(found) > 1 for found in by_benchmark([found.run for found in subjects])):
+    subjects = [FoundRun(_named(run, answers), run.name) for run in runs]
+    if not any(len(run) > 1 for run in by_benchmark([run.run for run in subjects])):
         return runs
     if not st.toggle("Make one run of a model's subjects of one benchmark", key=f"join-{dropped.digest}"):
         return runs
@@ -121,24 +125,24 @@ def _joined(dropped: DroppedFiles, asked: dict[str, str]) -> Sequence[FoundRun]:
         return runs
 
 
-def _rows(dropped: DroppedFiles, runs: Sequence[FoundRun], asked: dict[str, str]) -> list[_Row]:
+def _rows(dropped: DroppedFiles, runs: Sequence[FoundRun], answers: dict[str, str]) -> list[_Row]:
     rows: list[_Row] = []
     seen: set[str] = set()
-    for found in runs:
-        computed = dropped.figures[id(found.run)]
+    for found_run in runs:
+        computed = dropped.figures[id(found_run.run)]
         if isinstance(computed, str):
             continue
-        run = _named(found, asked)
-        here = dropped.stored[id(found.run)] if run.spec == found.run.spec else stored_as(run)
+        run = _named(found_run, answers)
+        here = dropped.stored[id(found_run.run)] if run.spec == found_run.run.spec else stored_as(run)
         known = ROUNDED if here and is_rounded(run, here) else HERE
-        note = known if here else TWICE if run.spec.run_id in seen else _lacks(found, asked)
+        note = known if here else TWICE if run.spec.run_id in seen else _lacks(found_run, answers)
         seen.add(run.spec.run_id)
-        rows.append(_Row(found, run, computed, note))
+        rows.append(_Row(found_run, run, computed, note))
     return rows
 
 
-def _lacks(found: FoundRun, asked: dict[str, str]) -> str:
-    lacking = [what for what in found.lacks if not asked.get(what)]
+def _lacks(run: FoundRun, answers: dict[str, str]) -> str:
+    lacking = [what for what in run.lacks if not answers.get(what)]
     return f"does not say its {' and '.join(lacking)}" if lacking else ""
 
 
@@ -221,8 +225,8 @@ def _notes(rows: Sequence[_Row]) -> list[str]:
         about = row.run.provenance
         if about.get("claims"):
             notes["The accuracies that the files state were computed again, row by row, with the same result."] = None
-        said = {"samples", "questions with a letter that is not listed", *MISSING}  # in its caveats
-        counts = {name: n for name, n in (about.get("counts") or {}).items() if n and name not in said}
+        known = {"samples", "questions with a letter that is not listed", *MISSING}  # in its caveats
+        counts = {name: n for name, n in (about.get("counts") or {}).items() if n and name not in known}
         if counts:
             notes[f"{row.found.name}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()) + "."] = None
         for caveat in of_record(row.run.spec, about, questions=row.figures.questions):
@@ -242,12 +246,12 @@ def _notes(rows: Sequence[_Row]) -> list[str]:
 # ---------------------------------------------------------------- juries
 
 
-def _jury(found: FoundJury, key: str) -> tuple[FoundJury, str]:
+def _jury(jury: FoundJury, key: str) -> tuple[FoundJury, str]:
     """Show a jury that was read. Returns it with the name and settings that the person chose."""
-    judged = found.jury.judgements
+    judged = jury.jury.judgements
     default = ", ".join(judged.jurors)[:60]
     with st.container(border=True):
-        st.markdown(f"**Jury of {counted(len(judged.jurors), 'juror')}** from {plain(short_names(found.names))}")
+        st.markdown(f"**Jury of {counted(len(judged.jurors), 'juror')}** from {plain(short_names(jury.names))}")
         name = st.text_input("Name of the jury", placeholder=default, key=f"jury-name-{key}").strip() or default
         pairwise = st.checkbox(
             "Each row is a pair of answers, and True means that the first one is better",
@@ -271,14 +275,14 @@ def _jury(found: FoundJury, key: str) -> tuple[FoundJury, str]:
             column_config={title: st.column_config.NumberColumn(format=PERCENT) for title in (says, agrees)},
             alt="What was read for each juror",
         )
-        for note in found.jury.notes:
+        for note in jury.jury.notes:
             st.caption(plain(note))
         share, what = f"{judged.labels.mean():.1%} of the", "pairs" if pairwise else "answers"
         st.caption(
             f"The jurors disagree on {int(judged.disagreed.sum()):,} of {len(judged):,} {what}; "
             + (f"in {share} pairs, the first answer is better." if pairwise else f"{share} answers are right.")
         )
-    return replace(found, jury=replace(found.jury, judgements=judged)), name
+    return replace(jury, jury=replace(jury.jury, judgements=judged)), name
 
 
 # ---------------------------------------------------------------- refused files
@@ -286,21 +290,21 @@ def _jury(found: FoundJury, key: str) -> tuple[FoundJury, str]:
 
 def _refused(dropped: DroppedFiles) -> None:
     """Say why files are not imported, with one sentence for all files that have the same reason."""
-    said = [(names, reason) for reason, names in refusals(dropped.reading, unclear=False)]
-    said += [
-        ((found.name,), computed)
-        for found in dropped.reading.runs
-        if isinstance(computed := dropped.figures[id(found.run)], str)
+    reasons = [(names, reason) for reason, names in refusals(dropped.reading, unclear=False)]
+    reasons += [
+        ((run.name,), computed)
+        for run in dropped.reading.runs
+        if isinstance(computed := dropped.figures[id(run.run)], str)
     ]
-    if not said:
+    if not reasons:
         return
-    number = sum(len(names) for names, _ in said)
-    of = len({file.name for file in dropped.drop.files} | {name for names, _ in said for name in names})
-    which = counted(number, "file") if of == number else f"{number:,} of {of:,} files"
+    number = sum(len(names) for names, _ in reasons)
+    total = len({file.name for file in dropped.drop.files} | {name for names, _ in reasons for name in names})
+    which = counted(number, "file") if total == number else f"{number:,} of {total:,} files"
     title = f"{which} {'is' if number == 1 else 'are'} not imported"
-    folded = len(said) > REFUSALS_SHOWN and bool(dropped.reading.runs or dropped.reading.juries)
+    folded = len(reasons) > REFUSALS_SHOWN and bool(dropped.reading.runs or dropped.reading.juries)
     with st.expander(title, expanded=not folded, icon=":material/block:"):
-        for names, reason in said:
+        for names, reason in reasons:
             st.markdown(f"**{plain(short_names(names))}**: {plain(sentence(reason))}")
 
 
@@ -320,21 +324,21 @@ def _import(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[
     fresh = {row.run.spec.run_id: row.run for row, name in zip(rows, stored, strict=True) if not name}
     save(with_stored_banks(list(fresh.values())))
     known = set(jury_store.jury_ids())
-    kept = [
+    confirmed = [
         jury_store.save(
-            found.jury.judgements,
+            jury.jury.judgements,
             name=name,
-            origin=f"imported from {short_names(found.names)}",
-            notes=found.jury.notes,
+            origin=f"imported from {short_names(jury.names)}",
+            notes=jury.jury.notes,
         )
-        for found, name in juries
+        for jury, name in juries
     ]
     for header, columns in dropped.mappings.items():
-        if not columns.partial and any(one.header == header for one in dropped.reading.tables):
+        if not columns.partial and any(table.header == header for table in dropped.reading.tables):
             column_mappings.remember(header, columns)
     imported_notice.leave(
         runs=[name or row.run.spec.run_id for row, name in zip(rows, stored, strict=True)],
         fresh=list(fresh),
-        juries=kept,
-        fresh_juries=[name for name in kept if name not in known],
+        juries=confirmed,
+        fresh_juries=[name for name in confirmed if name not in known],
     )

@@ -72,9 +72,9 @@ def show() -> None:
 def _said(done: Imported) -> str:
     parts = [counted(len(done.fresh), "run")] if done.fresh else []
     parts += [counted(len(done.fresh_juries), "jury", "juries")] if done.fresh_juries else []
-    said = f"{' and '.join(parts) or 'Nothing new was'} imported."
+    sentence = f"{' and '.join(parts) or 'Nothing new was'} imported."
     before = len(done.runs) - len(done.fresh) + len(done.juries) - len(done.fresh_juries)
-    return said + (f" {before:,} {'was' if before == 1 else 'were'} here already." if before else "")
+    return sentence + (f" {before:,} {'was' if before == 1 else 'were'} here already." if before else "")
 
 
 def _remove(done: Imported) -> None:
@@ -93,7 +93,7 @@ def _remove(done: Imported) -> None:
         except HedgeError as error:
             failed.append(str(error))
     st.session_state.pop(NOTICE_KEY, None)
-    st.session_state[REMOVED_KEY] = " ".join([f"{gone:,} removed.", *(plain(one) for one in failed)])
+    st.session_state[REMOVED_KEY] = " ".join([f"{gone:,} removed.", *(plain(failure) for failure in failed)])
 
 
 def jury_links(names: Sequence[str]) -> None:
@@ -116,17 +116,17 @@ def links(names: Sequence[str]) -> None:
             navigation.link(navigation.ALPHA_LAB, "Open in the Alpha lab", run=names[0])
             navigation.link(navigation.CALIBRATION, "Calibration", runs=names[0])
             return
-        for label, some in _compared(records):
-            navigation.link(navigation.COMPARE, plain(label), runs=",".join(some))
+        for label, group in _compared(records):
+            navigation.link(navigation.COMPARE, plain(label), runs=",".join(group))
         first = "Calibration" if len(names) <= MOST_COMPARED else f"Calibration of the first {MOST_COMPARED}"
         navigation.link(navigation.CALIBRATION, first, runs=",".join(names[:MOST_COMPARED]))
-    found = titles(list(records.values()))
+    titles_by_run = titles(list(records.values()))
     with (
         st.expander("Open in the Alpha lab", expanded=len(names) <= 4),
         st.container(height=LINKS_HEIGHT if len(names) > 8 else "content", gap=None),
     ):
         for number, name in enumerate(names, start=1):
-            navigation.link(navigation.ALPHA_LAB, plain(f"{number}. {found[name]}"), run=name)
+            navigation.link(navigation.ALPHA_LAB, plain(f"{number}. {titles_by_run[name]}"), run=name)
 
 
 def _compared(records: dict[str, RunRecord]) -> list[tuple[str, list[str]]]:

@@ -53,10 +53,12 @@ def section(view: DataView) -> None:
             return
         if job is not None:
             _ended(job)
-        found, problems = entries()
+        entries_by_name, problems = entries()
         for problem in problems:
             st.warning(plain(sentence(without_places(problem))))
-        titles = {name: one.title for name, one in found.items()} | {leaderboard.NAME: leaderboard.TITLE}
+        titles = {name: shelf_entry.title for name, shelf_entry in entries_by_name.items()} | {
+            leaderboard.NAME: leaderboard.TITLE
+        }
         names = sorted(titles, key=lambda name: (name != FIRST, titles[name]))
         if view.shelf and view.shelf not in titles:
             st.warning(plain(f"There is no {view.shelf} on the shelf. The first result set is shown."))
@@ -68,7 +70,7 @@ def section(view: DataView) -> None:
             key=ENTRY_KEY,
             on_change=state.taking(DataView, "shelf", ENTRY_KEY, shelf_model="", shelf_data=""),
         )
-        entry = looked_up(view.shelf_model) if chosen == leaderboard.NAME else found[chosen]
+        entry = looked_up(view.shelf_model) if chosen == leaderboard.NAME else entries_by_name[chosen]
         if entry is not None:
             _form(entry, {"model": view.shelf_model, "data": view.shelf_data})
         with st.expander("Bring in your own link"):
@@ -97,8 +99,8 @@ def _own_link() -> None:
                 st.rerun()
 
 
-def _form(entry: Entry, asked: Mapping[str, str]) -> None:
-    """Describe an entry, with a choice of files and a download button. ``asked`` is the choice in the page's link."""
+def _form(entry: Entry, linked: Mapping[str, str]) -> None:
+    """Describe an entry, with a choice of files and a download button. ``linked`` is the choice in the page's link."""
     st.markdown(plain(entry.about))
     st.caption(f"{plain(entry.authors)}{_paper(entry)}. {_licence(entry)}")
     if entry.protocol:
@@ -109,8 +111,8 @@ def _form(entry: Entry, asked: Mapping[str, str]) -> None:
     if entry.choices:
         for column, choice in zip(st.columns(len(entry.choices)), entry.choices, strict=True):
             key = f"shelf-{entry.name}-{choice}"
-            if choice in asked:
-                st.session_state[key] = _asked_for(entry, choice, asked[choice])
+            if choice in linked:
+                st.session_state[key] = _asked_for(entry, choice, linked[choice])
             else:  # a choice that the link does not hold
                 st.session_state.setdefault(key, list(entry.values_of(choice)[:1]))
             where[choice] = column.multiselect(
@@ -118,8 +120,8 @@ def _form(entry: Entry, asked: Mapping[str, str]) -> None:
                 entry.values_of(choice),
                 format_func=lambda value: entry.names.get(value, value),
                 key=key,
-                on_change=_chosen if choice in asked else None,
-                args=(entry, choice, key) if choice in asked else None,
+                on_change=_chosen if choice in linked else None,
+                args=(entry, choice, key) if choice in linked else None,
             )
         if not all(where.values()):
             st.caption("Choose at least one of each.")
@@ -139,10 +141,10 @@ def _asked_for(entry: Entry, choice: str, names: str) -> list[str]:
     """The values that the link's ``names`` ask for. Says which are unknown; without any, the first value is chosen."""
     if names == NOTHING:
         return []
-    found = {name: entry.value_named(choice, name) for name in names.split(",") if name}
-    for name in (name for name, value in found.items() if value is None):
+    values = {name: entry.value_named(choice, name) for name in names.split(",") if name}
+    for name in (name for name, value in values.items() if value is None):
         st.warning(plain(f"The link asks for {name}, which is not in this result set."))
-    return list(dict.fromkeys(value for value in found.values() if value)) or list(entry.values_of(choice)[:1])
+    return list(dict.fromkeys(value for value in values.values() if value)) or list(entry.values_of(choice)[:1])
 
 
 def _chosen(entry: Entry, choice: str, key: str) -> None:
@@ -155,21 +157,21 @@ def _chosen(entry: Entry, choice: str, key: str) -> None:
 
 def _files_said(files: Sequence[ShelfFile], missing: Sequence[ShelfFile]) -> str:
     """The number of files, the number that is already downloaded, and how they are checked."""
-    said = f"{counted(len(files), 'file')}, about {size(size_of(files))}. "
+    sentence = f"{counted(len(files), 'file')}, about {size(size_of(files))}. "
     if not missing:
-        return said + f"{'It is' if len(files) == 1 else 'All of them are'} here already, so nothing is downloaded."
-    kept, unknown = len(files) - len(missing), len(unhashed(missing))
-    said += f"{kept} of them {'is' if kept == 1 else 'are'} here already. " if kept else ""
+        return sentence + f"{'It is' if len(files) == 1 else 'All of them are'} here already, so nothing is downloaded."
+    present, unknown = len(files) - len(missing), len(unhashed(missing))
+    sentence += f"{present} of them {'is' if present == 1 else 'are'} here already. " if present else ""
     if not unknown:
-        return said + "Each is checked against its recorded hash."
+        return sentence + "Each is checked against its recorded hash."
     if unknown == 1:
-        return said + "1 of them has no known hash, and its first download is not checked by hash."
-    return said + f"{unknown} of them have no known hash, and their first downloads are not checked by hash."
+        return sentence + "1 of them has no known hash, and its first download is not checked by hash."
+    return sentence + f"{unknown} of them have no known hash, and their first downloads are not checked by hash."
 
 
 def _paper(entry: Entry) -> str:
-    found = re.fullmatch(r"arXiv (\d{4}\.\d{4,5})", entry.paper)
-    return f", [{entry.paper}](https://arxiv.org/abs/{found[1]})" if found else ""
+    match = re.fullmatch(r"arXiv (\d{4}\.\d{4,5})", entry.paper)
+    return f", [{entry.paper}](https://arxiv.org/abs/{match[1]})" if match else ""
 
 
 def _licence(entry: Entry) -> str:
@@ -188,11 +190,11 @@ def _at_work(job: ShelfJob) -> None:
         st.progress(share, text=plain(f"{STAGES[progress.stage]} {shortened(progress.file, 70)}"))
         with st.container(horizontal=True, vertical_alignment="center"):
             about = f" of about {size(progress.total)}" if progress.total else ""
-            said = f"{size(progress.done)}{about}"
+            words = f"{size(progress.done)}{about}"
             if progress.stage == "downloading" and progress.rate:
-                said += f", {size(progress.rate)}/s"
-                said += f", {duration(progress.remaining_s)} left" if progress.remaining_s is not None else ""
-            st.caption(said)
+                words += f", {size(progress.rate)}/s"
+                words += f", {duration(progress.remaining_s)} left" if progress.remaining_s is not None else ""
+            st.caption(words)
             if job.stop.is_set():
                 st.caption("Cancelling …")
             else:
@@ -216,19 +218,19 @@ def _figures(done: Brought) -> None:
     new = len(done.runs) - len(done.existed)
     parts = [counted(new, "run")] if new else []
     parts += [counted(len(done.juries), "jury", "juries")] if done.juries else []
-    said = f"{' and '.join(parts) or 'Nothing new was'} imported from {done.entry.title}."
-    said += f" {counted(len(done.existed), 'run')} had been here already." if done.existed else ""
-    differing = [one for one in done.figures if not one.same]
+    sentence = f"{' and '.join(parts) or 'Nothing new was'} imported from {done.entry.title}."
+    sentence += f" {counted(len(done.existed), 'run')} had been here already." if done.existed else ""
+    differing = [figure for figure in done.figures if not figure.same]
     show = st.warning if differing else st.success
-    show(plain(f"{said} {summary(done.figures)}."))
+    show(plain(f"{sentence} {summary(done.figures)}."))
     if differing:
         st.dataframe(
             {
-                "Model": [one.model for one in differing],
-                "Task": [one.task for one in differing],
-                "Figure": [one.name for one in differing],
-                "Published": [one.shown(one.published) for one in differing],
-                "Here": [one.shown(one.recomputed) for one in differing],
+                "Model": [figure.model for figure in differing],
+                "Task": [figure.task for figure in differing],
+                "Figure": [figure.name for figure in differing],
+                "Published": [figure.shown(figure.published) for figure in differing],
+                "Here": [figure.shown(figure.recomputed) for figure in differing],
             },
             hide_index=True,
         )
@@ -254,17 +256,17 @@ def looked_up(linked: str) -> Entry | None:
                 placeholder="ORGANISATION/MODEL",
                 help="The model's id on the Hugging Face hub, such as `Qwen/Qwen2.5-7B`, or the address of its page.",
             )
-            asked = st.form_submit_button("Look up")
+            pressed = st.form_submit_button("Look up")
         st.caption(
             "Each model's data set asks for an agreement on the hub, so that GPQA's questions stay out of training "
             "data. Agree on its page, and start Hedge with your token in `HF_TOKEN`."
         )
-    if asked or new:
-        _look_up(typed, linked=new and not asked)
-    found: Entry | None = st.session_state.get(FOUND_KEY)
-    if found is not None and found.model != linked:
-        state.change(DataView, shelf_model=found.model)
-    return found
+    if pressed or new:
+        _look_up(typed, linked=new and not pressed)
+    result: Entry | None = st.session_state.get(FOUND_KEY)
+    if result is not None and result.model != linked:
+        state.change(DataView, shelf_model=result.model)
+    return result
 
 
 def _look_up(typed: str, *, linked: bool) -> None:
@@ -273,9 +275,9 @@ def _look_up(typed: str, *, linked: bool) -> None:
     st.session_state[ASKED_KEY] = typed
     with spoken(), st.spinner("Looking the model up on the hub"):
         try:
-            found = leaderboard.of_model(typed)
+            result = leaderboard.of_model(typed)
         except HedgeError:
             if not linked:
                 state.change(DataView, shelf_model="")
             raise
-        st.session_state[FOUND_KEY], st.session_state[ASKED_KEY] = found, found.model
+        st.session_state[FOUND_KEY], st.session_state[ASKED_KEY] = result, result.model

@@ -45,7 +45,7 @@ def _runs() -> None:
     ids = [record.run_id for record in records]
     shape = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
     st.caption(f"{counted(len(ids), 'run')}, {size(sum(sizes.values()))} in total. Select rows, then choose an action.")
-    found = st.dataframe(
+    table = st.dataframe(
         {
             "Run": [words[run_id] for run_id in ids],
             "State": [record.state for record in records],
@@ -57,7 +57,7 @@ def _runs() -> None:
         on_select="rerun",
         selection_mode="multi-row",
     )
-    chosen = [ids[i] for i in found["selection"]["rows"] if i < len(ids)]
+    chosen = [ids[i] for i in table["selection"]["rows"] if i < len(ids)]
     with st.container(horizontal=True, vertical_alignment="center"):
         done = len(chosen) == 1 and run_cache.record(chosen[0]).state == "done"
         if st.button("Open", disabled=not done, key="shelf_open"):
@@ -89,11 +89,11 @@ def _tell(outcome: ActionResult) -> None:
 
 
 def _bin() -> None:
-    found = trash.binned()
-    if not found:
+    binned = trash.binned()
+    if not binned:
         st.caption("The bin is empty. Deleted runs stay here for a week, and you can restore them.")
         return
-    for each in found:
+    for each in binned:
         with st.container(horizontal=True, vertical_alignment="center"):
             left = duration(max(0.0, each.deleted + trash.KEEP_S - time.time()))
             st.caption(plain(f"{each.run_id}: {size(each.size)}, kept for {left}"), width="stretch")
@@ -102,6 +102,6 @@ def _bin() -> None:
                 st.rerun()
     if not access.may(UserRole.ADMINISTRATOR):
         return
-    if st.button(f"Empty the bin ({size(sum(each.size for each in found))})", help="This deletes the runs for good."):
+    if st.button(f"Empty the bin ({size(sum(each.size for each in binned))})", help="This deletes the runs for good."):
         trash.empty_bin()
         st.rerun()

@@ -53,44 +53,44 @@ def again() -> None:
         _checkup.clear()
 
 
-def refresh(made: Checkup) -> None:
+def refresh(checkup: Checkup) -> None:
     """Refresh, in a thread, what may have changed by itself, if the last refresh is older than :data:`REFRESH_S`.
 
     A checkup that ended without findings is started again.
     """
-    if made is not _checkup() or not made.ended.is_set() or time.monotonic() - made.looked_again < REFRESH_S:
+    if checkup is not _checkup() or not checkup.ended.is_set() or time.monotonic() - checkup.looked_again < REFRESH_S:
         return
-    if made.problem:
+    if checkup.problem:
         again()
-    elif made.refreshing.acquire(blocking=False):
-        threading.Thread(target=carried(_look_again), args=(made,), daemon=True, name="hedge-doctor-again").start()
+    elif checkup.refreshing.acquire(blocking=False):
+        threading.Thread(target=carried(_look_again), args=(checkup,), daemon=True, name="hedge-doctor-again").start()
 
 
 @st.cache_resource(show_spinner=False)
 def _checkup() -> Checkup:
-    made = Checkup()
+    checkup = Checkup()
     # A daemon thread, so that a server that is stopped does not wait for it.
-    threading.Thread(target=carried(_look), args=(made,), daemon=True, name="hedge-doctor").start()
-    return made
+    threading.Thread(target=carried(_look), args=(checkup,), daemon=True, name="hedge-doctor").start()
+    return checkup
 
 
-def _look(made: Checkup) -> None:
+def _look(checkup: Checkup) -> None:
     try:
-        made.found = tuple(doctor.ask())
+        checkup.found = tuple(doctor.ask())
     except HedgeError as error:
-        made.problem = str(error)
+        checkup.problem = str(error)
     except Exception as error:
         LOG.exception("the doctor failed")
-        made.problem = f"the check failed ({type(error).__name__}); the server's log has the details"
+        checkup.problem = f"the check failed ({type(error).__name__}); the server's log has the details"
     finally:
-        made.looked = made.looked_again = time.monotonic()
-        made.ended.set()
+        checkup.looked = checkup.looked_again = time.monotonic()
+        checkup.ended.set()
 
 
-def _look_again(made: Checkup) -> None:
+def _look_again(checkup: Checkup) -> None:
     try:
         now = {finding.name: finding for finding in doctor.changing()}
-        made.found = tuple(now.get(finding.name, finding) for finding in made.found)
+        checkup.found = tuple(now.get(finding.name, finding) for finding in checkup.found)
     finally:
-        made.looked_again = time.monotonic()
-        made.refreshing.release()
+        checkup.looked_again = time.monotonic()
+        checkup.refreshing.release()

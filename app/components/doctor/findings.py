@@ -21,43 +21,45 @@ WIDTHS = [2, 4, 4]
 
 def findings() -> None:
     """Show the findings, and follow the checkup while it runs."""
-    found = doctor_cache.checkup()
-    waiting = not found.ended.is_set()
-    st.fragment(_follow, run_every=POLL_S if waiting else TICK_S)(found, waiting)
+    checkup = doctor_cache.checkup()
+    waiting = not checkup.ended.is_set()
+    st.fragment(_follow, run_every=POLL_S if waiting else TICK_S)(checkup, waiting)
 
 
-def _follow(found: Checkup, was_waiting: bool) -> None:
+def _follow(checkup: Checkup, was_waiting: bool) -> None:
     with spoken():
-        doctor_cache.refresh(found)
-        if doctor_cache.checkup() is not found and not was_waiting:
+        doctor_cache.refresh(checkup)
+        if doctor_cache.checkup() is not checkup and not was_waiting:
             st.rerun()  # another checkup was started
-        if not found.ended.is_set():
-            st.info(f"Checking this machine, which takes about ten seconds … {found.seconds:.0f} s")
+        if not checkup.ended.is_set():
+            st.info(f"Checking this machine, which takes about ten seconds … {checkup.seconds:.0f} s")
             return
         if was_waiting:
             st.rerun()  # rerun the whole page, which ends the polling
-        if found.problem:
-            st.error(plain(sentence(found.problem)))
+        if checkup.problem:
+            st.error(plain(sentence(checkup.problem)))
         else:
-            _draw(found)
-        _age(found)
+            _draw(checkup)
+        _age(checkup)
         if st.button("Check again"):
             doctor_cache.again()
             st.rerun()
 
 
-def _age(found: Checkup) -> None:
+def _age(checkup: Checkup) -> None:
     now = time.monotonic()
-    said = f"Checked {duration(now - found.looked)} ago"
-    if found.looked_again > found.looked:
-        said += f"; values that can change, {duration(now - found.looked_again)} ago"
-    again = "everything" if found.problem else "the disk, the database, the agent and the hub"
-    st.caption(plain(f"{said}. While this page is open, {again} are checked again every {doctor_cache.REFRESH_S:g} s."))
+    sentence = f"Checked {duration(now - checkup.looked)} ago"
+    if checkup.looked_again > checkup.looked:
+        sentence += f"; values that can change, {duration(now - checkup.looked_again)} ago"
+    again = "everything" if checkup.problem else "the disk, the database, the agent and the hub"
+    st.caption(
+        plain(f"{sentence}. While this page is open, {again} are checked again every {doctor_cache.REFRESH_S:g} s.")
+    )
 
 
-def _draw(found: Checkup) -> None:
-    bad = [finding for finding in found.found if finding.good is False]
-    unjudged = any(finding.good is None for finding in found.found)
+def _draw(checkup: Checkup) -> None:
+    bad = [finding for finding in checkup.found if finding.good is False]
+    unjudged = any(finding.good is None for finding in checkup.found)
     if bad:
         st.warning(
             f"{counted(len(bad), 'finding')} {'needs' if len(bad) == 1 else 'need'} attention: "
@@ -67,7 +69,7 @@ def _draw(found: Checkup) -> None:
         st.success("Everything that could be checked is in order. Rows without a verdict are not there or not in use.")
     else:
         st.success("Everything is in order.")
-    for finding in sorted(found.found, key=lambda one: one.good is not False):
+    for finding in sorted(checkup.found, key=lambda one: one.good is not False):
         with st.container(border=True):
             name, value, meaning = st.columns(WIDTHS, gap="medium")
             title = plain(f"{finding.name[:1].upper()}{finding.name[1:]}".replace("Gpu", "GPU"))

@@ -67,12 +67,12 @@ def _follow(was_running: bool) -> None:
 
 
 def _progress(job: VerificationJob) -> None:
-    done, of = len(job.results), len(job.rows)
+    done, total = len(job.results), len(job.rows)
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             present = f"{_title(job.present)} …" if job.present else "Starting …"
-            text = f"{done} of {counted(of, 'check')}, {duration(job.seconds)}: {present}"
-            st.progress(done / max(of, 1), text=plain(text))
+            text = f"{done} of {counted(total, 'check')}, {duration(job.seconds)}: {present}"
+            st.progress(done / max(total, 1), text=plain(text))
             if _may_check() and st.button(
                 "Stop", disabled=job.stop.is_set(), help="End the check. The result of the last whole one stays."
             ):
@@ -81,40 +81,40 @@ def _progress(job: VerificationJob) -> None:
         _rows(job.results)
 
 
-def _last(found: Verification | None) -> None:
+def _last(verification: Verification | None) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(plain(_summary(found)), width="stretch")
+            st.markdown(plain(_summary(verification)), width="stretch")
             if _may_check() and st.button("Check this machine", help=ABOUT):
                 start()
                 st.rerun()
-        if found is None:
+        if verification is None:
             st.caption(ABOUT)
             return
-        with st.expander("What was checked", expanded=found.count("failed") > 0):
-            _rows(found.rows)
+        with st.expander("What was checked", expanded=verification.count("failed") > 0):
+            _rows(verification.rows)
 
 
-def _summary(found: Verification | None) -> str:
+def _summary(verification: Verification | None) -> str:
     """A sentence on when the machine was checked, and the result."""
-    if found is None:
+    if verification is None:
         return "This machine has not been checked in full."
-    day = datetime.fromisoformat(found.started)
+    day = datetime.fromisoformat(verification.started)
     when = f"{day.day} {day:%B %Y, %H:%M} UTC"
-    counts = [f"{found.count('passed')} passed", f"{found.count('failed')} failed"]
-    counts += [f"{found.count('not tried')} not tried"] if found.count("not tried") else []
-    return f"Full check of {when}: {', '.join(counts)}. It took {duration(found.seconds)}."
+    counts = [f"{verification.count('passed')} passed", f"{verification.count('failed')} failed"]
+    counts += [f"{verification.count('not tried')} not tried"] if verification.count("not tried") else []
+    return f"Full check of {when}: {', '.join(counts)}. It took {duration(verification.seconds)}."
 
 
 def _rows(results: Sequence[CheckResult]) -> None:
     """Show the rows that were tried, with failed ones first, and the others in one line."""
-    tried = [one for one in results if one.state in VERDICTS]
-    for one in sorted(tried, key=lambda one: one.state != "failed"):
+    tried = [row for row in results if row.state in VERDICTS]
+    for row in sorted(tried, key=lambda row: row.state != "failed"):
         title, says = st.columns(WIDTHS, gap="medium")
-        title.markdown(f"**{plain(_title(one.name))}**: {VERDICTS[one.state]} in {duration(one.seconds)}")
-        says.markdown(plain(one.says))
+        title.markdown(f"**{plain(_title(row.name))}**: {VERDICTS[row.state]} in {duration(row.seconds)}")
+        says.markdown(plain(row.says))
     for state, begins in OTHERS.items():
-        if names := [_title(one.name) for one in results if one.state == state]:
+        if names := [_title(row.name) for row in results if row.state == state]:
             st.caption(plain(f"{begins}: {'; '.join(names)}."))
 
 
@@ -148,9 +148,9 @@ class VerificationJob:
     def run(self) -> None:
         """Make all rows and store their results, unless the check is stopped. An error becomes one sentence."""
         try:
-            made = verify(self.rows, on_begin=self._begin, on_row=self.results.append, stop=self.stop.is_set)
-            if not made.stopped:
-                report.keep(made)
+            verification = verify(self.rows, on_begin=self._begin, on_row=self.results.append, stop=self.stop.is_set)
+            if not verification.stopped:
+                report.keep(verification)
         except HedgeError as error:
             self.problem = str(error)
         except Exception as error:

@@ -30,13 +30,13 @@ NAMES = ("rule", "at", "cases", "order", "card")
 _mount = component("jury", Path(__file__).with_name("jury.html"))
 
 
-def jury(bench: JurySplit, found: RulesOfJury, *, complete: bool, version: str, view: JuryView, pairwise: bool) -> None:
+def jury(bench: JurySplit, rules: RulesOfJury, *, complete: bool, version: str, view: JuryView, pairwise: bool) -> None:
     """Mount one split's answers (``bench``) with the figures of every rule.
 
     The intervals are known if ``complete``. ``version`` identifies the answers. If ``pairwise``, an answer is a pair,
     and True means that the first one is better.
     """
-    tried, risk = found.experiment, found.risk
+    tried, risk = rules.experiment, rules.risk
     start = seed(KEY, version, _shown(view))
     texts = ["id", "question", "answer"]
     _mount(
@@ -44,7 +44,7 @@ def jury(bench: JurySplit, found: RulesOfJury, *, complete: bool, version: str, 
         data={
             "version": version,
             "jurors": list(bench.jurors),
-            "rules": [_rule(of, risk[risk["rule"] == of.rule]) for of in tried.outcomes],
+            "rules": [_rule(outcome, risk[risk["rule"] == outcome.rule]) for outcome in tried.outcomes],
             "complete": complete,
             "rows": pa.Table.from_pandas(_numbers(bench), preserve_index=False),
             "texts": pa.Table.from_pandas(bench.rows[texts], preserve_index=False),
@@ -75,17 +75,17 @@ def _constant(tried: JuryExperiment, pairwise: bool) -> str:
     return f"Always {always} {'agrees with the label' if pairwise else 'is right'} on {best.accuracy.value:.1%}."
 
 
-def _rule(of: Any, risk: pd.DataFrame) -> dict[str, Any]:
-    about = RULES[of.rule]
+def _rule(outcome: Any, risk: pd.DataFrame) -> dict[str, Any]:
+    about = RULES[outcome.rule]
     return {
-        "name": of.rule,
+        "name": outcome.rule,
         "title": about.title,
         "sentence": about.sentence,
         "ties": about.ties,
         "published": about.published,
-        "measures": {name: getattr(of, name).value for name in MEASURES},
-        "intervals": {name: _known([getattr(of, name).low, getattr(of, name).high]) for name in MEASURES},
-        "gain": _known([of.to_majority.value, of.to_majority.low, of.to_majority.high]),
+        "measures": {name: getattr(outcome, name).value for name in MEASURES},
+        "intervals": {name: _known([getattr(outcome, name).low, getattr(outcome, name).high]) for name in MEASURES},
+        "gain": _known([outcome.to_majority.value, outcome.to_majority.low, outcome.to_majority.high]),
         "risk": {name: _known(risk[name].tolist()) for name in ("answered", "wrong", "low", "high")},
     }
 

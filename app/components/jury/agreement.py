@@ -8,6 +8,7 @@ import streamlit as st
 from app import style
 from app.caches import jury_cache
 from app.components.shared import figures
+from app.components.shared.controls import choice
 from app.components.shared.static_table import static_table
 from app.formatting import plain
 from charts.juror_pairs import PAIR_MEASURES, juror_pairs
@@ -21,26 +22,26 @@ PAIR_KEY = "pair_measure"
 
 def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
     """Show the agreement of the whole jury and of each pair of jurors."""
-    found = jury_cache.agreed(record.jury_id)
+    agreement = jury_cache.agreed(record.jury_id)
     then = "and do they then agree with the label?" if pairwise else "and are they then right?"
     st.subheader(f"Do the jurors agree, {then}", anchor=False)
     with style.stacked_when_narrow("agreement"):
         left, right = st.columns([3, 2], gap="large")
-    of_questions = f" to {found.n_questions:,} questions" if found.n_questions < found.n else ""
+    of_questions = f" to {agreement.n_questions:,} questions" if agreement.n_questions < agreement.n else ""
     with right:
         st.markdown(
             plain(
-                f"The jurors are unanimous on {percent(found.unanimous)} of all {found.n:,} "
-                f"{'pairs' if pairwise else 'answers'}{of_questions}. Even so, {percent(found.unanimous_wrong)} of "
+                f"The jurors are unanimous on {percent(agreement.unanimous)} of all {agreement.n:,} "
+                f"{'pairs' if pairwise else 'answers'}{of_questions}. Even so, {percent(agreement.unanimous_wrong)} of "
                 f"these unanimous verdicts are {'against the label' if pairwise else 'wrong'}."
             )
-            if found.n_unanimous
+            if agreement.n_unanimous
             else "There is no answer on which the jurors are unanimous."
         )
         rows = [
-            _coefficient("Fleiss' kappa", found.fleiss),
-            _coefficient("Krippendorff's alpha", found.krippendorff),
-            _coefficient("Effective number of votes", found.effective_votes),
+            _coefficient("Fleiss' kappa", agreement.fleiss),
+            _coefficient("Krippendorff's alpha", agreement.krippendorff),
+            _coefficient("Effective number of votes", agreement.effective_votes),
         ]
         static_table(pd.DataFrame(rows), alt="Agreement of the whole jury")
         st.caption(
@@ -48,18 +49,10 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
             "the same errors, the effective number of votes is smaller than the number of jurors."
         )
     with left:
-        measure = st.segmented_control(
-            "For each pair of jurors",
-            list(PAIR_MEASURES),
-            format_func=PAIR_MEASURES.__getitem__,
-            default="agreement",
-            required=True,
-            key=PAIR_KEY,
-            wrap=True,
-        )
+        measure = choice("For each pair of jurors", PAIR_MEASURES, default="agreement", key=PAIR_KEY, wrap=True)
         one_way = [
             {"first": a, "second": b, **_measured(pair)}
-            for pair in found.pairs
+            for pair in agreement.pairs
             for a, b in ((pair.first, pair.second), (pair.second, pair.first))
         ]
         selves = [{"first": name, "second": name, **dict.fromkeys(PAIR_MEASURES, 1.0)} for name in record.jurors]
@@ -74,20 +67,28 @@ def _measured(pair: Pairwise) -> dict[str, float]:
     """Each measure of a pair of jurors, with the ends of its interval."""
     ends: dict[str, float] = {}
     for name in PAIR_MEASURES:
-        of: Estimate = getattr(pair, name)
-        ends |= {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
+        estimate: Estimate = getattr(pair, name)
+        ends |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
     return ends
 
 
-def _coefficient(title: str, of: Estimate) -> dict[str, str]:
-    known = of.value == of.value
+def _coefficient(title: str, estimate: Estimate) -> dict[str, str]:
+    known = estimate.value == estimate.value
     return {
         "Agreement": title,
-        "Figure": f"{of.value:.2f}" if known else "not defined",
-        "95% interval": f"{of.low:.2f} to {of.high:.2f}" if of.low == of.low else "none" if known else "",
+        "Figure": f"{estimate.value:.2f}" if known else "not defined",
+        "95% interval": f"{estimate.low:.2f} to {estimate.high:.2f}"
+        if estimate.low == estimate.low
+        else "none"
+        if known
+        else "",
     }
 
 
-def percent(of: Estimate) -> str:
+def percent(estimate: Estimate) -> str:
     """A share with its 95% interval."""
-    return f"{of.value:.1%} ({of.low:.1%} to {of.high:.1%})" if of.low == of.low else f"{of.value:.1%} (no interval)"
+    return (
+        f"{estimate.value:.1%} ({estimate.low:.1%} to {estimate.high:.1%})"
+        if estimate.low == estimate.low
+        else f"{estimate.value:.1%} (no interval)"
+    )

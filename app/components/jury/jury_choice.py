@@ -32,27 +32,29 @@ CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCE
 
 def pick(view: JuryView) -> JuryRecord | None:
     """Show the controls that select a jury and how its answers are judged. Returns None if there is no jury."""
-    found, problems = jury_cache.records()
+    juries, problems = jury_cache.records()
     for problem in problems:
         st.warning(plain(sentence(problem)))
-    if not found:
+    if not juries:
         st.info(
             "There is no jury yet. A jury is several models that judged the same answers. Import files of "
             "judgements to see one."
         )
         navigation.link(navigation.DATA, "Import a jury")
         return None
-    by_id = {record.jury_id: record for record in found}
+    by_id = {record.jury_id: record for record in juries}
     gone = view.jury if view.jury not in by_id else ""
-    said = [f"There is no jury {gone[:80]} here (it may have been deleted). {found[0].name} is shown."] if gone else []
-    for message in state.until_next_action("jury", *said):
+    sentences = (
+        [f"There is no jury {gone[:80]} here (it may have been deleted). {juries[0].name} is shown."] if gone else []
+    )
+    for message in state.until_next_action("jury", *sentences):
         st.warning(plain(message))
     if view.jury not in by_id:
-        view = state.change(JuryView, jury=found[0].jury_id)
+        view = state.change(JuryView, jury=juries[0].jury_id)
     with style.stacked_when_narrow("jury"):
         left, right = st.columns(2, gap="medium")
     st.session_state[JURY_KEY] = view.jury
-    titles = _titles(found)
+    titles = _titles(juries)
     left.selectbox(
         "Jury", list(by_id), format_func=titles.__getitem__, key=JURY_KEY, on_change=_take_jury, help=JURY_HELP
     )
@@ -71,14 +73,15 @@ def pick(view: JuryView) -> JuryRecord | None:
     return by_id[view.jury]
 
 
-def _titles(found: Sequence[JuryRecord]) -> dict[str, str]:
+def _titles(juries: Sequence[JuryRecord]) -> dict[str, str]:
     """The name of each jury by its id. Juries with the same name also show a part of their id."""
     titles = {
-        of.jury_id: f"{of.name} · {counted(len(of.jurors), 'juror')} · {counted(of.answers, 'answer')}" for of in found
+        jury.jury_id: f"{jury.name} · {counted(len(jury.jurors), 'juror')} · {counted(jury.answers, 'answer')}"
+        for jury in juries
     }
-    said = list(titles.values())
+    names = list(titles.values())
     return {
-        name: f"{title} · {name.rpartition('-')[2]}" if said.count(title) > 1 else title
+        name: f"{title} · {name.rpartition('-')[2]}" if names.count(title) > 1 else title
         for name, title in titles.items()
     }
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app.background import arrived, computing
+from app import style
+from app.background import arrived, computing, in_place
 from app.caches import jury_cache
 from app.components import jury as live
-from app.components.jury.agreement import agreement_figures
-from app.components.jury.each_juror import confidences, gains
+from app.components.jury.agreement import agreement_figures, percent
 from app.components.shared import controls, figures
 from app.components.shared.static_table import static_table
 from app.formatting import counted, plain, sentence, signed
 from app.state.jury import JuryView
-from core.jury.adjudication import RULES
+from charts.juror_gains import juror_gains
+from charts.juror_reliability import juror_reliability
+from core.jury.adjudication import CONSTANT, RULES
+from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.figure_names import JURY_FIGURES
 from core.reports.file_names import About
 from core.reports.repeated import counted as counted_rows
+
+GAINS_HEIGHT, CONFIDENCES_HEIGHT = 300, 520
+"""About the height of each section, in pixels."""
 
 TITLES = {
     "accuracy": "Accuracy",
@@ -37,7 +43,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
     protocol = jury_cache.protocol(record.jury_id, view.judged, view.confidence)
     whole = arrived(jury_cache.rules(record.jury_id, protocol))
     rules = whole or jury_cache.rules_without_intervals(record.jury_id, protocol)
-    found = rules.experiment
+    experiment = rules.experiment
     bench = jury_cache.first_split(record.jury_id, protocol)
     key = jury_cache.jury_key(record.jury_id)
     pairwise = jury_cache.judgements(record.jury_id).pairwise
@@ -45,8 +51,9 @@ def section(record: JuryRecord, view: JuryView) -> None:
     live.jury(bench, rules, complete=whole is not None, version=version, view=view, pairwise=pairwise)
     st.caption(
         plain(
-            f"{counted(found.n, 'answer')} of {found.kept_of:,} {'is' if found.n == 1 else 'are'} used. In each "
-            f"of {len(found.protocol.seeds)} splits, {found.n_calibration:,} calibrate and {found.n_test:,} test. "
+            f"{counted(experiment.n, 'answer')} of {experiment.kept_of:,} {'is' if experiment.n == 1 else 'are'} used. "
+            f"In each of {len(experiment.protocol.seeds)} splits, {experiment.n_calibration:,} calibrate and "
+            f"{experiment.n_test:,} test. "
             "Every figure is a mean over the splits, and its 95% interval includes the luck of the calibration "
             "answers. Intervals of fitted rules are approximate: in simulations with 200 and 1,000 answers, they "
             "held the true value in 88 to 99 of 100 cases. With few errors or repeated questions, intervals are wider "
@@ -59,7 +66,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
             "Each row is a pair of answers. A verdict says which of the two is better. Accuracy is the share of "
             "verdicts that agree with the label."
         )
-    for note in filter(None, (record.origin, *record.notes, record.weights_note, *found.notes)):
+    for note in filter(None, (record.origin, *record.notes, record.weights_note, *experiment.notes)):
         st.caption(plain(sentence(note)))
     agreement_figures(record, pairwise)
     gains(record, view, protocol)
@@ -72,14 +79,16 @@ def section(record: JuryRecord, view: JuryView) -> None:
                 _export(record, protocol, whole.experiment)
 
 
-def _export(record: JuryRecord, protocol: Protocol, found: JuryExperiment) -> None:
+def _export(record: JuryRecord, protocol: Protocol, experiment: JuryExperiment) -> None:
     """The figures of a jury for a paper."""
     from app.caches import export_cache  # imports the chart libraries, which the page itself does not need
     from app.components.shared import export_forms
 
     export_forms.figure_part(
         JURY_FIGURES,
-        lambda name, style: (export_cache.figure_of_jury(name, record.jury_id, protocol, found, record.name, style),),
+        lambda name, style: (
+            export_cache.figure_of_jury(name, record.jury_id, protocol, experiment, record.name, style),
+        ),
         About([record.name]).file_name,
         key="jury",
     )
@@ -93,20 +102,20 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         if not folded.open:
             return
         controls.alpha_slider(view)
-        found = jury_cache.pooled_sets(record.jury_id, protocol, view.alpha)
-        low, high = found.band
+        figures = jury_cache.pooled_sets(record.jury_id, protocol, view.alpha)
+        low, high = figures.band
         with st.container(horizontal=True, gap="large"):
             st.metric(
                 "Hold the truth",
-                f"{found.coverage:.1%}",
+                f"{figures.coverage:.1%}",
                 help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws.",
                 width="content",
             )
             for name, count in (
-                ("{True}", found.only_true),
-                ("{False}", found.only_false),
-                ("{True, False}", found.both),
-                ("{}", found.empty),
+                ("{True}", figures.only_true),
+                ("{False}", figures.only_false),
+                ("{True, False}", figures.both),
+                ("{}", figures.empty),
             ):
                 st.metric(name, f"{count:,}", width="content")
         st.caption(
@@ -114,32 +123,32 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
             "For answers like the calibration answers, a share of up to alpha of the sets may miss the truth. "
             "This is a promise about many answers, not about a single one."
         )
-        if not found.n_calibration:
+        if not figures.n_calibration:
             st.caption("The source's own split has answers of each question on both sides, so none calibrates.")
-        elif found.test_questions < found.n_test or found.n_calibration < found.of_calibration:
+        elif figures.test_questions < figures.n_test or figures.n_calibration < figures.of_calibration:
             st.caption(
-                f"{found.n_calibration:,} of {found.of_calibration:,} answers calibrate, one of each question that is "
-                f"not tested. The test side has {counted_rows(found.n_test, found.test_questions)}."
+                f"{figures.n_calibration:,} of {figures.of_calibration:,} answers calibrate, one of each question that "
+                f"is not tested. The test side has {counted_rows(figures.n_test, figures.test_questions)}."
             )
 
 
-def rules_table(record: JuryRecord, found: JuryExperiment | None) -> None:
-    """Show one row per rule, with a download. The table is folded away, and empty while ``found`` is computed."""
+def rules_table(record: JuryRecord, experiment: JuryExperiment | None) -> None:
+    """Show one row per rule, with a download. The table is folded away, and empty while ``experiment`` is computed."""
     with st.expander("All figures of every rule", on_change="rerun", key="jury_table_open") as folded:
         if not folded.open:
             return
-        if found is None:
+        if experiment is None:
             computing("the intervals of every rule")
             return
         rows = []
-        for of in found.outcomes:
+        for outcome in experiment.outcomes:
             row: dict[str, float] = {}
             for name in TITLES:
-                one = getattr(of, name)
-                row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+                estimate = getattr(outcome, name)
+                row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
             rows.append(row)
         table = pd.DataFrame(rows)
-        table.insert(0, "rule", [of.rule for of in found.outcomes])
+        table.insert(0, "rule", [outcome.rule for outcome in experiment.outcomes])
         shown = pd.DataFrame(
             {"Rule": [RULES[name].title for name in table["rule"]]}
             | {title: [_with_interval(row, name) for row in rows] for name, title in TITLES.items()}
@@ -151,7 +160,7 @@ def rules_table(record: JuryRecord, found: JuryExperiment | None) -> None:
 
 
 def _with_interval(row: dict[str, float], name: str) -> str:
-    value, low, high = (100 * row[of] for of in (name, f"{name}_low", f"{name}_high"))
+    value, low, high = (100 * row[column] for column in (name, f"{name}_low", f"{name}_high"))
     if name.startswith("to_"):
         if row[name] == 0 and low != low:
             return "–"  # the rule itself
@@ -159,3 +168,72 @@ def _with_interval(row: dict[str, float], name: str) -> str:
             return f"{signed(value, 1)} (no interval)"
         return f"{signed(value, 1)} ({signed(low, 1)} to {signed(high, 1)})"
     return f"{value:.1f}% ({low:.1f}% to {high:.1f}%)" if low == low else f"{value:.1f}% (no interval)"
+
+
+@in_place
+def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
+    """Show how much each juror adds to the accuracy of the selected rule."""
+    st.subheader("What does each juror add?", anchor=False)
+    table = arrived(jury_cache.left_out(record.jury_id, protocol), "what each juror adds", height=GAINS_HEIGHT)
+    if table is None:
+        return
+    mine = table[table["rule"] == view.rule]
+    if mine.empty:
+        st.caption(
+            "This needs at least three jurors, because each one is left out in turn."
+            if table.empty
+            else f"The rule {RULES[view.rule].title} ignores the jurors, so none of them adds anything."
+            if view.rule in CONSTANT
+            else f"{RULES[view.rule].title} needs at least three jurors. With two, it can't tell which one is reliable."
+        )
+        return
+    figures.show(
+        juror_gains(mine),
+        f"The accuracy of {RULES[view.rule].title} with all jurors, minus its accuracy without this juror, on "
+        "the same answers. A line is the 95% interval.",
+        About([record.name]),
+    )
+
+
+@in_place
+def confidences(record: JuryRecord, protocol: Protocol, experiment: JuryExperiment | None, pairwise: bool) -> None:
+    """Show the reliability of the jurors' confidence, and each juror's calibration error.
+
+    ``experiment`` is None while its intervals are computed.
+    """
+    st.subheader("Can the jurors' confidence be trusted?", anchor=False)
+    what = "how often each juror is right at each confidence"
+    tables = arrived(jury_cache.confidences(record.jury_id, protocol), what, height=CONFIDENCES_HEIGHT)
+    if tables is None or experiment is None:
+        return
+    bins, errors = tables.bins, tables.errors
+    title = CONFIDENCES[protocol.confidence].title
+    with style.stacked_when_narrow("confidences"):
+        left, right = st.columns(2, gap="large")
+    with left:
+        shown = f"{title} confidence. A line is the 95% interval."
+        figures.show(juror_reliability(bins, "confidence"), shown, About([record.name]))
+    with right:
+        shown = "Raw probability. A line is the 95% interval."
+        figures.show(juror_reliability(bins, "raw"), shown, About([record.name]))
+    of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
+    rows = [
+        {
+            "Juror": name,
+            "Confidence": scale_title,
+            "Agrees with the label" if pairwise else "Right": percent(experiment.jurors[i].accuracy),
+            "ECE": f"{row.ece:.3f}",
+            "By luck": f"{row.luck:.3f}" if row.low == row.low else "–",
+            "Beyond luck (95% interval)": f"{row.low:.3f} to {row.high:.3f}" if row.low == row.low else "–",
+        }
+        for i, name in enumerate(record.jurors)
+        for scale, scale_title in (("confidence", title), ("raw", "Raw probability"))
+        for row in [of_scale[scale].iloc[i]]
+    ]
+    static_table(pd.DataFrame(rows), alt="Each juror's accuracy and calibration error", texts=2)
+    st.caption(
+        "ECE is the mean gap between confidence and the share of right verdicts, over 15 bins. 0 is best. "
+        "“By luck” is what a perfectly calibrated juror would show, and “beyond luck” is the error that remains. "
+        "Each answer counts once here: the halves of the first split calibrate each other's confidences. Answers of "
+        "one question count as one unit, and fewer than 10 units have no interval."
+    )

@@ -156,11 +156,11 @@ def _model_words(model: str) -> str:
 def _live(was_busy: bool) -> None:
     with spoken():
         names = jury_spec.path_ids()
-        found = [(name, jury_job.read_state(name)) for name in names[:SHOWN]]
-        busy = any(state.state in ("running", "queued") for _, state in found)
+        states = [(name, jury_job.read_state(name)) for name in names[:SHOWN]]
+        busy = any(state.state in ("running", "queued") for _, state in states)
         if was_busy and not busy:
             st.rerun()
-        for name, state in found:
+        for name, state in states:
             with spoken():  # one that is damaged takes no other away
                 _card(name, state)
 
@@ -177,8 +177,8 @@ def _card(name: str, state: JuryProgress) -> None:
         amount = f"at most {counted(spec.samples, 'question')}" if spec.samples else "all questions"
         st.caption(plain(f"{spec.questions}, {amount}, {counted(spec.steps, 'tuning step')}, {spec.dtype}"))
         if state.state == "running" and state.total:
-            said = f"{state.stage} · {state.done:,} of {state.total:,}"
-            st.progress(min(1.0, state.done / state.total), text=plain(said))
+            words = f"{state.stage} · {state.done:,} of {state.total:,}"
+            st.progress(min(1.0, state.done / state.total), text=plain(words))
         if state.message and state.state == "paused":
             st.warning(plain(sentence(state.message)))
         elif state.message:

@@ -44,17 +44,17 @@ BOLD = re.compile(r"\*\*(.+?)\*\*")
 _mount = component("lesson", Path(__file__).with_name("lesson.html"))
 
 
-def meanings(told: Lesson) -> dict[str, str]:
+def meanings(content: Lesson) -> dict[str, str]:
     """The glossary's meaning of each term that the lesson's texts set in bold, by the term in lower case."""
     by_title = {term.title.lower(): term.meaning for term in TERMS.values()}
     by_title["exchangeable"] = TERMS["exchangeability"].meaning
-    bold = {name.lower() for step in told.steps for text in step.texts for name in BOLD.findall(text)}
+    bold = {name.lower() for step in content.steps for text in step.texts for name in BOLD.findall(text)}
     bold.add("threshold")  # which a sentence of facts.js sets in bold
     return {name: by_title[name] for name in sorted(bold & by_title.keys())}
 
 
 def lesson(
-    told: Lesson,
+    content: Lesson,
     tables: Mapping[str, Any],
     *,
     version: str,
@@ -63,7 +63,7 @@ def lesson(
     view: LearnView,
     sources: Mapping[str, str],
 ) -> None:
-    """Mount the lesson ``told``, which the view names, on its data (:func:`core.reports.lesson.lesson_tables` and
+    """Mount the lesson ``content``, which the view names, on its data (:func:`core.reports.lesson.lesson_tables` and
     :mod:`core.reports.course`).
 
     ``version`` identifies the data, ``name`` is the title of the run or jury, and ``model`` the name of its model.
@@ -75,7 +75,7 @@ def lesson(
     _mount(
         key=KEY,
         data={
-            **_told(told, tables, name=name, model=model, lesson=view.lesson),
+            **_told(content, tables, name=name, model=model, lesson=view.lesson),
             "version": f"{view.lesson} {version}",
             "links": [onward.to_json() for onward in onwards(source, view.lesson)],
             "lessons": _lessons(view),
@@ -87,10 +87,12 @@ def lesson(
     )
 
 
-def embedded_step(told: Lesson, tables: Mapping[str, Any], *, name: str, model: str, view: LearnView) -> dict[str, Any]:
+def embedded_step(
+    content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, view: LearnView
+) -> dict[str, Any]:
     """The data of the view's step alone, outside the app (:mod:`charts.embed`). Nothing in it is guessed yet."""
-    alone = replace(told, steps=(told.steps[view.step - 1],))
-    course = {"name": view.lesson, "short": told.short, "title": told.title, "steps": 1, "href": "", "sheet": ""}
+    alone = replace(content, steps=(content.steps[view.step - 1],))
+    course = {"name": view.lesson, "short": content.short, "title": content.title, "steps": 1, "href": "", "sheet": ""}
     start = {"step": 1, "alpha": view.alpha, "present": "0", "shown": "page"}
     return {
         **_told(alone, tables, name=name, model=model, lesson=view.lesson),
@@ -102,14 +104,14 @@ def embedded_step(told: Lesson, tables: Mapping[str, Any], *, name: str, model: 
     }
 
 
-def _told(told: Lesson, tables: Mapping[str, Any], *, name: str, model: str, lesson: str) -> dict[str, Any]:
+def _told(content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, lesson: str) -> dict[str, Any]:
     return {
         **tables,
         "name": name,
         "model": model,
         "scores": score_table(),
-        "steps": [asdict(step) for step in told.steps],
-        "meanings": meanings(told),
+        "steps": [asdict(step) for step in content.steps],
+        "meanings": meanings(content),
         "lesson": lesson,
     }
 
@@ -121,13 +123,15 @@ def _lessons(view: LearnView) -> list[dict[str, Any]]:
         query = urlencode(state.address_of(state.fresh(LearnView, run=view.run, lesson=name, sheet=sheet)))
         return f"learn?{query}" if query else "learn"
 
-    found = []
+    lessons = []
     for name in LESSONS:
-        if not (told := readable(name)):
+        if not (content := readable(name)):
             continue
         links = {"href": href(name, "off"), "sheet": href(name, "on")}
-        found.append({"name": name, "short": told.short, "title": told.title, "steps": len(told.steps), **links})
-    return found
+        lessons.append(
+            {"name": name, "short": content.short, "title": content.title, "steps": len(content.steps), **links}
+        )
+    return lessons
 
 
 def _shown(view: LearnView, sources: Mapping[str, str]) -> dict[str, Any]:
@@ -135,8 +139,10 @@ def _shown(view: LearnView, sources: Mapping[str, str]) -> dict[str, Any]:
 
     def of(name: str) -> dict[str, Any]:
         """The guesses of a lesson; a source may be that of several lessons."""
-        made, told = guesses.get(sources.get(name, ""), {}), readable(name)
-        return {step.name: made[step.name] for step in told.steps if step.name in made} if told else {}
+        own_guesses, content = guesses.get(sources.get(name, ""), {}), readable(name)
+        return (
+            {step.name: own_guesses[step.name] for step in content.steps if step.name in own_guesses} if content else {}
+        )
 
     return {name: getattr(view, name) for name in NAMES} | {
         "guesses": of(view.lesson),
@@ -151,8 +157,8 @@ def _take(which: str, source: str, sources: Mapping[str, str] | None = None) -> 
     guesses = message(KEY, which).get("guesses")
     if isinstance(guesses, Mapping) and len(repr(guesses)) <= LONGEST_GUESSES:
         steps = {step.name for step in load(LESSONS[view.lesson]).steps}
-        kept = st.session_state.setdefault(GUESSES_KEY, {}).get(source, {})
-        others = {name: made for name, made in kept.items() if name not in steps}
+        earlier = st.session_state.setdefault(GUESSES_KEY, {}).get(source, {})
+        others = {name: guess for name, guess in earlier.items() if name not in steps}
         st.session_state[GUESSES_KEY][source] = others | dict(guesses)
     st.session_state.setdefault(PLACES_KEY, {})[view.lesson] = view.step
     browser_shows(KEY, _shown(view, sources or {view.lesson: source}))
@@ -160,12 +166,12 @@ def _take(which: str, source: str, sources: Mapping[str, str] | None = None) -> 
 
 def _leave(source: str, lesson: str = "sets", sources: Mapping[str, str] | None = None) -> None:
     _take("leave", source, sources)
-    asked = message_texts(KEY, "leave")
-    if asked.get("lesson") in LESSONS:
-        step = st.session_state[PLACES_KEY].get(asked["lesson"], 1)
-        state.read_changes(LearnView, {"lesson": asked["lesson"], "step": str(step), "sheet": "off"})
-    elif "sheet" in asked:
-        state.read_changes(LearnView, {"sheet": asked["sheet"]})
+    reported = message_texts(KEY, "leave")
+    if reported.get("lesson") in LESSONS:
+        step = st.session_state[PLACES_KEY].get(reported["lesson"], 1)
+        state.read_changes(LearnView, {"lesson": reported["lesson"], "step": str(step), "sheet": "off"})
+    elif "sheet" in reported:
+        state.read_changes(LearnView, {"sheet": reported["sheet"]})
     for onward in onwards(source, lesson):
-        if not onward.lesson and onward.page.name == asked.get("page"):
+        if not onward.lesson and onward.page.name == reported.get("page"):
             navigation.go(onward.page, **onward.view)

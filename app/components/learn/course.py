@@ -39,19 +39,19 @@ OF_A_RUN = ("sets", "calibration")
 """The lessons that are about a run."""
 
 
-def lesson_of(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
-    """Show the lesson ``told``, which the view names. ``place`` is where the button that embeds a step stands."""
+def lesson_of(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
+    """Show the lesson ``content``, which the view names. ``place`` is where the button that embeds a step stands."""
     if view.lesson in OF_A_RUN:
-        _of_a_run(told, view, place)
+        _of_a_run(content, view, place)
         return
     with st.container(key=style.PRINTED_KEY), spoken():
         if view.lesson == "juries":
-            _of_the_jury(told, view, place)
+            _of_the_jury(content, view, place)
         if view.lesson == "asking":
-            _of_the_experiment(told, view, place)
+            _of_the_experiment(content, view, place)
 
 
-def _of_a_run(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
+def _of_a_run(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
     finished = run_cache.runs().finished
     if not finished:
         no_runs_yet(WHAT)
@@ -65,29 +65,29 @@ def _of_a_run(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
         tables, named = tables_of(record.run_id), {"name": title(record), "model": record.spec.model_name}
         with above:
             version = run_cache.version(record.run_id)
-            lesson(told, tables, version=version, **named, view=view, sources=sources(record.run_id))
+            lesson(content, tables, version=version, **named, view=view, sources=sources(record.run_id))
             caveat_note(record)
         with place:
             subject = about([record.run_id])
-            embed_step(told, tables, **named, view=view, about=subject, source=caveat_line(record))
+            embed_step(content, tables, **named, view=view, about=subject, source=caveat_line(record))
 
 
-def _of_the_jury(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
+def _of_the_jury(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
     jury_id = showcase().jury
     tables, named = jury_tables(jury_id), {"name": jury_store.read_record(jury_id).name, "model": ""}
     version = str(jury_cache.jury_key(jury_id).stamp)
-    lesson(told, tables, version=version, **named, view=view, sources=sources(_run(view)))
+    lesson(content, tables, version=version, **named, view=view, sources=sources(_run(view)))
     with place:
-        embed_step(told, tables, **named, view=view, about=About())
+        embed_step(content, tables, **named, view=view, about=About())
 
 
-def _of_the_experiment(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
+def _of_the_experiment(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
     run_id = showcase().prompting
     model = run_cache.record(run_id).spec.model_name
     tables, named = asking_tables(run_id), {"name": f"{model}, by letter and by text", "model": model}
-    lesson(told, tables, version=run_cache.version(run_id), **named, view=view, sources=sources(_run(view)))
+    lesson(content, tables, version=run_cache.version(run_id), **named, view=view, sources=sources(_run(view)))
     with place:
-        embed_step(told, tables, **named, view=view, about=About([model]))
+        embed_step(content, tables, **named, view=view, about=About([model]))
 
 
 def _run(view: LearnView) -> str:
@@ -105,7 +105,7 @@ def sources(run_id: str) -> dict[str, str]:
 
 
 def embed_step(
-    told: Lesson,
+    content: Lesson,
     tables: Mapping[str, Any],
     *,
     name: str,
@@ -119,13 +119,13 @@ def embed_step(
     ``tables``, ``name`` and ``model`` are those of :func:`app.components.learn.lesson`. The file's name says what it is
     ``about``, and ``source`` the caveats of its run.
     """
-    if view.sheet == "on" or view.step > len(told.steps):
+    if view.sheet == "on" or view.step > len(content.steps):
         return
-    step = told.steps[view.step - 1]
-    title = f"{told.title}: {step.title}"
+    step = content.steps[view.step - 1]
+    title = f"{content.title}: {step.title}"
 
     def made(theme: str, texts: bool) -> bytes:
-        data = embedded_step(told, tables, name=name, model=model, view=view)
+        data = embedded_step(content, tables, name=name, model=model, view=view)
         return embed_html("lesson", data, title=title, source=source, theme=theme)
 
     what = f"lesson {view.lesson} {view.step} {step.name}"
@@ -135,9 +135,9 @@ def embed_step(
 @by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 0.2 MB per entry. A view needs one
 def lesson_tables(run_id: str) -> dict[str, Any]:
     """The data from which the lesson's component computes its figures (:func:`core.reports.lesson.lesson_tables`)."""
-    found = worst_pair(run_id, "lac")
-    shift = shifted((run_id, found.source), (run_id, found.target), "lac") if found else None
-    return lessons.lesson_tables(run_cache.evaluation(run_id), shift, found)
+    worst = worst_pair(run_id, "lac")
+    shift = shifted((run_id, worst.source), (run_id, worst.target), "lac") if worst else None
+    return lessons.lesson_tables(run_cache.evaluation(run_id), shift, worst)
 
 
 @by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 0.1 MB per entry. A view needs one
@@ -157,6 +157,6 @@ def asking_tables(run_id: str) -> dict[str, Any]:
     """The data of the lesson on asking (:func:`core.reports.course.asking.asking_tables`), of a run's experiment. Runs
     of a person's own that would belong to it are left out."""
     experiment = PromptingExperiment.of(run_cache.record(run_id).spec)
-    records = [one for one in prompting_cache.experiments()[experiment] if store.is_bundled(one.run_id)]
-    chosen = [one for one in readings(records) if one.method in asking.WAYS]
-    return asking.asking_tables({one: prompting_cache.evaluation(one) for one in chosen})
+    records = [item for item in prompting_cache.experiments()[experiment] if store.is_bundled(item.run_id)]
+    chosen = [item for item in readings(records) if item.method in asking.WAYS]
+    return asking.asking_tables({item: prompting_cache.evaluation(item) for item in chosen})

@@ -40,17 +40,17 @@ def onwards(source: str, lesson: str = "sets") -> tuple[Onward, ...]:
     """The next lesson and the pages to which the end of a lesson leads. They open with the lesson's ``source``, the id
     of its run or jury, and with its alpha.
     """
-    found = (*_next(lesson), *_pages(source, lesson))
-    return tuple(one for one in found if navigation.is_open(one.page))
+    links = (*_next(lesson), *_pages(source, lesson))
+    return tuple(link for link in links if navigation.is_open(link.page))
 
 
 def _next(lesson: str) -> tuple[Onward, ...]:
     names = list(LESSONS)
     at = names.index(lesson) + 1
-    if at == len(names) or not (told := readable(names[at])):
+    if at == len(names) or not (content := readable(names[at])):
         return ()
     view = state.address_of(state.fresh(LearnView, lesson=names[at]))
-    return (Onward(navigation.LEARN, f"Next lesson: {told.short}", told.subtitle, view, names[at]),)
+    return (Onward(navigation.LEARN, f"Next lesson: {content.short}", content.subtitle, view, names[at]),)
 
 
 def _pages(source: str, lesson: str) -> tuple[Onward, ...]:

@@ -50,21 +50,21 @@ def forecast(combination: Combination | None) -> Plan | None:
         if len(plan.runs) > 1:
             with st.expander(f"Each of the {len(plan.runs)} runs"):
                 numbers = dict.fromkeys(("Questions", "Tokens"), st.column_config.NumberColumn(format="%,d"))
-                rows = [_row(one, plan) for one in plan.runs]
+                rows = [_row(run, plan) for run in plan.runs]
                 st.dataframe(rows, hide_index=True, height="auto", column_config=numbers)
         _existing(plan)
     return plan
 
 
 def _figures(plan: Plan) -> None:
-    works = [one.work for one in plan.runs]
+    works = [run.work for run in plan.runs]
     known = [work for work in works if work]
     more = "+" if len(known) < len(works) else ""
     with st.container(horizontal=True, gap="medium"):
         st.metric("Runs", f"{len(plan.runs):,}", width="content")
         st.metric("Questions", f"{sum(work.questions for work in known):,}{more}", width="content")
-        tokens = sum(one.tokens or 0 for one in plan.runs)
-        counted_all = all(one.counted for one in plan.runs)
+        tokens = sum(run.tokens or 0 for run in plan.runs)
+        counted_all = all(run.counted for run in plan.runs)
         counting = SERVED_TOKENS_HELP if plan.on_servers else TOKENS_HELP if counted_all else USUAL_HELP
         st.metric("Tokens in all", f"{_short(tokens)}{more}", help=counting, width="content")
         if plan.cost is not None:
@@ -78,55 +78,55 @@ def _figures(plan: Plan) -> None:
 
 def _room(plan: Plan) -> None:
     """Show the memory, the disk space, and where the rate was measured."""
-    sizes = [one.memory_gib for one in plan.runs if one.memory_gib]
+    sizes = [run.memory_gib for run in plan.runs if run.memory_gib]
     device = max(plan.devices, key=lambda slot: slot.memory_gib)
-    said = []
+    sentences = []
     if plan.on_servers:
-        said.append("Memory: none here, because the server has loaded the model")
+        sentences.append("Memory: none here, because the server has loaded the model")
     elif sizes:
         most = "up to " if len(plan.runs) > 1 else ""
-        needed = max(one.devices for one in plan.runs)
+        needed = max(run.devices for run in plan.runs)
         each = f"{device.memory_gib:.0f} GiB ({device.label or device.name})"
         where = f"of {each}" if needed == 1 else f"GiB on {needed} devices of {each}"
-        said.append(f"Memory: {most}{max(sizes):.1f} {where}")
+        sentences.append(f"Memory: {most}{max(sizes):.1f} {where}")
     else:
-        said.append("Memory: not known before the model is loaded")
-    disk = sum(one.disk or 0 for one in plan.new)
-    download = sum({one.spec.model: one.download for one in plan.new}.values())
+        sentences.append("Memory: not known before the model is loaded")
+    disk = sum(run.disk or 0 for run in plan.new)
+    download = sum({run.spec.model: run.download for run in plan.new}.values())
     room = [f"about {size(disk)}"] * bool(disk) + [f"{size(download)} to download"] * bool(download)
-    said.append(f"disk: {', '.join([*room, f'{size(plan.free_disk)} free'])}")
-    said.append(_rate(plan))
-    st.caption(plain("; ".join(said) + "."))
+    sentences.append(f"disk: {', '.join([*room, f'{size(plan.free_disk)} free'])}")
+    sentences.append(_rate(plan))
+    st.caption(plain("; ".join(sentences) + "."))
     if disk + download > plan.free_disk:
         st.warning("The disk has less free space than these runs need. Free some space first.")
     _budget(plan)
-    refused = [one for one in plan.runs if one.too_large]
+    refused = [run for run in plan.runs if run.too_large]
     if refused:
-        specs = [one.spec for one in refused]
+        specs = [run.spec for run in refused]
         names = ", ".join(dict.fromkeys(f"{spec.model_name} ({PRECISION_TITLES[spec.dtype]})" for spec in specs))
         st.warning(plain(f"No device here has room for {names}: {refused[0].too_large}."))
-    if any(one.work is None for one in plan.runs):
+    if any(run.work is None for run in plan.runs):
         st.caption("Questions from the hub are counted after their download, which begins with the launch.")
 
 
 def _caveats(plan: Plan) -> None:
     """Show the caveats that new runs will probably have, each kind once: those that can be avoided as warnings."""
-    found: dict[str, list[Caveat]] = {}
-    for one in plan.new:
-        for caveat in one.caveats:
-            found.setdefault(caveat.kind, []).append(caveat)
-    for kind, caveats in found.items():
+    by_kind: dict[str, list[Caveat]] = {}
+    for run in plan.new:
+        for caveat in run.caveats:
+            by_kind.setdefault(caveat.kind, []).append(caveat)
+    for kind, caveats in by_kind.items():
         more = f" The same holds for {counted(len(caveats) - 1, 'more run')}." if len(caveats) > 1 else ""
         (st.warning if kind == "cut" else st.caption)(plain(f"{caveats[0].text}{more}"))
 
 
 def _budget(plan: Plan) -> None:
     """Warn if a run that does not exist yet would reach its budget before its last question."""
-    for one in plan.runs:
-        if one.spec.run_id in plan.existing:
+    for run in plan.runs:
+        if run.spec.run_id in plan.existing:
             continue
-        price = one.spec.price
-        cost = price.of(*one.work.sent) if one.work else 0.0
+        price = run.spec.price
+        cost = price.of(*run.work.sent) if run.work else 0.0
         if price.budget is not None and cost > price.budget:
             st.warning(
                 f"A run costs about {price.in_words(cost)}, and the budget is {price.in_words(price.budget)}. It would "
@@ -136,14 +136,14 @@ def _budget(plan: Plan) -> None:
 
 
 def _rate(plan: Plan) -> str:
-    found = [one.rate for one in plan.new or plan.runs]
-    missing = list(dict.fromkeys(one.spec.model_name for one in plan.new or plan.runs if one.rate is None))
+    found_rates = [run.rate for run in plan.new or plan.runs]
+    missing = list(dict.fromkeys(run.spec.model_name for run in plan.new or plan.runs if run.rate is None))
     if missing:
         return f"no speed is known yet for {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}"
-    rates = sorted(rate.questions_s for rate in found if rate)
+    rates = sorted(rate.questions_s for rate in found_rates if rate)
     span = rates_in_words(rates[0], rates[-1])
-    where = "here" if all(rate and rate.here for rate in found) else "partly on another machine"
-    where = where if any(rate and rate.here for rate in found) else "on another machine"
+    where = "here" if all(rate and rate.here for rate in found_rates) else "partly on another machine"
+    where = where if any(rate and rate.here for rate in found_rates) else "on another machine"
     return f"speed: {span}, measured {where}"
 
 
@@ -160,8 +160,8 @@ def rates_in_words(slowest: float, fastest: float) -> str:
     return f"{number} to {high}" if unit == high.partition(" ")[2] else f"{low} to {high}"
 
 
-def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
-    spec = one.spec
+def _row(run: Forecast, plan: Plan) -> dict[str, Any]:
+    spec = run.spec
     before = plan.existing.get(spec.run_id)
     return {
         "Model": spec.model_name,
@@ -170,10 +170,10 @@ def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
         "Shots": spec.shots,
         "Strategy": STRATEGY_TITLES[spec.strategy],
         "Precision": PRECISION_TITLES[spec.dtype],
-        "Questions": one.work.questions if one.work else None,
-        "Tokens": one.tokens,
-        "Memory": f"{one.memory_gib:.1f} GiB" + (" (too large)" if one.too_large else "") if one.memory_gib else "?",
-        "Time": NO_RATE if one.seconds is None else duration(one.seconds),
+        "Questions": run.work.questions if run.work else None,
+        "Tokens": run.tokens,
+        "Memory": f"{run.memory_gib:.1f} GiB" + (" (too large)" if run.too_large else "") if run.memory_gib else "?",
+        "Time": NO_RATE if run.seconds is None else duration(run.seconds),
         "Exists": before.state if before else "",
     }
 
@@ -185,14 +185,14 @@ def _existing(plan: Plan) -> None:
     words = titles(tuple(plan.existing.values()))
     st.markdown(f"**{_existing_words(len(plan.existing), len(plan.runs))}**")
     for record in list(plan.existing.values())[:MOST_SHOWN]:
-        said = plain(f"{words[record.run_id]}: {record.state}")
+        words_of_run = plain(f"{words[record.run_id]}: {record.state}")
         if record.at_budget:  # the field of its new budget leaves no room beside it
-            st.caption(said)
+            st.caption(words_of_run)
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 _choices(record)
             continue
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            st.caption(said, width="stretch")
+            st.caption(words_of_run, width="stretch")
             _choices(record)
     if len(done := [record.spec for record in plan.existing.values() if record.state == "done"]) > 1:
         with st.container(horizontal=True):

@@ -11,6 +11,7 @@ from app.caches import forecast_cache, run_cache
 from app.components.new_run import server_form
 from app.components.new_run.server_form import ServedModels
 from app.components.shared import wrong_place
+from app.components.shared.controls import choice
 from app.components.shared.only_looking import others_are_served
 from app.formatting import plain
 from core.models import models
@@ -113,12 +114,12 @@ def form() -> Combination | None:
     for task in tasks:
         wrong_place.hint_of_task(task)
     samples = _samples()
-    asked = Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples)
+    requested = Combination(models=tuple(map(str, chosen)), tasks=tuple(map(str, tasks)), samples=samples)
     if served:
-        asked = replace(asked, **served.fields())
+        requested = replace(requested, **served.fields())
     with st.expander("More options"):
         st.markdown("**How the questions are asked**")
-        combination = _prompt_choices(asked, served)
+        combination = _prompt_choices(requested, served)
         st.markdown("**How the answers are computed**")
         combination = _computing_choices(combination, on_server=on_server)
     server_form.letters_warning(served, combination)
@@ -178,18 +179,11 @@ def fill(spec: RunSpec) -> None:
 
 def _samples() -> int | None:
     st.session_state.setdefault("launch_mode", "short")
-    amount = st.segmented_control(
-        "Number of questions, at most",
-        list(AMOUNTS),
-        format_func=AMOUNTS.__getitem__,
-        required=True,
-        key="launch_mode",
-        help=AMOUNT_HELP,
-    )
+    amount = choice("Number of questions, at most", AMOUNTS, key="launch_mode", help=AMOUNT_HELP)
     if amount == ALL:
         return None
     if amount != NUMBER:
-        return MODES[str(amount)]
+        return MODES[amount]
     st.session_state.setdefault("launch_samples", 1000)
     return int(st.number_input("How many", 2, 1_000_000, step=100, key="launch_samples"))
 
@@ -205,14 +199,7 @@ def _prompt_choices(combination: Combination, served: ServedModels | None) -> Co
     if served and st.session_state["launch_form"] in TEXT_FORMS:
         formats = ("plain",)  # a server does not say how likely a text is in its chat format
         st.session_state["launch_format"] = "plain"
-    scored = st.segmented_control(
-        "Options are scored",
-        forms,
-        format_func=FORM_TITLES.__getitem__,
-        required=True,
-        key="launch_form",
-        help=FORM_HELP,
-    )
+    scored = choice("Options are scored", FORM_TITLES, forms, key="launch_form", help=FORM_HELP)
     strategies = st.segmented_control(
         "Strategies",
         STRATEGIES,
@@ -229,21 +216,14 @@ def _prompt_choices(combination: Combination, served: ServedModels | None) -> Co
         key="launch_shots",
         help=SHOTS_HELP,
     )
-    prompt_format = st.segmented_control(
-        "Format",
-        formats,
-        format_func=FORMAT_TITLES.__getitem__,
-        required=True,
-        key="launch_format",
-        help=FORMAT_HELP,
-    )
+    prompt_format = choice("Format", FORMAT_TITLES, formats, key="launch_format", help=FORMAT_HELP)
     rotations = st.checkbox("Ask with the options rotated too", key="launch_rotations", help=ROTATIONS_HELP)
     return replace(
         combination,
-        forms=(str(scored),),
+        forms=(scored,),
         strategies=tuple(name for name in STRATEGIES if name in strategies) or STRATEGIES[:1],
         shots=tuple(sorted(shots)) or (0,),
-        formats=(str(prompt_format),),
+        formats=(prompt_format,),
         rotations=rotations,
     )
 

@@ -31,7 +31,7 @@ def launch_button(plan: Plan | None) -> bool:
     """
     if plan is None:
         return st.button("Launch", key="launch", disabled=True, width="stretch")
-    stopped = sum(_can_resume(one.spec, plan.existing.get(one.spec.run_id)) for one in plan.runs)
+    stopped = sum(_can_resume(run.spec, plan.existing.get(run.spec.run_id)) for run in plan.runs)
     new = len(plan.runs) - len(plan.existing)
     if new:
         label = f"Launch {counted(new + stopped, 'run')}" if len(plan.runs) > 1 else "Launch"
@@ -122,12 +122,12 @@ def group_name(combination: Combination) -> str:
         "number of shots": combination.shots,
     }
     many = {"strategy": "strategies", "number of shots": "numbers of shots"}
-    several = [counted(len(of), name, many.get(name, "")) for name, of in axes.items() if len(of) > 1]
-    one = [shortened(combination.models[0].rpartition("/")[2], 24)] * (len(combination.models) == 1)
-    one += [shortened(task_title(combination.tasks[0], bank_of_task(combination.tasks[0])), 48)] * (
+    several = [counted(len(values), name, many.get(name, "")) for name, values in axes.items() if len(values) > 1]
+    single = [shortened(combination.models[0].rpartition("/")[2], 24)] * (len(combination.models) == 1)
+    single += [shortened(task_title(combination.tasks[0], bank_of_task(combination.tasks[0])), 48)] * (
         len(combination.tasks) == 1
     )
-    return " · ".join([*one, " × ".join(several)])
+    return " · ".join([*single, " × ".join(several)])
 
 
 def title_of(spec: RunSpec) -> str:

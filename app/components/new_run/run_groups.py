@@ -37,9 +37,9 @@ def run_groups(statuses: Sequence[RunStatus]) -> None:
     has none, because the run has a card of its own."""
     now = {status.run_id: status for status in statuses}
     recent = [group for group in groups.known() if time.time() - group.created < RECENT_S]
-    found = [(group, states) for group in recent if len(states := _states(group, now)) > 1]
-    found.sort(key=lambda pair: set(pair[1].values()) <= set(ENDED))
-    for group, states in found[:MOST_SHOWN]:
+    shown_groups = [(group, states) for group in recent if len(states := _states(group, now)) > 1]
+    shown_groups.sort(key=lambda pair: set(pair[1].values()) <= set(ENDED))
+    for group, states in shown_groups[:MOST_SHOWN]:
         _card(group, states, now)
 
 
@@ -61,13 +61,13 @@ def _card(group: Group, states: Mapping[str, str], now: Mapping[str, RunStatus])
         with st.container(horizontal=True, wrap=False):
             st.markdown(f"**Together**: {plain(_title(group))}", width="stretch")
             st.markdown(f"**{over} of {len(states)} ended**", width="content")
-        said = [f"{counts[state]} {WORDS.get(state, state)}" for state in ORDER if counts[state]]
+        words = [f"{counts[state]} {WORDS.get(state, state)}" for state in ORDER if counts[state]]
         left = _left(states, now)
-        said += [f"about {duration(left)} left"] if left is not None else []
+        words += [f"about {duration(left)} left"] if left is not None else []
         if over < len(states):
-            st.progress(over / len(states), text=plain(" · ".join(said)))
+            st.progress(over / len(states), text=plain(" · ".join(words)))
         else:
-            st.caption(plain(" · ".join(said)))
+            st.caption(plain(" · ".join(words)))
             group_figures([record for record in finished if record.spec.answers])
         with st.container(horizontal=True, vertical_alignment="center"):
             links_to([record.spec for record in finished])
@@ -82,10 +82,12 @@ def _title(group: Group) -> str:
 
 def _left(states: Mapping[str, str], now: Mapping[str, RunStatus]) -> float | None:
     """Estimated seconds left, or None if unknown: mean seconds per finished run × unfinished runs / running runs."""
-    of = [now[run_id] for run_id in states if run_id in now]
-    took = [s.record.ended - s.record.started for s in of if s.state == "done" and s.record.started and s.record.ended]
-    running = sum(s.state == "running" for s in of)
-    unfinished = sum(not s.ended for s in of)
+    statuses = [now[run_id] for run_id in states if run_id in now]
+    took = [
+        s.record.ended - s.record.started for s in statuses if s.state == "done" and s.record.started and s.record.ended
+    ]
+    running = sum(s.state == "running" for s in statuses)
+    unfinished = sum(not s.ended for s in statuses)
     return sum(took) / len(took) * unfinished / running if took and running else None
 
 
@@ -116,21 +118,21 @@ def group_figures(records: Sequence[RunRecord]) -> None:
     table, problems = overview_cache.overview(records, ALPHA)
     for problem in problems:
         st.warning(plain(problem))
-    found = {row["run"]: row for row in table.to_dict("records")} if not table.empty else {}
+    figures_by_run = {row["run"]: row for row in table.to_dict("records")} if not table.empty else {}
     models = model_titles({record.run_id: record.spec for record in records})
     settings = {record.run_id: differences(record.spec) for record in records}
     shared = set.intersection(*map(set, settings.values()))  # not repeated in every row
     rows: dict[str, dict[str, str]] = {}
     caveats = []
     for record in records:
-        if record.run_id in found:
-            figures = found[record.run_id]
+        if record.run_id in figures_by_run:
+            figures = figures_by_run[record.run_id]
             own = [setting for setting in settings[record.run_id] if setting not in shared]
-            asked = " · ".join([models[record.run_id], *own])
-            said = f"{figures['lac_set_size']:.2f} ({figures['accuracy']:.0%})"
+            row_name = " · ".join([models[record.run_id], *own])
+            text = f"{figures['lac_set_size']:.2f} ({figures['accuracy']:.0%})"
             task = record_task_title(record)
-            rows.setdefault(asked, {"Model": asked})[task] = marked(said, figures[COLUMN])
-            caveats.append((f"{asked} · {task}", figures[COLUMN]))
+            rows.setdefault(row_name, {"Model": row_name})[task] = marked(text, figures[COLUMN])
+            caveats.append((f"{row_name} · {task}", figures[COLUMN]))
     if rows:
         st.dataframe(list(rows.values()), hide_index=True, height="auto")
         st.caption("Mean size of the LAC sets at alpha 0.1, and in brackets the accuracy.")

@@ -95,8 +95,8 @@ def _card(status: RunStatus, gpu: GpuMetrics | None = None, *, alone: bool = Tru
         st.caption(plain(f"{details(spec)}{_scoring_words(status)}"))
         if status.state == "running":
             _progress(status)
-            if said := _device(status, gpu):
-                st.caption(plain(" · ".join(said)))
+            if words := _device(status, gpu):
+                st.caption(plain(" · ".join(words)))
         if status.message and status.state == "failed":
             st.error(plain(sentence(status.message)))
         elif status.message and status.state == "paused":
@@ -151,19 +151,19 @@ def _device(status: RunStatus, gpu: GpuMetrics | None) -> list[str]:
     budget.
     """
     engine_said = status.record.provenance.get("engine", {})
-    said = [engine_said["device"]] if engine_said.get("device") else []
+    words = [engine_said["device"]] if engine_said.get("device") else []
     if gpu:
-        said = [gpu.name, f"{gpu.used_gib:.1f} of {gpu.total_gib:.0f} GiB in use"]
-        said += [f"{100 * gpu.load:.0f}% busy"] if gpu.load is not None else []
-        said += [f"{gpu.celsius} °C"] if gpu.celsius is not None else []
+        words = [gpu.name, f"{gpu.used_gib:.1f} of {gpu.total_gib:.0f} GiB in use"]
+        words += [f"{100 * gpu.load:.0f}% busy"] if gpu.load is not None else []
+        words += [f"{gpu.celsius} °C"] if gpu.celsius is not None else []
     if engine_said.get("rung"):
-        said.append(f"scores by {engine_said['rung']}")
+        words.append(f"scores by {engine_said['rung']}")
     budget = engine_said.get("budget") or {}
     if budget.get("bytes"):
-        said.append(f"a batch takes at most {size(budget['bytes'])}")
+        words.append(f"a batch takes at most {size(budget['bytes'])}")
     if status.tries > 1:
-        said.append(f"try {status.tries}")
-    return said
+        words.append(f"try {status.tries}")
+    return words
 
 
 def _actions(status: RunStatus, *, alone: bool) -> None:

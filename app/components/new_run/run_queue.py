@@ -35,9 +35,9 @@ def run_queue(queued: Sequence[RunStatus]) -> None:
 def _table(queued: Sequence[RunStatus]) -> list[str]:
     """The ids of the selected runs. The selection follows the runs, not the rows, if other runs leave the queue."""
     ids = [status.run_id for status in queued]
-    kept = set(st.session_state.get(CHOSEN, ()))
+    selected = set(st.session_state.get(CHOSEN, ()))
     shape = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
-    found = st.dataframe(
+    table = st.dataframe(
         {
             "Model": [status.record.spec.model_name for status in queued],
             "Task": [record_task_title(status.record) for status in queued],
@@ -49,9 +49,9 @@ def _table(queued: Sequence[RunStatus]) -> list[str]:
         key=f"queue-{shape}",
         on_select="rerun",
         selection_mode="multi-row",
-        selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in kept]}},
+        selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in selected]}},
     )
-    chosen = [ids[i] for i in found["selection"]["rows"] if i < len(ids)]
+    chosen = [ids[i] for i in table["selection"]["rows"] if i < len(ids)]
     st.session_state[CHOSEN] = tuple(chosen)
     return chosen
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.caches import server_cache
+from app.components.shared.controls import choice
 from app.formatting import plain, sentence
 from core import access
 from core.access import UserRole
@@ -94,15 +95,15 @@ class ServedModels:
         if self.picks:
             return ("chat", "plain")
         able = {
-            "plain": all(one.listed and not one.letters_fault(chat=False) for one in self.able),
-            "chat": all(one.chat_listed and not one.letters_fault(chat=True) for one in self.able),
+            "plain": all(abilities.listed and not abilities.letters_fault(chat=False) for abilities in self.able),
+            "chat": all(abilities.chat_listed and not abilities.letters_fault(chat=True) for abilities in self.able),
         }
         return tuple(name for name in FORMATS if able[name])
 
     @property
     def forms(self) -> tuple[str, ...]:
         """The forms that can be asked."""
-        texts = not self.picks and all(one.echo for one in self.able) and "plain" in self.formats
+        texts = not self.picks and all(abilities.echo for abilities in self.able) and "plain" in self.formats
         return tuple(name for name in FORMS if texts or name not in TEXT_FORMS)
 
     def fields(self) -> dict[str, Any]:
@@ -127,16 +128,8 @@ def is_on_server(prefix: str, label: str = "Where the model is") -> bool:
     if not access.may(UserRole.LAUNCHER):
         return False
     st.session_state.setdefault(f"{prefix}_place", HERE)
-    place = st.segmented_control(
-        label,
-        list(PLACES),
-        format_func=PLACES.__getitem__,
-        required=True,
-        key=f"{prefix}_place",
-        help=PLACE_HELP,
-        persist_state="session",
-    )
-    return str(place) == SERVER
+    place = choice(label, PLACES, key=f"{prefix}_place", help=PLACE_HELP, persist_state="session")
+    return place == SERVER
 
 
 def fill(prefix: str, spec: RunSpec) -> None:
@@ -201,35 +194,35 @@ def served_models(
             persist_state="session",
             help=MODELS_HELP,
         )
-        asked = [
+        answers = [
             server_cache.asked(model, connection.servers, connection.key_variable, lists_needed=not may_pick)
             for model in chosen
         ]
-        for problem in dict.fromkeys(one.problem for one in asked if one.problem):
+        for problem in dict.fromkeys(item.problem for item in answers if item.problem):
             st.error(plain(sentence(problem)))
-        able = [one.able for one in asked if one.able]
-        for words in dict.fromkeys(able_words(one) for one in able):
+        able = [item.able for item in answers if item.able]
+        for words in dict.fromkeys(able_words(item) for item in able):
             st.caption(plain(words))
-        for words in dict.fromkeys(words for one in able for words in list_words(one)):
+        for words in dict.fromkeys(words for item in able for words in list_words(item)):
             st.warning(plain(words))
-        if failures := list(dict.fromkeys(failure_words(one) for one in able if one.failing)):
+        if failures := list(dict.fromkeys(failure_words(item) for item in able if item.failing)):
             st.warning(plain(" ".join(failures)))
-        if lacking := without_texts and next((no_texts(one) for one in able if not one.echo), ""):
+        if lacking := without_texts and next((no_texts(item) for item in able if not item.echo), ""):
             st.error(plain(f"{lacking}, so {without_texts}. {WITH_TEXTS}"))
-        if failures or len(able) < len(asked):
+        if failures or len(able) < len(answers):
             st.button("Check again", key=f"{prefix}_again", on_click=server_cache.ask_again, help=CHECK_HELP)
         if lacking:
             return None
         limits = _limits(prefix) if priced else {}
-        if any(not _lists(one) for one in able):
+        if any(not _lists(item) for item in able):
             limits["picks"] = _picks(prefix)
     if not chosen or len(able) < len(chosen):
         return None
-    found = ServedModels(tuple(map(str, chosen)), connection, tuple(able), **limits)
-    if not found.formats:
+    served = ServedModels(tuple(map(str, chosen)), connection, tuple(able), **limits)
+    if not served.formats:
         st.error("These models have no format of the prompt in common. Launch them one after the other.")
         return None
-    return found
+    return served
 
 
 def letters_warning(served: ServedModels | None, combination: Combination) -> None:
@@ -344,17 +337,17 @@ def _address(prefix: str) -> None:
         help=KEY_HELP,
         persist_state="session",
     )
-    others = [one for one in before if (" ".join(one.servers), one.key_variable) != _typed(prefix)]
+    others = [servers for servers in before if (" ".join(servers.servers), servers.key_variable) != _typed(prefix)]
     if others:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption("Used before:", width="content")
-            for i, one in enumerate(others[:SHOWN_BEFORE]):
+            for i, servers in enumerate(others[:SHOWN_BEFORE]):
                 st.button(
-                    plain(", ".join(one.servers)),
+                    plain(", ".join(servers.servers)),
                     key=f"{prefix}_before_{i}",
                     type="tertiary",
                     on_click=_connect_again,
-                    args=(prefix, one),
+                    args=(prefix, servers),
                 )
 
 
@@ -437,9 +430,9 @@ def _budget(prefix: str, *, priced: bool) -> float | None:
     """Show and return the budget, in the unit of :class:`~core.models.server.spending.Price`."""
     where: dict[str, Any] = {"placeholder": "none", "help": BUDGET_HELP}
     if priced:
-        found = st.number_input(
+        budget = st.number_input(
             "Budget, in the prices' currency", 0.0, None, None, format="%g", key=f"{prefix}_budget", **where
         )
-        return None if found is None else float(found)
+        return None if budget is None else float(budget)
     tokens = st.number_input("Budget, in tokens", 0, None, None, 1000, key=f"{prefix}_budget_tokens", **where)
     return None if tokens is None else tokens / MILLION

@@ -48,7 +48,7 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
             between = asked_bounds(run, answer.logits, answer.bounded)
         else:
             by = question_cache.calibrated_run(own.run_id)
-            probabilities, found = one_question.asked(by, answer.logits)
+            probabilities, standings = one_question.asked(by, answer.logits)
     except HedgeError as error:
         st.error(plain(sentence(f"the run that calibrated this answer can't be read: {error}")))
         return
@@ -56,8 +56,8 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
     if own.context:
         with st.container(border=True, height=180 if len(own.context) > 600 else "content"):
             st.text(own.context)
-    if said := what_to_see(own):
-        st.markdown(plain(said))
+    if line := what_to_see(own):
+        st.markdown(plain(line))
     with st.spinner("Reading the model's files …"):
         by_others = weights_warnings(answer, record)
     for warning in (*by_others, *_warnings(answer, record, question_cache.question_kind(own.run_id))):
@@ -67,17 +67,17 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         _prompt(answer)
         return
     version = f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}"
-    said = f"{plain(own.model)} {_took(answer)}{_weights(answer)}. Calibrated by {plain(title(record))}."
+    line = f"{plain(own.model)} {_took(answer)}{_weights(answer)}. Calibrated by {plain(title(record))}."
     if as_ranges:
         controls.score_of(view, "bars", RANGES_SCORE, width=SCORE_WIDTH)
         question_ranges(answer.options, between.options, between.probabilities, label=None, version=version, view=view)
-        st.caption(f"{said} {RANGES_SAID}")
+        st.caption(f"{line} {RANGES_SAID}")
     else:
-        asked = AskedQuestion(own.question, own.context, answer.options, None)
-        option_bars(asked, found, by, version=version, view=view, caveats=caveat_line(record))
-        st.caption(said)
-        embed_question(asked, found, by, record=record, view=view)
-        options_in_full(probabilities, answer.options, found, by, label=None, view=view)
+        question = AskedQuestion(own.question, own.context, answer.options, None)
+        option_bars(question, standings, by, version=version, view=view, caveats=caveat_line(record))
+        st.caption(line)
+        embed_question(question, standings, by, record=record, view=view)
+        options_in_full(probabilities, answer.options, standings, by, label=None, view=view)
     caveat_notes([record])
     _prompt(answer)
 
@@ -109,57 +109,57 @@ def _weights(answer: ModelAnswer) -> str:
 
 def weights_warnings(answer: ModelAnswer, record: RunRecord) -> list[str]:
     """A warning if the model has other weights now than when it answered, and one if the run's were others."""
-    model, said = answer.own.model, []
+    model, warnings = answer.own.model, []
     if clause := replaced(model, answer.weights, those="that gave this answer"):
-        said.append(f"{sentence(clause)} Ask again to get an answer of the current weights.")
+        warnings.append(f"{sentence(clause)} Ask again to get an answer of the current weights.")
     recorded = record.spec.model_fingerprint
     if recorded and answer.weights not in ("", recorded) and model == record.spec.asked_model:
-        said.append(
+        warnings.append(
             f"The weights of {record.spec.model_name} that answered ({short(answer.weights)}) are not those of the run "
             f"that calibrates ({short(recorded)}). {NO_GUARANTEE} Launch the run again on the New run page."
         )
-    return said
+    return warnings
 
 
 def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> list[str]:
     """A warning on how the question differs from those that calibrated its set, and what that means for the
     guarantee."""
-    said = []
+    warnings = []
     if len(answer.options) != kind.options:
-        said.append(
+        warnings.append(
             f"Your question has {counted(len(answer.options), 'option')}, but the questions that calibrated this set "
             f"have {kind.options}. {NO_GUARANTEE} {_same_number(answer, kind)}"
         )
     if bool(answer.own.context) != kind.has_context:
         task = task_title(record.spec.task, bank_name(record.spec, record.provenance))
         has, have = ("a text", "have none") if answer.own.context else ("no text", "have one")
-        said.append(
+        warnings.append(
             f"Your question has {has} before it, but the calibration questions ({task}) {have}. {NO_GUARANTEE} Choose "
             "a run of another task as the calibration."
         )
     if answer.own.model != record.spec.asked_model:
-        said.append(
+        warnings.append(
             f"{answer.own.model} answered, but the calibration is that of {record.spec.model_name}. {NO_GUARANTEE} "
             f"Launch a run of {answer.own.model} on the New run page to calibrate it."
         )
     if not answer.is_as_recorded:
-        said.append(
+        warnings.append(
             f"The model no longer answers as it did in the run: asked again, its log-probabilities differ by "
             f"{answer.recorded_difference:.3g}, and at most {answer.tolerance:.3g} is expected. The weights or the "
             f"precision are probably others. {NO_GUARANTEE} Repeat the run on the New run page."
         )
     if answer.dropped:
-        said.append(
+        warnings.append(
             f"{counted(answer.dropped, 'example was', 'examples were')} left out so that the question fits into the "
             "model's context."
         )
     if answer.letter_mass < letter_mass.LITTLE and not _no_answer(answer, record):
-        said.append(
+        warnings.append(
             f"Only {letter_mass.share_text(answer.letter_mass)} of the next word's probability fell on the letters of "
             "the options. The model hardly read this as a question with options, so its preference among them means "
             "little."
         )
-    return said
+    return warnings
 
 
 def _same_number(answer: ModelAnswer, kind: QuestionKind) -> str:

@@ -108,13 +108,13 @@ def _with_latest_answer(view: OneQuestionView) -> OneQuestionView:
 
 def history(view: OneQuestionView) -> None:
     """List the questions of this session that have an answer, the latest first, once there are two."""
-    asked: tuple[str, ...] = st.session_state.get(HISTORY_KEY, ())
-    found = [answer for name in asked[:MOST_SHOWN] if (answer := _recorded_answer(name))]
-    if len(found) < 2:
+    names: tuple[str, ...] = st.session_state.get(HISTORY_KEY, ())
+    answers = [answer for name in names[:MOST_SHOWN] if (answer := _recorded_answer(name))]
+    if len(answers) < 2:
         return
     st.subheader("Asked in this session", anchor=False)
     st.caption(f"The set of each at alpha {alpha_value(view.alpha):g}, by {plain(SCORES[view.bars].title)}.")
-    for answer in found:
+    for answer in answers:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"asked_{answer.answer_id}"):
             here = answer.answer_id == view.answer
             text = plain(shortened(answer.own.question, 90))
@@ -148,10 +148,12 @@ def _set_of(answer: ModelAnswer, view: OneQuestionView) -> str:
         by = question_cache.calibrated_run(answer.own.run_id)
     except HedgeError:
         return "the run that calibrated it is gone"
-    _, found = one_question.asked(by, answer.logits)
-    standing = next(one for one in found if one.name == view.bars)
+    _, standings = one_question.asked(by, answer.logits)
+    standing = next(entry for entry in standings if entry.name == view.bars)
     members = standing.members(view.alpha, empty=view.empty)
-    kept = [option for option, inside in zip(answer.options, members, strict=True) if inside]
-    if not kept:
+    members_shown = [option for option, inside in zip(answer.options, members, strict=True) if inside]
+    if not members_shown:
         return "empty set"
-    return f"{len(kept)} of {len(answer.options)}: {', '.join(shortened(option, 24) for option in kept)}"
+    return (
+        f"{len(members_shown)} of {len(answer.options)}: {', '.join(shortened(option, 24) for option in members_shown)}"
+    )

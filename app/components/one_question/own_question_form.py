@@ -82,8 +82,8 @@ def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunR
     """
     by_id = {record.run_id: record for record in records}
     chosen = by_id.get(view.calibration)
-    asked = chosen or by_id.get(view.run) or default_run(records)
-    st.session_state.setdefault(MODEL_KEY, asked.spec.asked_model)
+    wanted = chosen or by_id.get(view.run) or default_run(records)
+    st.session_state.setdefault(MODEL_KEY, wanted.spec.asked_model)
     if chosen:
         return chosen
     model = str(st.session_state.get(MODEL_KEY) or "")
@@ -97,7 +97,7 @@ def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunR
         typed=len(options) if options else None,
         extra=_extra(),
         has_context=bool((st.session_state.get(CONTEXT_KEY) or "").strip()),
-        prefer=asked.run_id,
+        prefer=wanted.run_id,
     )
 
 
@@ -168,24 +168,24 @@ def question_form(record: RunRecord) -> None:
 
 def _problems() -> dict[str, str]:
     """One sentence for each field that has to be changed, by its name; "" is what concerns none of them."""
-    found: dict[str, str] = st.session_state.get(PROBLEMS_KEY) or {}
-    return found
+    problems: dict[str, str] = st.session_state.get(PROBLEMS_KEY) or {}
+    return problems
 
 
 def _problem(field: str) -> None:
     """Say what has to be changed, in a container: what follows keeps its place, and the button "Ask" the focus."""
     with st.container():
-        if said := _problems().get(field):
-            st.error(plain(sentence(said)))
+        if problem := _problems().get(field):
+            st.error(plain(sentence(problem)))
 
 
 def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view: OneQuestionView) -> None:
     """Show which model and calibration are used, with the choice of the model folded away."""
     known = models.bundled_models()
     if access.may(UserRole.LAUNCHER):
-        known = list(dict.fromkeys([*known, *(one.spec.asked_model for one in records)]))
+        known = list(dict.fromkeys([*known, *(earlier.spec.asked_model for earlier in records)]))
     chosen = str(st.session_state.get(MODEL_KEY) or "")
-    by_id = {one.run_id: one for one in records}
+    by_id = {earlier.run_id: earlier for earlier in records}
     name = _short_name(chosen) or "none chosen"
     may_name = access.may(UserRole.LAUNCHER)
     with st.popover(plain(f"Model: {name}"), width="stretch"):
@@ -212,7 +212,7 @@ def _short_name(model: str) -> str:
 def _pick_calibration(records: Sequence[RunRecord], record: RunRecord, model: str, *, automatic: bool) -> None:
     """Show which run calibrates, with a button to choose another. The list begins with the runs of the ``model``."""
     name = _short_name(model)
-    if any(one.spec.model_name == name for one in records):
+    if any(candidate.spec.model_name == name for candidate in records):
         st.session_state.setdefault(f"{CALIBRATION_PICKER}_pick_models", [name])
 
     def take(run_ids: tuple[str, ...]) -> None:
@@ -233,7 +233,7 @@ def _calibrate_automatically() -> None:
 def _model_chosen() -> None:
     """Return to the automatic calibration, unless the chosen one is of the newly chosen model."""
     st.session_state.pop(f"{CALIBRATION_PICKER}_pick_models", None)
-    by_id = {one.run_id: one for one in run_cache.runs().records}
+    by_id = {record.run_id: record for record in run_cache.runs().records}
     chosen = by_id.get(state.remembered(OneQuestionView).calibration)
     if chosen and chosen.spec.asked_model != st.session_state[MODEL_KEY]:
         state.change(OneQuestionView, calibration=AUTOMATIC)
@@ -285,7 +285,7 @@ def _send(view: OneQuestionView) -> None:
     st.session_state[PROBLEMS_KEY] = {}
     try:
         record = calibrating_run(askable_runs(), view)
-        asked = {
+        typed = {
             "model": str(st.session_state.get(MODEL_KEY) or ""),
             "run_id": record.run_id,
             "question": (st.session_state.get(QUESTION_KEY) or "").strip(),
@@ -293,10 +293,10 @@ def _send(view: OneQuestionView) -> None:
         }
         options = _typed_options()
         extra = _extra() and question_cache.question_kind(record.run_id).closing > 0
-        if found := custom_question.problems(**asked, options=options, extra=extra):
-            st.session_state[PROBLEMS_KEY] = found
+        if problems := custom_question.problems(**typed, options=options, extra=extra):
+            st.session_state[PROBLEMS_KEY] = problems
             return
-        own = CustomQuestion(**asked, options=options, extra=extra)
+        own = CustomQuestion(**typed, options=options, extra=extra)
         client.ask(own)
     except HedgeError as error:
         st.session_state[PROBLEMS_KEY] = {"": str(error)}
@@ -304,5 +304,5 @@ def _send(view: OneQuestionView) -> None:
     name = own.answer_id
     st.session_state[LATEST_KEY] = st.session_state[PENDING_KEY] = st.session_state[SEEN_KEY] = name
     st.session_state[ASKED_KEY] = _typed_texts()
-    earlier = [one for one in st.session_state.get(HISTORY_KEY, ()) if one != name]
+    earlier = [name_before for name_before in st.session_state.get(HISTORY_KEY, ()) if name_before != name]
     st.session_state[HISTORY_KEY] = (name, *earlier)

@@ -84,10 +84,10 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator) -> None:
         other_runs(shown, record, view)
         return
     version = f"{run_cache.version(record.run_id)}:{shown.question.id}"
-    asked = AskedQuestion(shown.question.question, shown.question.context, options, label)
+    question = AskedQuestion(shown.question.question, shown.question.context, options, label)
     ids = questions["id"]
     option_bars(
-        asked,
+        question,
         shown.standings,
         by,
         version=version,
@@ -96,7 +96,7 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator) -> None:
         on_turn=lambda by: _show(ids, at + by),
     )
     with place, st.container(width="content"):  # a fragment alone would take a line of its own
-        embed_question(asked, shown.standings, by, record=record, view=view)
+        embed_question(question, shown.standings, by, record=record, view=view)
     options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
     other_runs(shown, record, view)
 
@@ -182,26 +182,26 @@ def _show_random(ids: pd.Series, place: int) -> None:
 
 def _found(questions: pd.DataFrame, words: str) -> None:
     """Show a choice of the questions that contain every search word."""
-    asked = words.lower().split()
-    if not asked:
+    terms = words.lower().split()
+    if not terms:
         return
     texts = (questions["group"] + " " + questions["question"]).str.lower()
     holds = pd.Series(True, index=questions.index)
-    for word in asked[:8]:
+    for word in terms[:8]:
         holds &= texts.str.contains(word, regex=False)
-    found = questions[holds]
-    if found.empty:
+    matching = questions[holds]
+    if matching.empty:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("No question contains all of these words.", width="content")
             st.button("Clear the search", on_click=_clear_search)
         return
-    shown = dict(zip(found["id"], found["question"], strict=True))
+    shown = dict(zip(matching["id"], matching["question"], strict=True))
     st.selectbox(
-        counted(len(found), "question contains them", "questions contain them"),
+        counted(len(matching), "question contains them", "questions contain them"),
         list(shown)[:MOST_FOUND],
         index=None,
         format_func=lambda name: shortened(shown[name], 120),
-        placeholder="Choose one" + (f" of the first {MOST_FOUND}" if len(found) > MOST_FOUND else ""),
+        placeholder="Choose one" + (f" of the first {MOST_FOUND}" if len(matching) > MOST_FOUND else ""),
         key=FOUND_KEY,
         on_change=_chosen,
     )
@@ -236,14 +236,14 @@ def no_answer(reason: str, options: Sequence[str]) -> None:
 def options_in_full(
     probabilities: FloatArray,
     options: tuple[str, ...],
-    found: Sequence[OptionPValues],
+    standings: Sequence[OptionPValues],
     by: CalibratedRun,
     *,
     label: int | None,
     view: OneQuestionView,
 ) -> None:
     """Show each option's rank, probability, score and p-value by the chosen score, folded away, with a download."""
-    standing = next(one for one in found if one.name == view.bars)
+    standing = next(entry for entry in standings if entry.name == view.bars)
     threshold = float(by.scores[view.bars].thresholds()[view.alpha - 1])
     members = standing.members(view.alpha, empty=view.empty)
     frame = one_question.option_frame(
@@ -266,7 +266,7 @@ def options_in_full(
             alt="The question's options with probability, rank, score and p-value",
         )
         download("Download the options as CSV", frame, f"options-{view.bars}", about([by.run_id], view.alpha))
-        scores = one_question.score_frame(tuple(found), by, view.alpha, empty=view.empty)
+        scores = one_question.score_frame(tuple(standings), by, view.alpha, empty=view.empty)
         download("Download every score as CSV", scores, "scores", about([by.run_id], view.alpha))
 
 
@@ -303,12 +303,14 @@ def _open_other_run(run_id: str, question_id: str) -> None:
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
     """Show the same question in every other finished run that tested it."""
-    found = question_cache.in_other_runs(record.run_id, shown.question.id, MOST_RUNS)
-    notes = _left_out(found)
-    if len(found.tested) > 1:
+    others = question_cache.in_other_runs(record.run_id, shown.question.id, MOST_RUNS)
+    notes = _left_out(others)
+    if len(others.tested) > 1:
         st.subheader("The same question in other runs", anchor=False)
-        here_first = sorted(found.tested, key=lambda one: (one[0].run_id != record.run_id, reading_order(one[0])))
-        names = _titles_without_task([other for other, _ in found.tested])
+        here_first = sorted(
+            others.tested, key=lambda entry: (entry[0].run_id != record.run_id, reading_order(entry[0]))
+        )
+        names = _titles_without_task([other for other, _ in others.tested])
         versions = [run_cache.version(other.run_id) for other, _ in here_first]
         here = replace(view, question=shown.question.id)
         run_table(
@@ -339,26 +341,26 @@ def _titles_without_task(records: Sequence[RunRecord]) -> dict[str, str]:
     return names if others else {name: title.replace(f" · {first}", "", 1) for name, title in names.items()}
 
 
-def _left_out(found: QuestionInOtherRuns) -> str:
-    said = []
-    if found.untested:
-        said.append(
-            f"In {counted(found.untested, 'other run')}, the question calibrates or is shown as an example, so it "
+def _left_out(others: QuestionInOtherRuns) -> str:
+    sentences = []
+    if others.untested:
+        sentences.append(
+            f"In {counted(others.untested, 'other run')}, the question calibrates or is shown as an example, so it "
             "has no set there."
         )
-    if found.unanswered:
-        said.append(f"In {counted(found.unanswered, 'other run')}, the letters are no answer to this question.")
-    if found.left_out:
-        said.append(
-            f"{counted(found.left_out, 'more run')} asked this question and "
-            f"{'is' if found.left_out == 1 else 'are'} not shown here."
+    if others.unanswered:
+        sentences.append(f"In {counted(others.unanswered, 'other run')}, the letters are no answer to this question.")
+    if others.left_out:
+        sentences.append(
+            f"{counted(others.left_out, 'more run')} asked this question and "
+            f"{'is' if others.left_out == 1 else 'are'} not shown here."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def embed_question(
-    asked: AskedQuestion,
-    found: Sequence[OptionPValues],
+    question: AskedQuestion,
+    standings: Sequence[OptionPValues],
     by: CalibratedRun,
     *,
     record: RunRecord,
@@ -368,7 +370,7 @@ def embed_question(
 
     def made(theme: str, texts: bool) -> bytes:
         source = run_source(run_cache.evaluation(record.run_id), name=title(record))
-        data = embedded_bars(asked, found, by, view)
+        data = embedded_bars(question, standings, by, view)
         return embed_html("one-question", data, title=TITLE, source=source, theme=theme)
 
     name = about([record.run_id], view.alpha).file_name("one-question", "html")

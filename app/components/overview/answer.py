@@ -62,11 +62,11 @@ class Section:
 def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Section:
     """Show the section. The headline speaks of the ``showcase``'s task if it is among those shown."""
     shared = overview_cache.shared_view(view)
-    of = overview_cache.kept(
+    section = overview_cache.kept(
         finished,
         ("section", shared),
         lambda: _section(showcase, finished, shared),
-        lasts=lambda made: not made.problems,
+        lasts=lambda value: not value.problems,
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("Which model hedges well?", anchor=False, width="content")
@@ -74,30 +74,30 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
             if view.figure != "runs":
                 published_switch.show(view)
             controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY, label_visibility="collapsed")
-    if of.headline:
-        st.markdown(plain(of.headline))
-    _controls(view, of.active, of.offered)
-    _hidden_own(of.hidden)
-    alone = bool(of.printed) and view.figure != "runs"
-    if not of.specs and alone:
+    if section.headline:
+        st.markdown(plain(section.headline))
+    _controls(view, section.active, section.offered)
+    _hidden_own(section.hidden)
+    alone = bool(section.printed) and view.figure != "runs"
+    if not section.specs and alone:
         st.caption("No run here matches the filters. Only published figures are shown.")
-    elif not of.specs:
-        filters.none_matches(filters.in_words(of.active, of.offered, narrowing=True))
-    if not of.table.empty or (alone and not of.specs):
-        _figure(of, finished, view)
-    if not of.table.empty:
+    elif not section.specs:
+        filters.none_matches(filters.in_words(section.active, section.offered, narrowing=True))
+    if not section.table.empty or (alone and not section.specs):
+        _figure(section, finished, view)
+    if not section.table.empty:
         rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-        export.section(of.table["run"].tolist(), rule, EXPORTED, key="overview_export")
-    return of
+        export.section(section.table["run"].tolist(), rule, EXPORTED, key="overview_export")
+    return section
 
 
 def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Section:
     values, active = filters.with_published(offered(finished), view), filters.active_filter(view, finished)
-    kept = [record for record in finished if active.keeps(record)]
-    table, problems = overview_cache.overview(kept, view.alpha, view.score)
+    records = [record for record in finished if active.keeps(record)]
+    table, problems = overview_cache.overview(records, view.alpha, view.score)
     if not table.empty:
-        table = table.assign(shots=table["run"].map({record.run_id: record.spec.shots for record in kept}))
-    specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in kept}
+        table = table.assign(shots=table["run"].map({record.run_id: record.spec.shots for record in records}))
+    specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in records}
     models = model_titles(specs)
     names = {run: " · ".join([models[run], *differences(spec)]) for run, spec in specs.items()}
     return Section(
@@ -108,16 +108,16 @@ def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewV
         printed=tuple(published.results(active)) if view.published == "on" else (),
         specs=specs,
         headline=headline(table, names, view.score, view.alpha, task=record_task_key(showcase)),
-        words=_words(kept, active, values),
+        words=_words(records, active, values),
         hidden=sum(is_own(one) for one in finished if one.run_id not in specs),
     )
 
 
-def _words(kept: Sequence[RunRecord], active: RunFilter, values: filters.Offered) -> str:
+def _words(records: Sequence[RunRecord], active: RunFilter, values: filters.Offered) -> str:
     """Which runs are shown, in words: how a model was asked, unless all are of classifiers."""
-    classifiers = sum(bool(record.provenance.get(OF_CLASSES)) for record in kept)
-    words = filters.in_words(active, values, asked=classifiers < len(kept) or not kept)
-    return f"{MODELS_ALONE}: {words}" if 0 < classifiers < len(kept) else words
+    classifiers = sum(bool(record.provenance.get(OF_CLASSES)) for record in records)
+    words = filters.in_words(active, values, asked=classifiers < len(records) or not records)
+    return f"{MODELS_ALONE}: {words}" if 0 < classifiers < len(records) else words
 
 
 def _controls(view: OverviewView, active: RunFilter, values: filters.Offered) -> None:
@@ -134,8 +134,8 @@ def _hidden_own(hidden: int) -> None:
     """Say that the filters hide some of a person's own runs, with a button that shows them."""
     if hidden:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            said = "is" if hidden == 1 else "are"
-            st.caption(f"{counted(hidden, 'run')} of yours {said} hidden by the filters.", width="content")
+            verb = "is" if hidden == 1 else "are"
+            st.caption(f"{counted(hidden, 'run')} of yours {verb} hidden by the filters.", width="content")
             st.button(
                 "Show all of mine",
                 type="tertiary",
@@ -145,41 +145,41 @@ def _hidden_own(hidden: int) -> None:
             )
 
 
-def _figure(of: Section, finished: Sequence[RunRecord], view: OverviewView) -> None:
+def _figure(section: Section, finished: Sequence[RunRecord], view: OverviewView) -> None:
     shared = overview_cache.shared_view(view)
     # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     if view.figure == "matrix":
-        mount("matrix", **overview_cache.kept(finished, ("matrix", shared), lambda: _matrix(of, shared)))
+        mount("matrix", **overview_cache.kept(finished, ("matrix", shared), lambda: _matrix(section, shared)))
         return
-    st.caption(plain(of.words))
+    st.caption(plain(section.words))
     if view.figure == "scatter":
         from app.components.overview import scatter
 
         panels = overview_cache.kept(
-            finished, ("panels", shared), lambda: scatter.scatter_panels(of.table, shared, of.printed)
+            finished, ("panels", shared), lambda: scatter.scatter_panels(section.table, shared, section.printed)
         )
-        scatter.scatter(of.table, view, panels)
+        scatter.scatter(section.table, view, panels)
     else:
         from app.components.shared import figures
 
-        ordered = overview_cache.kept(finished, ("ordered", shared), lambda: _ordered(of))
-        leading = overview_cache.kept(finished, ("leads", shared), lambda: leads(ordered, of.specs))
+        ordered = overview_cache.kept(finished, ("ordered", shared), lambda: _ordered(section))
+        leading = overview_cache.kept(finished, ("leads", shared), lambda: leads(ordered, section.specs))
         # The words above the table say these settings once for all of its runs.
-        fixed = [name for name in SETTINGS if len(getattr(of.active, name)) == 1]
+        fixed = [name for name in SETTINGS if len(getattr(section.active, name)) == 1]
         run_table.grouped_runs(ordered, leading, view.score, without=fixed)
         run_table.caveats(ordered)
         about = figures.about(ordered["run"].tolist(), view.alpha)
         figures.download("Download these runs as CSV", ordered, "overview", about)
 
 
-def _ordered(of: Section) -> pd.DataFrame:
+def _ordered(section: Section) -> pd.DataFrame:
     """The frame in the order of the table; a model's name says its weights where runs of it have different ones."""
-    ordered = by_model_and_task(of.table, of.specs)
-    return ordered.assign(model=ordered["run"].map(model_titles(of.specs)))
+    ordered = by_model_and_task(section.table, section.specs)
+    return ordered.assign(model=ordered["run"].map(model_titles(section.specs)))
 
 
-def _matrix(of: Section, view: OverviewView) -> dict[str, Any]:
+def _matrix(section: Section, view: OverviewView) -> dict[str, Any]:
     """What the component shows of the runs of the section and of published results."""
-    own = frozenset(run for run in of.specs if not store.is_bundled(run))
-    found = Matrix((), (), {}) if of.table.empty else matrix(of.table, of.specs, own, view.score)
-    return matrix_data(*published.below(found, of.printed), of.specs, of.words, view)
+    own = frozenset(run for run in section.specs if not store.is_bundled(run))
+    own_matrix = Matrix((), (), {}) if section.table.empty else matrix(section.table, section.specs, own, view.score)
+    return matrix_data(*published.below(own_matrix, section.printed), section.specs, section.words, view)

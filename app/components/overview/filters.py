@@ -47,17 +47,19 @@ Offered = Mapping[str, Mapping[str, str]]
 
 def active_filter(view: OverviewView, records: Sequence[RunRecord]) -> RunFilter:
     """The filter that the view describes, with the page's defaults where the view leaves a setting open."""
-    asked = {name: _names(getattr(view, field)) for name, field in FIELDS.items()}
-    if YOURS in asked["sources"]:
-        asked["sources"] = tuple(dict.fromkeys([*OWN_SOURCES, *(one for one in asked["sources"] if one != YOURS)]))
-    left_open = [name for name in SETTINGS if not asked[name]]
-    chosen = RunFilter(**{name: () if ALL in values else values for name, values in asked.items()})
+    named = {name: _names(getattr(view, field)) for name, field in FIELDS.items()}
+    if YOURS in named["sources"]:
+        named["sources"] = tuple(
+            dict.fromkeys([*OWN_SOURCES, *(source for source in named["sources"] if source != YOURS)])
+        )
+    left_open = [name for name in SETTINGS if not named[name]]
+    chosen = RunFilter(**{name: () if ALL in values else values for name, values in named.items()})
     return resolved(chosen, left_open, records)
 
 
 def with_published(offered: Offered, view: OverviewView) -> Offered:
     """What the filters offer, with the published tables among the sources unless they are switched off."""
-    tables = {name: f"{of.title}, published" for name, of in published.SOURCES.items()}
+    tables = {name: f"{source.title}, published" for name, source in published.SOURCES.items()}
     return offered if view.published == "off" else {**offered, "sources": {**offered["sources"], **tables}}
 
 
@@ -79,15 +81,15 @@ def filter_controls(view: OverviewView, active: RunFilter, offered: Offered) -> 
 def in_words(active: RunFilter, offered: Offered, *, narrowing: bool = False, asked: bool = True) -> str:
     """The filters in words; with ``narrowing``, only those that leave runs out, and without ``asked``, not those of how
     a model was asked, which no classifier was."""
-    said = []
+    parts = []
     for name in ("sources", "models", "tasks", *(SETTINGS if asked else ())):
         values = getattr(active, name)
         titles = {**TITLES.get(name, {}), **offered[name]}
         if values:
-            said.append(", ".join(titles.get(value, value) for value in values))
+            parts.append(", ".join(titles.get(value, value) for value in values))
         elif name in SETTINGS and not narrowing:
-            said.append(ALL_TITLES[name])
-    text = " · ".join(said)
+            parts.append(ALL_TITLES[name])
+    text = " · ".join(parts)
     return text if active.models else f"{text[:1].upper()}{text[1:]}"  # not a model's name
 
 

@@ -27,7 +27,7 @@ OPENS_SHELF = "Opens the shelf, from which its results can be brought in"
 
 
 def matrix_data(
-    found: Matrix,
+    matrix: Matrix,
     blocks: Sequence[PublishedBlock],
     specs: Mapping[str, RunSpec],
     filtered: str,
@@ -36,7 +36,7 @@ def matrix_data(
     """What the component shows: the matrix with its key, and the ``blocks`` of published figures below it.
     ``filtered`` says in words which runs it holds."""
     score = SCORES[view.score].title
-    cells = [found.cells.get((i, j)) for i in range(len(found.rows)) for j in range(len(found.columns))]
+    cells = [matrix.cells.get((i, j)) for i in range(len(matrix.rows)) for j in range(len(matrix.columns))]
     short = any(cell and cell.too_few_covered for cell in cells)
     marks = ["! coverage is too low to be chance, corrected for the number of cells"] * short
     marks += [f"{MARK} the run has caveats, which its hover shows"] * any(cell and cell.caveats for cell in cells)
@@ -44,14 +44,14 @@ def matrix_data(
         "caption": f"Mean set size by {score}, and accuracy, of each model on each task",
         "corner": {"title": "Options in a set, on average", "below": filtered},
         "meaning": score_meaning(view.score).lower(),
-        "columns": [{"title": column.title, "below": _of_column(column)} for column in found.columns],
+        "columns": [{"title": column.title, "below": _of_column(column)} for column in matrix.columns],
         "rows": [
             {
                 "title": row.model,
                 "details": _of_row(row, specs[row.run]),
-                "cells": [_cell(found, i, j, view) for j in range(len(found.columns))],
+                "cells": [_cell(matrix, i, j, view) for j in range(len(matrix.columns))],
             }
-            for i, row in enumerate(found.rows)
+            for i, row in enumerate(matrix.rows)
         ],
         "published": [_block(block, view) for block in blocks],
         "key": {
@@ -64,17 +64,17 @@ def matrix_data(
 
 
 def _of_column(column: Column) -> str:
-    said = counted(column.options, "option")
-    return f"{said} · {counted(column.questions, 'question')}" if column.questions else said
+    words = counted(column.options, "option")
+    return f"{words} · {counted(column.questions, 'question')}" if column.questions else words
 
 
 def _of_row(row: Row, spec: RunSpec) -> str:
-    said = [CLASSES_TITLE] if row.classes else differences(spec)
-    return " · ".join([*said, *["yours"] * row.own])
+    words = [CLASSES_TITLE] if row.classes else differences(spec)
+    return " · ".join([*words, *["yours"] * row.own])
 
 
-def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] | None:
-    cell = found.cells.get((i, j))
+def _cell(matrix: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] | None:
+    cell = matrix.cells.get((i, j))
     if cell is None:
         return None
     return {
@@ -84,18 +84,18 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
         "shade": cell.shade,
         "smallest": cell.smallest,
         "warning": "!" * cell.too_few_covered + MARK * bool(cell.caveats),
-        "said": _lines(cell, f"{found.rows[i].model} on {found.columns[j].title}"),
+        "said": _lines(cell, f"{matrix.rows[i].model} on {matrix.columns[j].title}"),
     }
 
 
 def _block(block: PublishedBlock, view: OverviewView) -> dict[str, Any]:
     """The rows of one published table."""
-    of = SOURCES[block.source]
-    own = [one for row in block.rows for one in row.cells if one]
-    all_there = all(one.shelf_model for one in own)
+    source = SOURCES[block.source]
+    own = [result for row in block.rows for result in row.cells if result]
+    all_there = all(result.shelf_model for result in own)
     return {
-        "title": f"Published by {of.title}, not computed here",
-        "note": f"{of.note} Alpha and the score above do not change these figures.",
+        "title": f"Published by {source.title}, not computed here",
+        "note": f"{source.note} Alpha and the score above do not change these figures.",
         # The lines that the hover of every cell ends with; sent once.
         "says": [
             *source_lines(block.source),
@@ -109,7 +109,7 @@ def _block(block: PublishedBlock, view: OverviewView) -> dict[str, Any]:
             {
                 "title": row.model,
                 "details": _over_tasks(row.cells),
-                "cells": [_published_cell(one, view, said=not all_there) for one in row.cells],
+                "cells": [_published_cell(result, view, said=not all_there) for result in row.cells],
             }
             for row in block.rows
         ],
@@ -117,31 +117,31 @@ def _block(block: PublishedBlock, view: OverviewView) -> dict[str, Any]:
 
 
 def _over_tasks(cells: Sequence[PublishedResult | None]) -> str:
-    mean = next((one.mean_over_tasks for one in cells if one), None)
+    mean = next((result.mean_over_tasks for result in cells if result), None)
     return "" if mean is None else f"{mean:.2f} options over all tasks"
 
 
-def _published_cell(one: PublishedResult | None, view: OverviewView, *, said: bool) -> dict[str, Any] | None:
+def _published_cell(result: PublishedResult | None, view: OverviewView, *, said: bool) -> dict[str, Any] | None:
     """The cell of a published result. With ``said``, its own hover says that it opens the shelf, if it does."""
-    if one is None:
+    if result is None:
         return None
     size = "Its set size on this task is not printed"
-    if one.set_size is not None:
-        size = f"Mean set size {one.set_size:.2f} of {one.k} options"
+    if result.set_size is not None:
+        size = f"Mean set size {result.set_size:.2f} of {result.k} options"
     lines = [
-        f"{one.model} on {task_title(one.task, one.bank)}",
+        f"{result.model} on {task_title(result.task, result.bank)}",
         size,
-        f"Accuracy {_percent(one.accuracy)}",
+        f"Accuracy {_percent(result.accuracy)}",
     ]
-    if said and one.shelf_model:
+    if said and result.shelf_model:
         lines.append(OPENS_SHELF)
-    shelf = SOURCES[one.source].shelf
-    address = state.linked(DataView, view, shelf=shelf, shelf_model=one.shelf_model, shelf_data=one.data)
+    shelf = SOURCES[result.source].shelf
+    address = state.linked(DataView, view, shelf=shelf, shelf_model=result.shelf_model, shelf_data=result.data)
     return {
-        "target": target(navigation.DATA, address) if one.shelf_model else None,
-        "size": "" if one.set_size is None else f"{one.set_size:.1f}",
-        "right": f"{one.accuracy:.0%} right",
-        "shade": 0.0 if one.set_size is None else shade(one.set_size, one.k),
+        "target": target(navigation.DATA, address) if result.shelf_model else None,
+        "size": "" if result.set_size is None else f"{result.set_size:.1f}",
+        "right": f"{result.accuracy:.0%} right",
+        "shade": 0.0 if result.set_size is None else shade(result.set_size, result.k),
         "said": lines,
     }
 
@@ -161,8 +161,8 @@ def _lines(cell: Cell, title: str) -> list[str]:
     return [*lines, *[cell.caveats] * bool(cell.caveats), "Opens in the Alpha lab"]
 
 
-def _ends(of: Estimate, form: str) -> str:
-    return f"{of.low:{form}} to {of.high:{form}}"
+def _ends(estimate: Estimate, form: str) -> str:
+    return f"{estimate.low:{form}} to {estimate.high:{form}}"
 
 
 def _percent(share: float) -> str:

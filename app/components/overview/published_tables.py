@@ -44,16 +44,16 @@ def alike_models(table: pd.DataFrame, score: str) -> None:
 def published_tables(table: pd.DataFrame, score: str) -> None:
     """Show published figures, marked as such, with our own figures of the same tasks below them."""
     for name, source in SOURCES.items():
-        found = published(name)
+        results = published(name)
         st.markdown(plain(f"{source.title}, published ({source.printed})"))
-        said = st.empty()
-        shown = found[["source", "model", "task", "bank", "accuracy", "mean_set_size"]]
+        place = st.empty()
+        shown = results[["source", "model", "task", "bank", "accuracy", "mean_set_size"]]
         if not table.empty:
             own = table.assign(source="computed here", mean_set_size=table[f"{score}_set_size"])
-            own = own[own["task"].isin(set(found["task"]))]
+            own = own[own["task"].isin(set(results["task"]))]
             shown = pd.concat([shown, own[list(shown.columns)]], ignore_index=True)
         shown = shown.assign(task=task_titles(shown), accuracy=100 * shown["accuracy"])
-        said.caption(plain(f"{source.note} {len(shown)} rows: scroll in the table to see all of them."))
+        place.caption(plain(f"{source.note} {len(shown)} rows: scroll in the table to see all of them."))
         st.dataframe(
             shown.sort_values(["task", "accuracy"], ascending=[True, False], ignore_index=True),
             placeholder="–",
@@ -69,8 +69,8 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
             },
             alt=f"Figures published by {source.title} beside those of runs here",
         )
-        about = About(found["model"].unique().tolist(), found["task"].unique().tolist())
-        figures.download(f"{source.title} as CSV", found, f"published-{name}", about)
+        about = About(results["model"].unique().tolist(), results["task"].unique().tolist())
+        figures.download(f"{source.title} as CSV", results, f"published-{name}", about)
 
 
 def _percent(share: float) -> str:

@@ -27,13 +27,13 @@ OPENED_KEY = "opened_ranges"
 def ranges_table(records: Sequence[RunRecord], others: Sequence[RunRecord], view: OverviewView) -> None:
     """Show the runs that the filters keep; ``others`` are the runs with exact figures, which decide the defaults."""
     active = filters.active_filter(view, [*records, *others])
-    kept = [record for record in records if active.keeps(record)][:SHOWN]
+    matching = [record for record in records if active.keeps(record)][:SHOWN]
     rows, shown, caveats = [], [], []
-    for record in kept:
+    for record in matching:
         try:
-            row, said = _row(record, view.alpha), _caveats(record, view.alpha)
-            rows.append(row | {"Run": marked(row["Run"], said)})
-            caveats.append((row["Run"], said))
+            row, note = _row(record, view.alpha), _caveats(record, view.alpha)
+            rows.append(row | {"Run": marked(row["Run"], note)})
+            caveats.append((row["Run"], note))
             shown.append(record.run_id)
         except HedgeError as error:
             st.warning(plain(sentence(str(error))))
@@ -57,8 +57,8 @@ def ranges_table(records: Sequence[RunRecord], others: Sequence[RunRecord], view
 
 def _caveats(record: RunRecord, alpha: int) -> str:
     """The caveats of the run besides the bounds, which all of these runs have."""
-    found = bounded_cache.bounded_report(record.run_id, alpha).caveats
-    return in_one(caveat for caveat in found if caveat.kind != "bounded")
+    caveats = bounded_cache.bounded_report(record.run_id, alpha).caveats
+    return in_one(caveat for caveat in caveats if caveat.kind != "bounded")
 
 
 def _open_column(run_ids: list[str]) -> Any:
@@ -81,12 +81,12 @@ def _open(run_ids: list[str]) -> None:
 def _row(record: RunRecord, alpha: int) -> dict[str, Any]:
     report = bounded_cache.bounded_report(record.run_id, alpha)
     row: dict[str, Any] = {"Run": f"{record.spec.model_name} · {record_task_title(record)}"}
-    for name, of in report.scores.items():
+    for name, figures in report.scores.items():
         words = SCORES[name].title
         row |= {
-            f"{words} size": _sizes(of.mean_set_size),
-            f"{words} coverage": _shares(of.coverage),
-            f"{words} exact": 100 * of.exact_share,
+            f"{words} size": _sizes(figures.mean_set_size),
+            f"{words} coverage": _shares(figures.coverage),
+            f"{words} exact": 100 * figures.exact_share,
         }
     settings = " · ".join(differences(record.spec))
     return row | {"Accuracy": _shares(report.accuracy), "Questions": report.n_test, "Settings": settings}

@@ -39,9 +39,9 @@ def _number(title: str, format: str, width: int | None, help: str | None = None)
 def _of_score(score: str, widths: tuple[int | None, int | None] = (None, None)) -> dict[str, Any]:
     """Coverage and set size for a score."""
     title = SCORES[score].title
-    said = f"The share of {title} sets that hold the truth."
+    sentence = f"The share of {title} sets that hold the truth."
     return {
-        f"{score}_coverage": _number(f"{title} coverage", "%.1f%%", widths[0], said),
+        f"{score}_coverage": _number(f"{title} coverage", "%.1f%%", widths[0], sentence),
         f"{score}_set_size": _number(f"{title} size", "%.2f", widths[1], SIZE_HELP),
     }
 
@@ -98,7 +98,11 @@ def columns_of(score: str) -> dict[str, Any]:
     title = SCORES[score].title
     own = _of_score(score) | {f"{score}_uacc": _number(f"{title} UAcc", "%.3f", None, f"The same by {title}.")}
     before = list(SHOWN)[: list(SHOWN).index("lac_coverage")]
-    return {name: SHOWN[name] for name in before} | own | {name: of for name, of in SHOWN.items() if name not in before}
+    return (
+        {name: SHOWN[name] for name in before}
+        | own
+        | {name: column for name, column in SHOWN.items() if name not in before}
+    )
 
 
 @st.fragment
@@ -113,8 +117,8 @@ def grouped_runs(table: pd.DataFrame, leads: pd.Series, score: str, *, without: 
     ticked = finished_runs(table[leads].reset_index(drop=True), score, without=without)
     others = table[~leads].reset_index(drop=True)
     if not others.empty:
-        said = counted(len(others), "more run") + " of these models and tasks, with other settings"
-        with st.expander(said, key="other_runs_open", on_change="rerun") as folded:
+        words = counted(len(others), "more run") + " of these models and tasks, with other settings"
+        with st.expander(words, key="other_runs_open", on_change="rerun") as folded:
             if folded.open:
                 ticked += finished_runs(others, score, key="other_runs", without=without)
     with above:
@@ -125,11 +129,11 @@ def _open_ticked(run_ids: Sequence[str]) -> None:
     """Show buttons that open the ticked runs on the pages that show several runs. They are shown before a run is
     ticked, too, so that the table does not move.
     """
-    said = {0: "the chosen runs", 1: "the chosen run"}.get(len(run_ids), f"the {len(run_ids)} chosen runs")
+    words = {0: "the chosen runs", 1: "the chosen run"}.get(len(run_ids), f"the {len(run_ids)} chosen runs")
     off, runs = not 0 < len(run_ids) <= MOST_COMPARED, ",".join(run_ids)
-    if st.button(f"Compare {said}", key="ticked_compare", disabled=off):
+    if st.button(f"Compare {words}", key="ticked_compare", disabled=off):
         navigation.go(navigation.COMPARE, **state.address_of(state.fresh(CompareView, runs=runs)))
-    if st.button(f"Calibration of {said}", key="ticked_calibration", disabled=off):
+    if st.button(f"Calibration of {words}", key="ticked_calibration", disabled=off):
         navigation.go(navigation.CALIBRATION, **state.address_of(state.fresh(CalibrationView, runs=runs)))
     if not run_ids:
         st.caption("Tick runs to open them. A click on a model opens it in the Alpha lab.", width="content")
@@ -146,11 +150,11 @@ def finished_runs(
     """Show the overview frame as a table without some columns, and return the ids of the runs that are ticked. A click
     on a model's name opens its run.
     """
-    columns = {name: of for name, of in columns_of(score).items() if name not in without}
+    columns = {name: column for name, column in columns_of(score).items() if name not in without}
     settings = {name: [setting_title(name, value) for value in table[name]] for name in ("strategy", "form", "dtype")}
     shown = table.assign(
         task=task_titles(table),
-        model=[marked(model, said) for model, said in zip(table["model"], table[COLUMN], strict=True)],
+        model=[marked(model, mark) for model, mark in zip(table["model"], table[COLUMN], strict=True)],
         accuracy=100 * table["accuracy"],
         **settings,
         **{name: 100 * table[name] for name in columns if name.endswith("_coverage")},

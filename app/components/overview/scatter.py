@@ -50,18 +50,21 @@ def scatter_panels(table: pd.DataFrame, view: OverviewView, printed: Sequence[Pu
     styles = [] if table.empty else model_styles(table["model"].tolist())
     panels = accuracy_against_size(table, view.score, frame)
     return ScatterPanels(
-        tuple({"name": one.name, "meaning": COLORS[one.meaning], "path": one.shape} for one in styles),
+        tuple(
+            {"name": run_style.name, "meaning": COLORS[run_style.meaning], "path": run_style.shape}
+            for run_style in styles
+        ),
         not frame.empty,
         tuple((panel, panel.figure.page_spec()) for panel in panels),
     )
 
 
-def scatter(table: pd.DataFrame, view: OverviewView, of: ScatterPanels) -> None:
+def scatter(table: pd.DataFrame, view: OverviewView, panels: ScatterPanels) -> None:
     """Show the panels with their legend, and pairs of models that differ only in certainty."""
-    mount("legend", models=of.models, published="published, not computed here" if of.has_published else "")
+    mount("legend", models=panels.models, published="published, not computed here" if panels.has_published else "")
     st.html(style.PANELS)
     with st.container(key=style.PANELS_KEY):
-        for panel, spec in of.panels:
+        for panel, spec in panels.panels:
             key = f"scatter-{panel.key}"
             with st.container():
                 options = counted(panel.options, "option").replace(" ", UNBROKEN)
@@ -73,7 +76,7 @@ def scatter(table: pd.DataFrame, view: OverviewView, of: ScatterPanels) -> None:
             "Each mark is a run, with the 95% intervals of its accuracy and its mean set size. Of two models that are "
             "right equally often on the same questions, the one further down keeps the same promise with fewer "
             "options. A click on a mark opens the run in the Alpha lab."
-            + (" " + PUBLISHED_SAID if of.has_published else ""),
+            + (" " + PUBLISHED_SAID if panels.has_published else ""),
             width="stretch",
         )
         if table.empty:
@@ -85,9 +88,11 @@ def scatter(table: pd.DataFrame, view: OverviewView, of: ScatterPanels) -> None:
 
 def published_frame(printed: Sequence[PublishedResult]) -> pd.DataFrame:
     """The results whose set size is printed, as the panels draw them."""
-    shown = [one for one in printed if one.set_size is not None]
+    shown = [result for result in printed if result.set_size is not None]
     columns = ("model", "task", "bank", "accuracy", "set_size", "k")
-    rows = [[*(getattr(one, name) for name in columns), one.key, *source_lines(one.source)] for one in shown]
+    rows = [
+        [*(getattr(result, name) for name in columns), result.key, *source_lines(result.source)] for result in shown
+    ]
     return pd.DataFrame(rows, columns=[*columns, "task_key", "source", "note"])
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
 from app import navigation, state
 from app.caches import overview_cache
@@ -17,13 +18,18 @@ from app.state.compare import CompareView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.overview import OverviewView
+from core import access
+from core.access import UserRole
 from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import HedgeError, UnreadableRunError
 from core.questions.bank_names import task_title
 from core.reports.overview.example_question import LONGEST_OPTION
 from core.reports.run_filter import record_task_key, task_order
+from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+
+ENTRY = "llm-uncertainty-bench"
 
 CURVE_STEP = 10
 """The curve has a point for every so many thousandths of alpha."""
@@ -40,7 +46,7 @@ def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVi
     shared = overview_cache.shared_view(view)
     try:
         cards, _ = overview_cache.kept(
-            finished, ("ways", shared), lambda: _cards(showcase, finished, shared), lasts=lambda made: not made[1]
+            finished, ("ways", shared), lambda: _cards(showcase, finished, shared), lasts=lambda value: not value[1]
         )
     except UnreadableRunError:
         raise
@@ -73,8 +79,12 @@ def _with_short_question(showcase: RunRecord, finished: Sequence[RunRecord], vie
     def same_but_task(spec: RunSpec) -> bool:
         return replace(spec, task=here.task, batch_size=here.batch_size) == here
 
-    others = [one for one in finished if one is not showcase and same_but_task(one.spec)]
-    for record in (showcase, *sorted(others, key=lambda one: task_order(record_task_key(one)))):
+    others = [
+        record_of_run
+        for record_of_run in finished
+        if record_of_run is not showcase and same_but_task(record_of_run.spec)
+    ]
+    for record in (showcase, *sorted(others, key=lambda record_of_run: task_order(record_task_key(record_of_run)))):
         if overview_cache.example(record.run_id, view.score).short:
             return record
     return showcase
@@ -104,7 +114,7 @@ def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
     rows = table.sort_values([size, "run"], kind="stable").head(MOST_BARS).to_dict("records")
     first = rows[0]
     title = task_title(first["task"], first["bank"])
-    said = "; ".join(f"{row['model']} {row[size]:.1f}" for row in rows)
+    words = "; ".join(f"{row['model']} {row[size]:.1f}" for row in rows)
     runs = ",".join(row["run"] for row in rows[:MOST_COMPARED])
     return {
         "kind": "bars",
@@ -114,14 +124,14 @@ def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
         "target": target(navigation.COMPARE, state.linked(CompareView, view, runs=runs)),
         "heading": f"Options in a set, {title}",
         "bars": [{"name": shortened(row["model"], LONGEST_NAME), "size": float(row[size])} for row in rows],
-        "label": f"Mean set sizes on {title}: {said}.",
+        "label": f"Mean set sizes on {title}: {words}.",
     }
 
 
 def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
-    of = overview_cache.example(run.run_id, view.score)
+    example = overview_cache.example(run.run_id, view.score)
     threshold = overview_cache.summary(run.run_id, view.score).scores[view.score].curve.thresholds[view.alpha - 1]
-    options = zip(of.options, of.probabilities.tolist(), of.members(float(threshold)), strict=True)
+    options = zip(example.options, example.probabilities.tolist(), example.members(float(threshold)), strict=True)
     return {
         "kind": "question",
         "title": "Ask a question",
@@ -131,9 +141,24 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
             navigation.ONE_QUESTION,
             state.linked(OneQuestionView, view, run=run.run_id, ask="own"),
         ),
-        "question": shortened(of.question, LONGEST_QUESTION),
+        "question": shortened(example.question, LONGEST_QUESTION),
         "options": [
             {"text": shortened(text, LONGEST_OPTION), "share": share, "inside": inside}
             for text, share, inside in options
         ],
     }
+
+
+def shelf_line(finished: Sequence[RunRecord]) -> None:
+    """Show the line if every finished run comes with Hedge and the person may bring others in."""
+    if access.may(UserRole.LAUNCHER) and overview_cache.kept(finished, "all shipped", lambda: _all_shipped(finished)):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(
+                "Published results of models up to 72 B parameters are on the shelf.",
+                width="content",
+            )
+            navigation.link(navigation.DATA, "Open the shelf", shelf=ENTRY)
+
+
+def _all_shipped(finished: Sequence[RunRecord]) -> bool:
+    return all(store.is_bundled(record.run_id) for record in finished)

@@ -12,6 +12,7 @@ from app.components.perplexity.measuring import launch
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.perplexity.perplexity_library import Library
 from app.components.shared import figures, wrong_place
+from app.components.shared.controls import choice
 from app.components.shared.only_looking import may_launch
 from app.components.shared.static_table import static_table
 from app.formatting import counted, plain, sentence
@@ -39,7 +40,7 @@ RULE_HELP = "The ending with the lowest loss is chosen. A sum favours short endi
 OWN = "The file's own"
 
 
-def section(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
+def section(chosen: PerplexityForm, view: PerplexityView, library: Library) -> None:
     """Show, folded away, whether each model picks the real reply under each prompt."""
     with st.expander("Which reply is the counselor's own?", key=OPEN_KEY, on_change="rerun") as folded:
         if not folded.open:
@@ -48,25 +49,28 @@ def section(chosen: PerplexityForm, view: PerplexityView, found: Library) -> Non
             "Each choice is a context with four endings: one by the counselor, and three that models wrote. The "
             "model is not asked directly. Its choice is the ending that it finds most likely."
         )
-        found.choices |= st.session_state.get(UPLOADED, {})
-        _upload(found)
-        if not found.choices:
+        library.choices |= st.session_state.get(UPLOADED, {})
+        _upload(library)
+        if not library.choices:
             if access.may(UserRole.LAUNCHER):
                 st.info("Upload a file of choices, or make one with `hedge perplexity endings`.")
             return
-        source = _source(found)
-        of = found.choices[source]
-        prompts = _prompts(chosen, of)
-        missing = {model: _missing(chosen, model, prompts, source, found) for model in chosen.models}
-        wanted = {model: some for model, some in missing.items() if some}
+        source = _source(library)
+        own_choices = library.choices[source]
+        prompts = _prompts(chosen, own_choices)
+        missing = {model: _missing(chosen, model, prompts, source, library) for model in chosen.models}
+        wanted = {model: prompts_missing for model, prompts_missing in missing.items() if prompts_missing}
         if wanted and may_launch("measure the endings") and st.button("Measure the endings", key="choices_measure"):
-            asked = {model: Request(tuple(some), choices=of, mode=chosen.mode) for model, some in wanted.items()}
-            launch([chosen.spec(request, model) for model, request in asked.items()])
+            requests = {
+                model: Request(tuple(prompts_missing), choices=own_choices, mode=chosen.mode)
+                for model, prompts_missing in wanted.items()
+            }
+            launch([chosen.spec(request, model) for model, request in requests.items()])
             st.rerun()
-        _figures(chosen, view, found, source, prompts)
+        _figures(chosen, view, library, source, prompts)
 
 
-def _upload(found: Library) -> None:
+def _upload(library: Library) -> None:
     if not may_launch("upload a file of choices"):
         return
     file = st.file_uploader(
@@ -77,7 +81,7 @@ def _upload(found: Library) -> None:
     if file is None:
         return
     try:
-        made = apart(choices.parse, file.getvalue().decode("utf-8"), file.name, name=file.name)
+        parsed = apart(choices.parse, file.getvalue().decode("utf-8"), file.name, name=file.name)
     except UnicodeDecodeError:
         if not wrong_place.hint(file.name, file.getvalue(), here="choices"):
             st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
@@ -85,40 +89,40 @@ def _upload(found: Library) -> None:
         if not wrong_place.hint(file.name, file.getvalue(), here="choices"):
             st.error(plain(sentence(str(error))))
     else:
-        found.choices |= {digest_of(made): made}
-        st.session_state[UPLOADED] = {digest_of(made): made}
+        library.choices |= {digest_of(parsed): parsed}
+        st.session_state[UPLOADED] = {digest_of(parsed): parsed}
         if st.session_state.get(TAKEN) != file.file_id:  # only once: a person may choose another afterwards
             st.session_state[TAKEN] = file.file_id
-            st.session_state[SOURCE_KEY] = digest_of(made)
+            st.session_state[SOURCE_KEY] = digest_of(parsed)
 
 
-def _source(found: Library) -> str:
+def _source(library: Library) -> str:
     shipped = digest_of(choices.read(choices.BUNDLED)) if choices.BUNDLED.is_file() else ""
     return str(
         st.selectbox(
             "Choices",
-            list(found.choices)[::-1],
+            list(library.choices)[::-1],
             format_func=lambda digest: (
-                f"{'shipped with Hedge' if digest == shipped else 'your own file'}: {len(found.choices[digest])} "
-                f"contexts, {len(found.choices[digest][0].endings)} endings each"
+                f"{'shipped with Hedge' if digest == shipped else 'your own file'}: {len(library.choices[digest])} "
+                f"contexts, {len(library.choices[digest][0].endings)} endings each"
             ),
             key=SOURCE_KEY,
         )
     )
 
 
-def _prompts(chosen: PerplexityForm, of: tuple[Choice, ...]) -> tuple[SystemPrompt, ...]:
+def _prompts(chosen: PerplexityForm, benchmark: tuple[Choice, ...]) -> tuple[SystemPrompt, ...]:
     """Prompts A, B and the empty one, and the file's own prompt if all of its contexts share one."""
-    own = {choice.system for choice in of if choice.system}
+    own = {choice.system for choice in benchmark if choice.system}
     more = (SystemPrompt(OWN, own.pop()),) if len(own) == 1 else ()
-    return tuple({one.digest: one for one in (*more, *chosen.prompts)}.values())
+    return tuple({prompt.digest: prompt for prompt in (*more, *chosen.prompts)}.values())
 
 
 def _missing(
-    chosen: PerplexityForm, model: str, prompts: tuple[SystemPrompt, ...], source: str, found: Library
+    chosen: PerplexityForm, model: str, prompts: tuple[SystemPrompt, ...], source: str, library: Library
 ) -> list[SystemPrompt]:
-    gaps = found.to_measure(chosen.setup(model).of_choices, [one.digest for one in prompts], [source])
-    return [one for one in prompts if (one.digest, source) in gaps]
+    gaps = library.to_measure(chosen.setup(model).of_choices, [prompt.digest for prompt in prompts], [source])
+    return [prompt for prompt in prompts if (prompt.digest, source) in gaps]
 
 
 def _alpha_moved() -> None:
@@ -126,22 +130,11 @@ def _alpha_moved() -> None:
 
 
 def _figures(
-    chosen: PerplexityForm, view: PerplexityView, found: Library, source: str, prompts: tuple[SystemPrompt, ...]
+    chosen: PerplexityForm, view: PerplexityView, library: Library, source: str, prompts: tuple[SystemPrompt, ...]
 ) -> None:
-    labels = [choice.label for choice in found.choices[source]]
+    labels = [choice.label for choice in library.choices[source]]
     left, right = st.columns(2)
-    rule = str(
-        left.segmented_control(
-            "Chosen by",
-            list(RULE_WORDS),
-            format_func=RULE_WORDS.__getitem__,
-            default="mean",
-            required=True,
-            key=RULE_KEY,
-            help=RULE_HELP,
-            wrap=True,
-        )
-    )
+    rule = choice("Chosen by", RULE_WORDS, place=left, default="mean", key=RULE_KEY, help=RULE_HELP, wrap=True)
     st.session_state[ALPHA_KEY] = view.alpha / 1000
     alpha = right.slider(
         "alpha",
@@ -156,20 +149,20 @@ def _figures(
     rows, note = [], ""
     for model in chosen.models:
         for prompt in prompts:
-            messages = found.messages(chosen.setup(model).of_choices, prompt.digest, source)
+            messages = library.messages(chosen.setup(model).of_choices, prompt.digest, source)
             if messages is None:
                 continue
-            made = reports.chosen(messages, labels, rule=rule)
+            chosen_figures = reports.chosen(messages, labels, rule=rule)
             row = {
                 "Model": model,
                 "Prompt": prompt.name,
-                "accuracy": made.accuracy,
-                "low": made.interval[0],
-                "high": made.interval[1],
+                "accuracy": chosen_figures.accuracy,
+                "low": chosen_figures.interval[0],
+                "high": chosen_figures.interval[1],
             }
             if len(labels) >= reports.FEWEST:
                 for name in ("lac", "aps"):
-                    sets = reports.choice_sets(made, round(1000 * alpha), name=name)
+                    sets = reports.choice_sets(chosen_figures, round(1000 * alpha), name=name)
                     row |= {
                         f"{name}_size": sets.mean_size,
                         f"{name}_size_low": sets.size_interval[0],
@@ -184,7 +177,7 @@ def _figures(
     table = pd.DataFrame(rows)
     alt = "Accuracy of the choices, and sets of endings"
     static_table(pd.DataFrame([_in_words(row) for row in rows]), alt=alt, texts=2)
-    endings, n = len(found.choices[source][0].endings), len(labels)
+    endings, n = len(library.choices[source][0].endings), len(labels)
     half = n // 2
     st.caption(
         f"There are {counted(n, 'choice')} with {endings} endings each, so guessing is right on "
@@ -201,7 +194,7 @@ def _figures(
 
 def _in_words(row: dict[str, Any]) -> dict[str, str]:
     """A row of the table as a person reads it."""
-    said = {
+    cells = {
         "Model": row["Model"],
         "Prompt": row["Prompt"],
         "Accuracy": f"{row['accuracy']:.1%} ({row['low']:.1%} to {row['high']:.1%})",
@@ -209,8 +202,8 @@ def _in_words(row: dict[str, Any]) -> dict[str, str]:
     for name in ("lac", "aps"):
         if f"{name}_size" in row:
             size, low, high = (row[f"{name}_size{end}"] for end in ("", "_low", "_high"))
-            said |= {
+            cells |= {
                 f"{name.upper()} set size": f"{size:.2f} ({low:.2f} to {high:.2f})",
                 f"{name.upper()} coverage": f"{row[f'{name}_coverage']:.1%}",
             }
-    return said
+    return cells

@@ -28,12 +28,12 @@ def names(chosen: PerplexityForm) -> dict[str, str]:
     return called if EMPTY.digest in (chosen.a.digest, chosen.b.digest) else {**called, "none": EMPTY.name}
 
 
-def measured_messages(chosen: PerplexityForm, found: Library, setup: ScoringSetup) -> MeasuredMessages:
+def measured_messages(chosen: PerplexityForm, library: Library, setup: ScoringSetup) -> MeasuredMessages:
     """Messages by prompt name and conversation name, for conversations measured under both A and B. May be empty."""
     digests = {"A": chosen.a.digest, "B": chosen.b.digest, "none": EMPTY.digest}
-    both = [s for s in chosen.talks if not found.missing(setup, [digests["A"], digests["B"]], [s])]
-    if not both:
+    shared = [s for s in chosen.talks if not library.missing(setup, [digests["A"], digests["B"]], [s])]
+    if not shared:
         return {}
-    made = {name: found.by_conversation(setup, digests[place], both) for place, name in names(chosen).items()}
+    by_name = {name: library.by_conversation(setup, digests[place], shared) for place, name in names(chosen).items()}
     # A baseline that was measured on fewer conversations would be computed from other words.
-    return {name: of for name, of in made.items() if len(of) == len(both)}
+    return {name: messages for name, messages in by_name.items() if len(messages) == len(shared)}

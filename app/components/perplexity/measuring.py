@@ -32,10 +32,10 @@ LAUNCHED = "words_launched"
 POLL_S = 1.0
 
 
-def measure(chosen: PerplexityForm, found: Library) -> bool:
+def measure(chosen: PerplexityForm, library: Library) -> bool:
     """Show the button that measures what has not been measured yet, and the progress; whether anything is measured
     now."""
-    missing = {model: _request(chosen, model, found) for model in chosen.models}
+    missing = {model: _request(chosen, model, library) for model in chosen.models}
     wanted = {model: request for model, request in missing.items() if request}
     if not chosen.models or not chosen.talks:
         st.info("Choose at least one model and one conversation.")
@@ -43,7 +43,7 @@ def measure(chosen: PerplexityForm, found: Library) -> bool:
     busy = _unfinished(live_runs.current(anew=True))
     if wanted and not busy:
         count = sum(len(list(request.parts())) for request in wanted.values())
-        said = (
+        sentence = (
             f"{counted(count, 'conversation under a prompt', 'conversations under a prompt')} "
             f"{'is' if count == 1 else 'are'} not measured yet."
         )
@@ -51,22 +51,22 @@ def measure(chosen: PerplexityForm, found: Library) -> bool:
             with st.container(horizontal=True, vertical_alignment="center"):
                 if st.button("Measure", key="words_measure"):
                     _launch(chosen, wanted)
-                st.caption(f"{said} {_cost(chosen, wanted)}")
+                st.caption(f"{sentence} {_cost(chosen, wanted)}")
         else:
-            st.caption(said)
+            st.caption(sentence)
             only_looking("measure what has not been measured")
     st.fragment(_watch_progress, run_every=POLL_S if busy else None)(bool(busy))
     return bool(busy)
 
 
-def _request(chosen: PerplexityForm, model: str, found: Library) -> Request | None:
+def _request(chosen: PerplexityForm, model: str, library: Library) -> Request | None:
     """The request for a model's missing measurements, or None if nothing is missing."""
-    gaps = found.to_measure(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
+    gaps = library.to_measure(chosen.setup(model), [prompt.digest for prompt in chosen.prompts], chosen.talks)
     if not gaps:
         return None
     return Request(
-        tuple(one for one in chosen.prompts if any(p == one.digest for p, _ in gaps)),
-        tuple(found.conversations[source] for source in dict.fromkeys(source for _, source in gaps)),
+        tuple(prompt for prompt in chosen.prompts if any(p == prompt.digest for p, _ in gaps)),
+        tuple(library.conversations[source] for source in dict.fromkeys(source for _, source in gaps)),
         mode=chosen.mode,
         exchanges=chosen.exchanges,
     )
@@ -152,13 +152,13 @@ def _share(now: RunStatus) -> float:
 
 
 def _progress_words(now: RunStatus) -> str:
-    said = [now.record.spec.model_name]
+    words = [now.record.spec.model_name]
     if now.state == "queued":
-        return " · ".join([*said, now.message or "waiting"])
+        return " · ".join([*words, now.message or "waiting"])
     if now.progress and now.progress.total:
-        said += [f"{now.progress.done:,} of {counted(now.progress.total, 'message')}", now.progress.stage]
+        words += [f"{now.progress.done:,} of {counted(now.progress.total, 'message')}", now.progress.stage]
         if now.progress.remaining_s is not None:
-            said.append(f"{duration(now.progress.remaining_s)} left")
+            words.append(f"{duration(now.progress.remaining_s)} left")
     else:
-        said.append("starting")
-    return " · ".join(said)
+        words.append("starting")
+    return " · ".join(words)

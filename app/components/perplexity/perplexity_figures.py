@@ -19,6 +19,7 @@ from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.perplexity.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
+from app.components.shared.controls import choice
 from app.components.shared.static_table import static_table
 from app.components.shared.token_strip import token_strip
 from app.formatting import counted, plain, rounded, shortened, signed
@@ -45,9 +46,9 @@ SHOWN_KEY = "words_model_shown"
 SMALL = 0.05
 
 
-def shown(chosen: PerplexityForm, view: PerplexityView, found: Library, *, is_measuring: bool) -> None:
+def shown(chosen: PerplexityForm, view: PerplexityView, library: Library, *, is_measuring: bool) -> None:
     """Show everything that has been measured of the form's request, or a hint if nothing has been measured."""
-    ready = [model for model in chosen.models if measured_messages(chosen, found, chosen.setup(model))]
+    ready = [model for model in chosen.models if measured_messages(chosen, library, chosen.setup(model))]
     if not ready:
         st.info(
             "How each prompt changes how likely the counselor's words are is shown here when the measurement has ended."
@@ -60,18 +61,18 @@ def shown(chosen: PerplexityForm, view: PerplexityView, found: Library, *, is_me
     if len(ready) > 1:
         model = str(st.segmented_control("Model", ready, default=model, required=True, key=SHOWN_KEY))
     setup = chosen.setup(model)
-    measured = measured_messages(chosen, found, setup)
-    digests = [one.digest for one in chosen.prompts]
-    for note in found.notes(setup, digests, chosen.talks, served=chosen.served_weights(model)):
+    measured = measured_messages(chosen, library, setup)
+    digests = [prompt.digest for prompt in chosen.prompts]
+    for note in library.notes(setup, digests, chosen.talks, served=chosen.served_weights(model)):
         st.caption(plain(f"{note[:1].upper()}{note[1:]}."))
-    vocabulary = found.vocabulary(setup, digests, chosen.talks)
+    vocabulary = library.vocabulary(setup, digests, chosen.talks)
     about = About([model])
     _headline(measured, chosen)
     _against_uniform(measured, vocabulary, served=setup.dtype == SERVED)
     _dumbbell(measured, chosen, vocabulary, about)
-    one_message(chosen, view, found, setup)
+    one_message(chosen, view, library, setup)
     _along(measured, vocabulary, about)
-    across_models(ready, chosen, found)
+    across_models(ready, chosen, library)
     tables(measured, chosen, vocabulary, about)
 
 
@@ -79,8 +80,8 @@ def _headline(measured: MeasuredMessages, chosen: PerplexityForm) -> None:
     a, b = list(measured.values())[:2]
     difference = reports.overall(a, b) if sum(map(len, a.values())) > 1 else None
     first, second, third = st.columns([2, 2, 3])
-    for column, place, prompt, of in ((first, "A", chosen.a, a), (second, "B", chosen.b, b)):
-        whole = [message for messages in of.values() for message in messages]
+    for column, place, prompt, read in ((first, "A", chosen.a, a), (second, "B", chosen.b, b)):
+        whole = [message for messages in read.values() for message in messages]
         column.metric(f"Perplexity under {place}", rounded(token_weighted(whole)), help=TOKEN_WEIGHTED_HELP)
         column.caption(plain(prompt.name))  # below, because a label that is too long would be cut
     if difference is None:
@@ -126,28 +127,26 @@ def _against_uniform(measured: MeasuredMessages, vocabulary: int | None, *, serv
     """Show the perplexity of uniform guessing, and warn if the model is worse."""
     worse = [
         name
-        for name, of in measured.items()
-        if reports.worse_than_uniform(tuple(m for messages in of.values() for m in messages), vocabulary)
+        for name, read in measured.items()
+        if reports.worse_than_uniform(tuple(m for messages in read.values() for m in messages), vocabulary)
     ]
-    said = reports.uniform_sentence(vocabulary, served=served)
+    sentence = reports.uniform_sentence(vocabulary, served=served)
     if worse:
         under = ", ".join(f"“{name}”" for name in worse)
-        st.warning(plain(f"The model predicts these words worse than uniform guessing under {under}. {said}"))
+        st.warning(plain(f"The model predicts these words worse than uniform guessing under {under}. {sentence}"))
     else:
-        st.caption(plain(said))
+        st.caption(plain(sentence))
 
 
 def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None, about: About) -> None:
     table = reports.by_conversation(measured, vocabulary=vocabulary)
-    measure = st.segmented_control(
+    measure = choice(
         "Measure",
-        list(MEASURES),
-        format_func=lambda name: MEASURES[name][0],
+        {name: titles[0] for name, titles in MEASURES.items()},
         default="message_mean" if chosen.mode == "published" else "perplexity",
-        required=True,
         key=MEASURE_KEY,
     )
-    said = {
+    sentence = {
         "perplexity": (
             "The exponential of the mean loss over all tokens. Lower means more expected. Only for comparisons "
             "within one model."
@@ -164,12 +163,12 @@ def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: in
     here = {place: name for place, name in names(chosen).items() if name in measured}
     if vocabulary:
         drawn = uniform_is_drawn(table, str(measure))
-        said += (
+        sentence += (
             " The grey ticks mark uniform guessing over all tokens."
             if drawn
             else " Uniform guessing over all tokens lies far to the right of the figure."
         )
-    figures.show(dumbbell(table, str(measure), here), said, about)
+    figures.show(dumbbell(table, str(measure), here), sentence, about)
 
 
 def _along(measured: MeasuredMessages, vocabulary: int | None, about: About) -> None:
@@ -184,14 +183,14 @@ def _along(measured: MeasuredMessages, vocabulary: int | None, about: About) -> 
     )
 
 
-def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> None:
+def across_models(ready: list[str], chosen: PerplexityForm, library: Library) -> None:
     """Compare models, in bits per byte only."""
     st.subheader("Across models", anchor=False)
     rows = []
     for model in ready:
-        size = found.vocabulary(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
-        for name, of in measured_messages(chosen, found, chosen.setup(model)).items():
-            whole = [message for messages in of.values() for message in messages]
+        size = library.vocabulary(chosen.setup(model), [prompt.digest for prompt in chosen.prompts], chosen.talks)
+        for name, read in measured_messages(chosen, library, chosen.setup(model)).items():
+            whole = [message for messages in read.values() for message in messages]
             tokens, count = sum(m.tokens for m in whole), sum(m.bytes for m in whole)
             rows.append(
                 {
@@ -213,19 +212,19 @@ def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> N
     )
 
 
-def one_message(chosen: PerplexityForm, view: PerplexityView, found: Library, setup: ScoringSetup) -> None:
+def one_message(chosen: PerplexityForm, view: PerplexityView, library: Library, setup: ScoringSetup) -> None:
     """Show the token strip of one message."""
     st.subheader("Word by word", anchor=False)
-    there = [s for s in chosen.talks if not found.missing(setup, [chosen.a.digest, chosen.b.digest], [s])]
+    there = [s for s in chosen.talks if not library.missing(setup, [chosen.a.digest, chosen.b.digest], [s])]
     talk = view.talk if view.talk in there else there[0]
-    a, b = (found.messages(setup, prompt.digest, talk) or () for prompt in (chosen.a, chosen.b))
+    a, b = (library.messages(setup, prompt.digest, talk) or () for prompt in (chosen.a, chosen.b))
     place = min(view.message, len(a))
     left, right = st.columns([2, 5])
     st.session_state[TALK_KEY], st.session_state[MESSAGE_KEY] = talk, place
     left.selectbox(
         "Conversation",
         there,
-        format_func=lambda digest: found.conversations[digest].name,
+        format_func=lambda digest: library.conversations[digest].name,
         key=TALK_KEY,
         on_change=state.taking(PerplexityView, "talk", TALK_KEY, message=1),
     )
@@ -236,9 +235,9 @@ def one_message(chosen: PerplexityForm, view: PerplexityView, found: Library, se
         key=MESSAGE_KEY,
         on_change=state.taking(PerplexityView, "message", MESSAGE_KEY),
     )
-    one, other = aligned(a[place - 1], b[place - 1])
-    token_strip(one, other, most_changed(one, other), names=(chosen.a.name, chosen.b.name), key="token_strip")
+    first, other = aligned(a[place - 1], b[place - 1])
+    token_strip(first, other, most_changed(first, other), names=(chosen.a.name, chosen.b.name), key="token_strip")
     with st.expander("What was said before"):
-        number = one.number
-        for message in found.conversations[talk].messages[:number]:
+        number = first.number
+        for message in library.conversations[talk].messages[:number]:
             st.caption(f"**{message.role}** {plain(message.text)}")

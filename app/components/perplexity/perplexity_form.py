@@ -87,7 +87,7 @@ class PerplexityForm:
     @property
     def prompts(self) -> tuple[SystemPrompt, ...]:
         """Prompts A, B and the empty baseline, without duplicates."""
-        return tuple({one.digest: one for one in (self.a, self.b, EMPTY)}.values())
+        return tuple({prompt.digest: prompt for prompt in (self.a, self.b, EMPTY)}.values())
 
     def setup(self, model: str) -> ScoringSetup:
         """How a model's words are scored."""
@@ -111,70 +111,70 @@ class PerplexityForm:
         if self.served and self.served.connection.servers == servers:
             how = {key: value for key, value in self.served.fields().items() if key != "models"}
         else:
-            before = next((one.spec for one in run_cache.runs().records if one.spec.asked_model == model), None)
-            how = {"servers": servers} | {one: getattr(before, one) for one in TERMS if before}
+            before = next((item.spec for item in run_cache.runs().records if item.spec.asked_model == model), None)
+            how = {"servers": servers} | {item: getattr(before, item) for item in TERMS if before}
         return perplexity_run.spec_of(request, name, dtype=SERVED, **how)
 
 
 def known() -> Library:
     """The library, with the conversations that were uploaded in this window."""
-    found = library()
-    found.conversations |= st.session_state.get(UPLOADED, {})
-    return found
+    known_library = library()
+    known_library.conversations |= st.session_state.get(UPLOADED, {})
+    return known_library
 
 
-def form(view: PerplexityView, found: Library) -> PerplexityForm:
+def form(view: PerplexityView, library: Library) -> PerplexityForm:
     """Show the form: prompts A and B side by side; models, conversations and the scoring options below them."""
     left, right = st.columns(2, gap="medium")
     with left:
-        a = _prompt("a", view, found)
+        a = _prompt("a", view, library)
     with right:
-        b = _prompt("b", view, found)
+        b = _prompt("b", view, library)
     with style.stacked_when_narrow("models"):
         models, chosen = st.columns([2, 3], gap="medium")
     with models:
-        of, served = _models(view, found)
+        chosen_models, served = _models(view, library)
     with chosen:
-        sources = _talks(view, found)
+        sources = _talks(view, library)
         with st.expander("How words are scored, and your own conversations"):
             mode, exchanges, dtype = _setup(view)
-            _upload(found)
-    weights = {model: found.weights_of(model) for model in of}
-    return PerplexityForm(of, a, b, sources, mode, exchanges, dtype, weights, served)
+            _upload(library)
+    weights = {model: library.weights_of(model) for model in chosen_models}
+    return PerplexityForm(chosen_models, a, b, sources, mode, exchanges, dtype, weights, served)
 
 
-def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
+def _prompt(place: str, view: PerplexityView, library: Library) -> SystemPrompt:
     """Show a prompt to choose and edit. An edited text is a version of its own, identified by its hash."""
-    asked: str = getattr(view, place)
-    if asked and asked not in found.prompts:
+    linked: str = getattr(view, place)
+    if linked and linked not in library.prompts:
         st.warning(
             f"Prompt {place.upper()} of the link is not here (it may have been deleted). A prompt that ships with "
             "Hedge is shown."
         )
-    digest = asked if asked in found.prompts else DEFAULTS[place].digest
-    pick, text, of = f"words_{place}", f"words_{place}_text", f"words_{place}_of"
-    if st.session_state.get(of) != digest or text not in st.session_state:
-        st.session_state[text] = found.prompts[digest].text
-        st.session_state[of] = digest
+    digest = linked if linked in library.prompts else DEFAULTS[place].digest
+    pick, text, owner = f"words_{place}", f"words_{place}_text", f"words_{place}_of"
+    if st.session_state.get(owner) != digest or text not in st.session_state:
+        st.session_state[text] = library.prompts[digest].text
+        st.session_state[owner] = digest
     st.session_state[pick] = digest
     st.selectbox(
         f"Prompt {place.upper()}",
-        list(found.prompts),
-        format_func=lambda each: found.prompts[each].name,
+        list(library.prompts),
+        format_func=lambda each: library.prompts[each].name,
         key=pick,
         on_change=state.taking(PerplexityView, place, pick),
     )
     st.text_area(
         f"Text of prompt {place.upper()}", key=text, height=155, persist_state="session", placeholder="no prompt"
     )
-    typed = named(st.session_state[text] or "", f"{found.prompts[digest].name.partition(', edited')[0]}, edited")
-    made = found.prompts.get(typed.digest, SystemPrompt(f"{typed.name} {typed.digest[:4]}", typed.text))
-    if made.digest != digest:
-        st.caption(f"This is an edited prompt, version {made.digest}.")
-    return made
+    typed = named(st.session_state[text] or "", f"{library.prompts[digest].name.partition(', edited')[0]}, edited")
+    edited = library.prompts.get(typed.digest, SystemPrompt(f"{typed.name} {typed.digest[:4]}", typed.text))
+    if edited.digest != digest:
+        st.caption(f"This is an edited prompt, version {edited.digest}.")
+    return edited
 
 
-def _models(view: PerplexityView, found: Library) -> tuple[tuple[str, ...], ServedModels | None]:
+def _models(view: PerplexityView, library: Library) -> tuple[tuple[str, ...], ServedModels | None]:
     """Show the choice of models, here or on a server. The models, and the server that is connected."""
     if server_form.is_on_server(SERVER):
         served = server_form.served_models(SERVER, without_texts="the words of a conversation can't be scored")
@@ -184,12 +184,12 @@ def _models(view: PerplexityView, found: Library) -> tuple[tuple[str, ...], Serv
         return models, served
     shipped = bundled_models()
     tuned = [name for name in shipped if name.endswith(CHAT)]
-    asked = _of_link(view.models) or tuned[-1:] or shipped[-1:]
-    measured = [setup.model for setup, _, _ in found.cells if setup.dtype == SERVED]
-    st.session_state[MODELS_KEY] = asked
+    linked = _of_link(view.models) or tuned[-1:] or shipped[-1:]
+    measured = [setup.model for setup, _, _ in library.cells if setup.dtype == SERVED]
+    st.session_state[MODELS_KEY] = linked
     chosen = st.multiselect(
         "Models",
-        list(dict.fromkeys([*asked, *tuned, *measured, *known_models()])),
+        list(dict.fromkeys([*linked, *tuned, *measured, *known_models()])),
         accept_new_options=True,
         placeholder="a hub id" if others_are_served() else "a folder or a hub id",
         key=MODELS_KEY,
@@ -214,15 +214,15 @@ def _of_link(text: str) -> list[str]:
     return [name.replace(" http", ", http").replace(" on, ", " on ") for name in text.split(",") if name]
 
 
-def _talks(view: PerplexityView, found: Library) -> tuple[str, ...]:
+def _talks(view: PerplexityView, library: Library) -> tuple[str, ...]:
     shipped = [conversation.digest for conversation in talks.bundled()]
-    asked = [name for name in view.talks.split(",") if name in found.conversations] or shipped
-    st.session_state[TALKS_KEY] = asked
+    linked = [name for name in view.talks.split(",") if name in library.conversations] or shipped
+    st.session_state[TALKS_KEY] = linked
     return tuple(
         st.multiselect(
             "Conversations",
-            list(found.conversations),
-            format_func=lambda digest: found.conversations[digest].name,
+            list(library.conversations),
+            format_func=lambda digest: library.conversations[digest].name,
             key=TALKS_KEY,
             on_change=_talks_chosen,
             help="The nine that ship were written for Hedge. You can add your own below.",
@@ -250,17 +250,17 @@ def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
 
 def _latest(uploaded: dict[str, Conversation]) -> dict[str, Conversation]:
     """The latest of a person's conversations, as many as the page may hold after their files were removed."""
-    kept: dict[str, Conversation] = {}
+    latest: dict[str, Conversation] = {}
     room = MOST_CHARACTERS
     for digest, conversation in reversed(uploaded.items()):
         room -= sum(len(message.text) for message in conversation.messages)
-        if kept and room < 0:
+        if latest and room < 0:
             break
-        kept[digest] = conversation
-    return dict(reversed(kept.items()))
+        latest[digest] = conversation
+    return dict(reversed(latest.items()))
 
 
-def _upload(found: Library) -> None:
+def _upload(library: Library) -> None:
     """Upload a person's own conversations. They are kept for the window, and with the run once they are measured."""
     if not may_launch("upload conversations"):
         return
@@ -277,7 +277,7 @@ def _upload(found: Library) -> None:
             continue
         try:
             read = apart(conversation_files.parse, file.getvalue(), file.name, name=file.name)
-            fresh |= {one.digest: one for one in read.conversations}
+            fresh |= {conversation.digest: conversation for conversation in read.conversations}
             read_as.append(f"{file.name}: {read.read_as}.")
             taken.add(file.file_id)
         except InputError as error:
@@ -293,9 +293,9 @@ def _upload(found: Library) -> None:
 def keep(fresh: Mapping[str, Conversation], read_as: Sequence[str]) -> list[str]:
     """Add conversations, by their hashes, to those of this window, with how their files were read. The hashes of those
     to show: the first :data:`MOST_CHOSEN`."""
-    kept: dict[str, Conversation] = st.session_state.get(UPLOADED, {})
-    new = {digest: one for digest, one in fresh.items() if digest not in kept}
-    st.session_state[UPLOADED] = _latest(kept | new)
+    earlier: dict[str, Conversation] = st.session_state.get(UPLOADED, {})
+    new = {digest: conversation for digest, conversation in fresh.items() if digest not in earlier}
+    st.session_state[UPLOADED] = _latest(earlier | new)
     notes = list(read_as)
     if len(fresh) > MOST_CHOSEN:
         notes.append(f"The first {MOST_CHOSEN} of {len(fresh):,} conversations are chosen; choose others above.")

@@ -84,8 +84,8 @@ class Library:
             return self.weights.get(model, "")
 
     def _key(self, setup: ScoringSetup, prompt: str, source: str) -> RunKey | None:
-        found = self.cells.get((setup, prompt, source))
-        return found or self.cells.get((replace(setup, weights=""), prompt, source))
+        cell = self.cells.get((setup, prompt, source))
+        return cell or self.cells.get((replace(setup, weights=""), prompt, source))
 
     def messages(self, setup: ScoringSetup, prompt: str, source: str) -> tuple[ScoredMessage, ...] | None:
         """The messages of a prompt and a source, or None if nobody has measured them."""
@@ -97,8 +97,8 @@ class Library:
     ) -> dict[str, tuple[ScoredMessage, ...]]:
         """The messages of each measured conversation, by the conversation's name."""
         names = called({source: self.conversations[source].name for source in sources})
-        found = {source: self.messages(setup, prompt, source) for source in names}
-        return {names[source]: messages for source, messages in found.items() if messages}
+        by_source = {source: self.messages(setup, prompt, source) for source in names}
+        return {names[source]: messages for source, messages in by_source.items() if messages}
 
     def missing(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[tuple[str, str]]:
         """The pairs of prompt and source that have no measurement to show with this setup."""
@@ -119,19 +119,21 @@ class Library:
         """Notes that a reader needs on how these were measured; ``served`` are the weights that the server of the model
         holds now, if it is connected."""
         keys = self._keys(setup, prompts, sources)
-        said: dict[str, None] = {}
+        sentences: dict[str, None] = {}
         if any(self._key(setup, p, s) for p, s in self.to_measure(setup, prompts, sources)):
-            said[OLDER] = None
+            sentences[OLDER] = None
         for key in sorted(keys, key=lambda key: key.run_id):
-            of = _measured(key)
-            said |= dict.fromkeys(of.notes)
-            if of.dropped:
-                said[f"{of.dropped:,} earlier messages were left out, because the model can't read that much"] = None
-            if of.spec.servers and (of.served is None or served is None):
-                said[UNCOMPARED] = None
-            elif of.served and served and not of.served.alike(served):
-                said[f"{OTHERS_SERVED}; delete the run {key.run_id} to measure those that it holds now"] = None
-        return list(said)
+            measured = _measured(key)
+            sentences |= dict.fromkeys(measured.notes)
+            if measured.dropped:
+                sentences[
+                    f"{measured.dropped:,} earlier messages were left out, because the model can't read that much"
+                ] = None
+            if measured.spec.servers and (measured.served is None or served is None):
+                sentences[UNCOMPARED] = None
+            elif measured.served and served and not measured.served.alike(served):
+                sentences[f"{OTHERS_SERVED}; delete the run {key.run_id} to measure those that it holds now"] = None
+        return list(sentences)
 
     def _keys(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> set[RunKey]:
         return {key for p in prompts for s in sources if (key := self._key(setup, p, s))}
@@ -148,37 +150,39 @@ class Library:
 def library() -> Library:
     """The shipped prompts, conversations and choices, and those of every run of this kind, finished or not."""
     shipped = {conversation.digest: conversation for conversation in _bundled()}
-    found = Library({one.digest: one for one in SHIPPED.values()}, shipped, _bundled_choices())
+    collected = Library({prompt.digest: prompt for prompt in SHIPPED.values()}, shipped, _bundled_choices())
     damaged = False
     # The oldest run comes first, so the latest run that measured a cell is the one that is kept.
     for record in reversed(run_cache.runs().records):
         if not record.spec.measures_perplexity:
             continue
         try:
-            _add(found, record, _request(run_cache.run_key(record.run_id)))
+            _add(collected, record, _request(run_cache.run_key(record.run_id)))
         except UnreadableRunError as error:
             damaged |= run_cache.set_aside(error)
     if damaged:
         st.rerun()
-    return found
+    return collected
 
 
-def _add(found: Library, record: RunRecord, request: Request) -> None:
-    found.prompts |= {one.digest: one for one in request.prompts if one.digest not in found.prompts}
-    found.conversations |= {one.digest: one for one in request.conversations if one.digest not in found.conversations}
+def _add(collected: Library, record: RunRecord, request: Request) -> None:
+    collected.prompts |= {item.digest: item for item in request.prompts if item.digest not in collected.prompts}
+    collected.conversations |= {
+        item.digest: item for item in request.conversations if item.digest not in collected.conversations
+    }
     if request.choices:
-        found.choices.setdefault(digest_of(request.choices), request.choices)
+        collected.choices.setdefault(digest_of(request.choices), request.choices)
     if record.state != "done":
         return
     key = run_cache.run_key(record.run_id)
     spec = record.spec
-    found.weights[spec.asked_model] = spec.model_fingerprint
+    collected.weights[spec.asked_model] = spec.model_fingerprint
     setup = ScoringSetup(spec.asked_model, spec.dtype, request.mode, request.exchanges, spec.model_fingerprint)
     of_choices = digest_of(request.choices) if request.choices else ""
     for prompt in request.prompts:
         for source in (name for name in request.sources if name not in record.provenance.get("missing", {})):
             here = setup.of_choices if source == of_choices else setup
-            found.cells[here, prompt.digest, source] = key
+            collected.cells[here, prompt.digest, source] = key
 
 
 @st.cache_resource(show_spinner=False)
@@ -190,8 +194,8 @@ def _bundled() -> tuple[Conversation, ...]:
 def _bundled_choices() -> dict[str, tuple[Choice, ...]]:
     if not BUNDLED.is_file():
         return {}
-    made = read_choices(BUNDLED)
-    return {digest_of(made): made}
+    shipped = read_choices(BUNDLED)
+    return {digest_of(shipped): shipped}
 
 
 # 95 kB per entry, nearly all of it the shared conversations that ship.

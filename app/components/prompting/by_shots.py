@@ -9,6 +9,7 @@ from app import style
 from app.caches import prompting_cache
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
+from app.components.shared.controls import choice
 from app.formatting import plain
 from app.state.prompting import PromptingView
 from charts.measures import MEASURES as MEASURE_TITLES
@@ -47,16 +48,16 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
         help=METHODS_HELP,
         wrap=True,
     )
-    measure = right.segmented_control(
+    measure = choice(
         "Figure",
+        {name: titles[0] for name, titles in MEASURE_TITLES.items()},
         MEASURES,
-        format_func=lambda name: MEASURE_TITLES[name][0],
+        place=right,
         default="mean_set_size",
-        required=True,
         key=MEASURE_KEY,
         wrap=True,
     )
-    shown = tuple(one for one in chosen.readings if one.method in picked)
+    shown = tuple(reading for reading in chosen.readings if reading.method in picked)
     if not shown:
         st.caption("Choose one or more ways of asking.")
         return ()
@@ -85,10 +86,10 @@ EXPLANATIONS = {
 
 
 def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
-    asked = set_rule(view)
+    rule = set_rule(view)
 
     def made() -> bytes:
-        table = reports.aggregate(prompting_cache.figures(chosen.readings, asked))
+        table = reports.aggregate(prompting_cache.figures(chosen.readings, rule))
         return workbook({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
 
     name = _about(chosen, view).file_name("ways-of-asking", "xlsx")

@@ -39,48 +39,48 @@ class ShownExperiment:
 
     def find(self, method: str, shots: int) -> PromptingMethod | None:
         """The prompting method with this name and number of shots, or None."""
-        return next((one for one in self.readings if (one.method, one.shots) == (method, shots)), None)
+        return next((reading for reading in self.readings if (reading.method, reading.shots) == (method, shots)), None)
 
     @property
     def letters(self) -> tuple[PromptingMethod, ...]:
         """The methods that ask for letters."""
-        return tuple(one for one in self.readings if one.method == LETTERS_METHOD)
+        return tuple(reading for reading in self.readings if reading.method == LETTERS_METHOD)
 
     @property
     def methods(self) -> tuple[str, ...]:
         """The names of the methods that were asked, in display order."""
-        return tuple(dict.fromkeys(one.method for one in self.readings))
+        return tuple(dict.fromkeys(reading.method for reading in self.readings))
 
     @property
     def shots(self) -> tuple[int, ...]:
         """The numbers of shots that were asked, in ascending order."""
-        return tuple(sorted({one.shots for one in self.readings}))
+        return tuple(sorted({reading.shots for reading in self.readings}))
 
 
 def choose(view: PromptingView) -> ShownExperiment | None:
     """The experiment that the view names, or :func:`_default`. None if no run has ended."""
-    found = {one.key: (one, records) for one, records in prompting_cache.experiments().items()}
-    if not found:
+    by_key = {key_record.key: (key_record, records) for key_record, records in prompting_cache.experiments().items()}
+    if not by_key:
         st.info(
             "There is no experiment yet. This page will show the accuracy and the prediction sets of each way of "
             "asking. Launch one below; with a pocket model it takes about a minute."
         )
         return None
-    for message in state.until_next_action("experiment", *([GONE] if view.experiment not in ("", *found) else [])):
+    for message in state.until_next_action("experiment", *([GONE] if view.experiment not in ("", *by_key) else [])):
         st.warning(message)
-    if view.experiment not in found:
-        view = state.change(PromptingView, experiment=_default(found))
-    _pick(found, view.experiment)
-    experiment, records = found[view.experiment]
+    if view.experiment not in by_key:
+        view = state.change(PromptingView, experiment=_default(by_key))
+    _pick(by_key, view.experiment)
+    experiment, records = by_key[view.experiment]
     caveat_notes(records)
     return ShownExperiment(experiment, records, tuple(reports.readings(records)))
 
 
-def _pick(found: Found, chosen: str) -> None:
+def _pick(by_key: Found, chosen: str) -> None:
     """Show which experiment is chosen, with a button to choose another. In the list, its first run stands for it."""
-    first = {key: _representative(records) for key, (_, records) in found.items()}
+    first = {key: _representative(records) for key, (_, records) in by_key.items()}
     keys = {record.run_id: key for key, record in first.items()}
-    names = _names(found)
+    names = _names(by_key)
 
     def take(run_ids: tuple[str, ...]) -> None:
         state.change(PromptingView, experiment=keys[run_ids[0]], question="")
@@ -103,22 +103,24 @@ def _representative(records: Sequence[RunRecord]) -> RunRecord:
     return next((record for record in records if is_own(record)), records[0])
 
 
-def _default(found: Found) -> str:
+def _default(by_key: Found) -> str:
     """The experiment of the pinned run, else the first that ships with Hedge, else the first."""
-    pinned = [key for key, (_, records) in found.items() if showcase().prompting in [one.run_id for one in records]]
-    shipped = [key for key, (_, records) in found.items() if not any(map(is_own, records))]
-    return next(iter(pinned or shipped or found))
+    pinned = [
+        key for key, (_, records) in by_key.items() if showcase().prompting in [record.run_id for record in records]
+    ]
+    shipped = [key for key, (_, records) in by_key.items() if not any(map(is_own, records))]
+    return next(iter(pinned or shipped or by_key))
 
 
-def _names(found: Found) -> dict[str, str]:
+def _names(by_key: Found) -> dict[str, str]:
     """The name of each experiment by its key, no two of them alike."""
-    alike = {key: _alike(records[0]) for key, (_, records) in found.items()}
-    served = served_weights([records[0] for _, records in found.values()])
+    alike = {key: _alike(records[0]) for key, (_, records) in by_key.items()}
+    served = served_weights([records[0] for _, records in by_key.values()])
     titles = distinct_titles(
         {key: (record.spec, bank_name(record.spec)) for key, record in alike.items()},
-        served={key: served[records[0].run_id] for key, (_, records) in found.items()},
+        served={key: served[records[0].run_id] for key, (_, records) in by_key.items()},
     )
-    return {key: f"{titles[key]} · {counted(len(records), 'run')}" for key, (_, records) in found.items()}
+    return {key: f"{titles[key]} · {counted(len(records), 'run')}" for key, (_, records) in by_key.items()}
 
 
 def _alike(record: RunRecord) -> RunRecord:

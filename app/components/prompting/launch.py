@@ -12,6 +12,7 @@ from app import navigation
 from app.components.new_run import form, launch, server_form
 from app.components.new_run.forecast import forecast
 from app.components.prompting.experiment import ShownExperiment
+from app.components.shared.controls import choice
 from app.formatting import plain
 from core.questions import catalogue
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
@@ -123,23 +124,11 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     samples = left.number_input(
         "Maximum number of questions", 2, 1_000_000, None, step=100, placeholder="All questions", key="ways_samples"
     )
-    strategy = right.segmented_control(
-        "Strategy",
-        STRATEGIES,
-        format_func=STRATEGY_TITLES.__getitem__,
-        required=True,
-        key="ways_strategy",
-        help=form.STRATEGY_HELP,
-        wrap=True,
+    strategy = choice(
+        "Strategy", STRATEGY_TITLES, STRATEGIES, place=right, key="ways_strategy", help=form.STRATEGY_HELP, wrap=True
     )
-    prompt_format = left.segmented_control(
-        "Format",
-        formats,
-        format_func=FORMAT_TITLES.__getitem__,
-        required=True,
-        key="ways_format",
-        help=form.FORMAT_HELP,
-        wrap=True,
+    prompt_format = choice(
+        "Format", FORMAT_TITLES, formats, place=left, key="ways_format", help=form.FORMAT_HELP, wrap=True
     )
     repeats = right.number_input("Written answers", 0, MAX_REPEATS, 0, key="ways_repeats", help=REPEATS_HELP)
     system = st.text_area(
@@ -149,12 +138,12 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     if not (models and tasks and forms):
         st.caption(plain("Choose a model, questions and a way of scoring."))
         return None
-    made = Combination(
+    combination = Combination(
         models=tuple(map(str, models)),
         tasks=tuple(map(str, tasks)),
-        strategies=(str(strategy),),
+        strategies=(strategy,),
         forms=tuple(name for name in FORMS if name in forms),
-        formats=(str(prompt_format),),
+        formats=(prompt_format,),
         shots=tuple(sorted(shots)) or (0,),
         samples=None if samples is None else int(samples),
         orders=orders,
@@ -162,8 +151,8 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         repeats=int(repeats),
         **_unchanged(shown),
     )
-    server_form.letters_warning(served, made)
-    return replace(made, **served.fields()) if served else made
+    server_form.letters_warning(served, combination)
+    return replace(combination, **served.fields()) if served else combination
 
 
 def _unchanged(shown: ShownExperiment | None) -> dict[str, Any]:

@@ -20,17 +20,17 @@ SMALLEST_P = 0.001
 """A p-value below this is shown as "less than" it."""
 
 
-def letters(found: Sequence[PromptingMethod], view: PromptingView) -> None:
+def letters(methods: Sequence[PromptingMethod], view: PromptingView) -> None:
     """Show what models would write instead of a letter, the effect of the options' order, and written answers."""
-    if not found:
+    if not methods:
         st.caption("This experiment has no runs by letter.")
         return
-    _invalid(found)
-    orders = [prompting_cache.orders(one.run_id, view.alpha, view.score) for one in found]
-    spreads = [prompting_cache.spread(one.run_id) for one in found]
-    for one, order, spread in zip(found, orders, spreads, strict=True):
+    _invalid(methods)
+    orders = [prompting_cache.orders(method.run_id, view.alpha, view.score) for method in methods]
+    spreads = [prompting_cache.spread(method.run_id) for method in methods]
+    for method, order, spread in zip(methods, orders, spreads, strict=True):
         if order or spread:
-            st.markdown(f"**{counted(one.shots, 'shot')}**")
+            st.markdown(f"**{counted(method.shots, 'shot')}**")
         if order:
             _orders(order, view)
         if spread:
@@ -44,43 +44,46 @@ def letters(found: Sequence[PromptingMethod], view: PromptingView) -> None:
         )
 
 
-def _invalid(found: Sequence[PromptingMethod]) -> None:
+def _invalid(methods: Sequence[PromptingMethod]) -> None:
     """Show how often the most probable next token is no letter of an option, one row per number of shots."""
-    made = [(one.shots, prompting_cache.invalid(one.run_id)) for one in found]
+    counts = [(method.shots, prompting_cache.invalid(method.run_id)) for method in methods]
     rows = [
         {
             "Shots": str(shots),
-            "Questions": f"{of.n:,}",
-            "Invalid answers": "–" if math.isnan(of.rate) else f"{of.rate:.1%} ({of.low:.1%} to {of.high:.1%})",
-            "Probability of all letters": "–" if math.isnan(of.letter_mass) else f"{of.letter_mass:.1%}",
-            "Most probable instead": ", ".join(f"{token!r} {count:,} ×" for token, count in of.instead) or "–",
+            "Questions": f"{invalid.n:,}",
+            "Invalid answers": "–"
+            if math.isnan(invalid.rate)
+            else f"{invalid.rate:.1%} ({invalid.low:.1%} to {invalid.high:.1%})",
+            "Probability of all letters": "–" if math.isnan(invalid.letter_mass) else f"{invalid.letter_mass:.1%}",
+            "Most probable instead": ", ".join(f"{token!r} {count:,} ×" for token, count in invalid.instead) or "–",
         }
-        for shots, of in made
+        for shots, invalid in counts
     ]
     static_table(pd.DataFrame(rows), alt="Invalid answers by the number of shots")
-    lacking = any(math.isnan(of.rate) for _, of in made)
+    lacking = any(math.isnan(invalid.rate) for _, invalid in counts)
     st.caption(
         "An answer is invalid if the most probable next token is not the letter of an option. Brackets hold 95% "
         "intervals." + (" – means that the run did not record it." if lacking else "")
     )
 
 
-def _orders(made: OptionOrder, view: PromptingView) -> None:
+def _orders(order: OptionOrder, view: PromptingView) -> None:
     rates = ", ".join(
-        f"{letter} {rate:.0%} ({span(made.letter_intervals[letter], 0)})" for letter, rate in made.letter_rates.items()
+        f"{letter} {rate:.0%} ({span(order.letter_intervals[letter], 0)})"
+        for letter, rate in order.letter_rates.items()
     )
-    stable = made.sets[view.score]
+    stable = order.sets[view.score]
     chance = (
-        f"without a preference, rates this unequal occur in {made.letter_p_value:.1%} of cases (p)."
-        if made.letter_p_value >= SMALLEST_P
+        f"without a preference, rates this unequal occur in {order.letter_p_value:.1%} of cases (p)."
+        if order.letter_p_value >= SMALLEST_P
         else f"without a preference, rates this unequal occur in less than {SMALLEST_P:.1%} of cases (p)."
     )
     st.markdown(
         plain(
-            f"{counted(made.questions, 'question')}, each in {made.orders} orders of its options. In "
-            f"{made.plurality:.1%} ({span(made.plurality_interval)}) of the orders, the model picks the option "
+            f"{counted(order.questions, 'question')}, each in {order.orders} orders of its options. In "
+            f"{order.plurality:.1%} ({span(order.plurality_interval)}) of the orders, the model picks the option "
             f"that it picks most often for that question (PPA). The letters are picked this often: {rates}. "
-            f"Letter bias is {made.letter_bias:.2f}; {chance} {stable.same:.1%} ({span(stable.same_interval)}) of "
+            f"Letter bias is {order.letter_bias:.2f}; {chance} {stable.same:.1%} ({span(stable.same_interval)}) of "
             "the sets in other orders equal the set of the first order, with a mean overlap of "
             f"{stable.overlap:.2f}. By text, the options are not shown, so they have no order."
         )
@@ -97,20 +100,20 @@ def span(ends: tuple[float, float], digits: int = 1) -> str:
     return f"{low:.{digits}%} to {high:.{digits}%}"
 
 
-def _spread(made: Spread) -> None:
-    each = ", ".join(f"{share:.1%}" for share in made.accuracy)
+def _spread(spread: Spread) -> None:
+    each = ", ".join(f"{share:.1%}" for share in spread.accuracy)
     thinking = (
-        f" {made.unfinished:.1%} ended while the model still thought aloud; switch its reasoning off to get answers."
-        if made.unfinished
+        f" {spread.unfinished:.1%} ended while the model still thought aloud; switch its reasoning off to get answers."
+        if spread.unfinished
         else ""
     )
-    deviation = "" if math.isnan(made.deviation) else f", standard deviation {made.deviation:.1%}"
+    deviation = "" if math.isnan(spread.deviation) else f", standard deviation {spread.deviation:.1%}"
     st.markdown(
         plain(
-            f"{counted(len(made.accuracy), 'sampled answer')} per question: "
-            f"{'it is' if len(made.accuracy) == 1 else 'they are'} right on {each}{deviation}, and scoring is "
-            f"right on {made.scored:.1%} every time. In {made.not_found:.1%} of the written answers no option "
+            f"{counted(len(spread.accuracy), 'sampled answer')} per question: "
+            f"{'it is' if len(spread.accuracy) == 1 else 'they are'} right on {each}{deviation}, and scoring is "
+            f"right on {spread.scored:.1%} every time. In {spread.not_found:.1%} of the written answers no option "
             f"could be found, which counts as wrong.{thinking} Answers to the same question agree in "
-            f"{made.agreement:.1%} of cases."
+            f"{spread.agreement:.1%} of cases."
         )
     )

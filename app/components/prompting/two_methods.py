@@ -43,7 +43,7 @@ def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: PromptingVie
     first, second = pair
     _side_by_side(first, second, view)
     tested = {*shown, second.method} - {first.method}
-    others = tuple(one for one in chosen.readings if one.shots == first.shots and one.method in tested)
+    others = tuple(reading for reading in chosen.readings if reading.shots == first.shots and reading.method in tested)
     _tests(first, others, view)
     _questions(first, second, view)
 
@@ -90,7 +90,7 @@ def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: Prompti
                 st.metric("Mean set size", f"{row['mean_set_size']:.2f}", width="content")
     names = [first.title, second.title]
     shares = side_by_side.size_shares(
-        [prompting_cache.evaluation(one) for one in (first, second)], names, view.alpha, view.score
+        [prompting_cache.evaluation(method) for method in (first, second)], names, view.alpha, view.score
     )
     note = "The share of sets that hold each number of options."
     figures.show(set_sizes(shares), note, figures.about([first.run_id, second.run_id], view.alpha))
@@ -128,7 +128,7 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
     )
     static_table(shown, alt="Differences of all ways of asking with paired tests")
     st.caption(TESTS)
-    about = figures.about([first.run_id, *(one.run_id for one in others)], view.alpha)
+    about = figures.about([first.run_id, *(method.run_id for method in others)], view.alpha)
     figures.download("These tests as CSV", table, "prompting-tests", about)
 
 
@@ -195,23 +195,24 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
 
 def card(one: MethodSets, two: MethodSets, question_id: str) -> None:
     """Show a question as both methods asked it."""
-    asked = prompting_cache.question(one.reading, question_id)
-    show_question(asked)
+    question = prompting_cache.question(one.reading, question_id)
+    show_question(question)
     sides = [each.side(question_id) for each in (one, two)]
     k = min(len(side.probabilities) for side in sides)
-    table = pd.DataFrame({"Option": [_named(asked, j) for j in range(k)]})
+    table = pd.DataFrame({"Option": [_named(question, j) for j in range(k)]})
     for side in sides:
         table[side.reading.title] = [
             f"{p:.1%}, {'in the set' if side.members[j] else 'out'}" for j, p in enumerate(side.probabilities[:k])
         ]
     static_table(table, alt="The probability of each option, and whether it is in the set, by both ways")
     for side in sides:
-        right = "the truth" if side.pick == asked.label else f"but the truth is {LETTERS[asked.label]}"
+        right = "the truth" if side.pick == question.label else f"but the truth is {LETTERS[question.label]}"
         size = sum(side.members)
         st.caption(
             plain(
                 f"{side.reading.title} picks {LETTERS[side.pick]}, {right}. Its set holds "
-                f"{counted(size, 'option')}{'' if not size or side.members[asked.label] else ' and misses the truth'}."
+                f"{counted(size, 'option')}"
+                f"{'' if not size or side.members[question.label] else ' and misses the truth'}."
             )
         )
     texts = next((side.reading for side in sides if side.reading.method != LETTERS_METHOD), None)
@@ -219,8 +220,8 @@ def card(one: MethodSets, two: MethodSets, question_id: str) -> None:
         _texts(texts, question_id)
 
 
-def _named(asked: Question, j: int) -> str:
-    return f"{'✓ ' if j == asked.label else ''}{LETTERS[j]}. {shortened(asked.options[j], 90)}"
+def _named(question: Question, j: int) -> str:
+    return f"{'✓ ' if j == question.label else ''}{LETTERS[j]}. {shortened(question.options[j], 90)}"
 
 
 def _texts(reading: PromptingMethod, question_id: str) -> None:

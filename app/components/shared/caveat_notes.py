@@ -16,22 +16,22 @@ from core.runs.store import RunRecord
 
 def caveat_note(record: RunRecord) -> None:
     """Show the caveats of the one run on the page."""
-    if said := caveat_line(record):
-        st.caption(plain(said))
+    if line := caveat_line(record):
+        st.caption(plain(line))
 
 
 def caveat_line(*records: RunRecord) -> str:
     """The caveats of the run on the page behind their mark, or of several runs with their titles; mostly empty."""
-    said = [caveat_text(record.run_id) for record in records]
+    texts = [caveat_text(record.run_id) for record in records]
     if len(records) == 1:
-        return f"{MARK} {said[0]}" if said[0] else ""
-    return " ".join(footnotes(zip(titles(records).values(), said, strict=True)))
+        return f"{MARK} {texts[0]}" if texts[0] else ""
+    return " ".join(footnotes(zip(titles(records).values(), texts, strict=True)))
 
 
 def caveat_notes(records: Sequence[RunRecord]) -> None:
     """Show the caveats of several runs, each behind the title of its run."""
     names = titles(records)
-    footnote_caption((names[one.run_id], caveat_text(one.run_id)) for one in records)
+    footnote_caption((names[record.run_id], caveat_text(record.run_id)) for record in records)
 
 
 def footnote_caption(named: Iterable[tuple[str, str]]) -> None:

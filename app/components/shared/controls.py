@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import state
 from app.glossary import TERMS
@@ -18,7 +19,7 @@ ALPHA_KEY = "alpha_slider"
 SCORE_KEY = "score_choice"
 
 ALPHA_HELP = TERMS["alpha"].meaning
-SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values())
+SCORE_HELP = "\n".join(f"- **{score.title}**: {score.gloss}" for score in SCORES.values())
 
 
 def alpha_slider(view: SharedView) -> None:
@@ -55,6 +56,21 @@ def score_of(view: SharedView, name: str, label: str, *, width: int | Literal["s
     )
 
 
+def choice(
+    label: str,
+    titles: Mapping[str, str],
+    offered: Iterable[str] | None = None,
+    *,
+    key: str,
+    place: DeltaGenerator | None = None,
+    **more: Any,
+) -> str:
+    """Show a choice of one value by its title, and return the value. ``offered`` are all that have one by default."""
+    show = (place or st).segmented_control
+    values = list(titles if offered is None else offered)
+    return str(show(label, values, format_func=titles.__getitem__, required=True, key=key, **more))
+
+
 def switch(
     view: SharedView,
     name: str,
@@ -71,17 +87,8 @@ def switch(
     A choice changes the page's view, and with it the fields ``also`` that depend on it.
     """
     st.session_state[key] = getattr(view, name)
-    st.segmented_control(
-        label,
-        list(words),
-        format_func=words.__getitem__,
-        required=True,
-        key=key,
-        on_change=state.taking(type(view), name, key, **also),
-        help=help,
-        label_visibility=label_visibility,
-        wrap=True,
-    )
+    take = state.taking(type(view), name, key, **also)
+    choice(label, words, key=key, on_change=take, help=help, label_visibility=label_visibility, wrap=True)
 
 
 def _alpha_released() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from app.components.shared.controls import choice
 from app.errors import spoken
 from charts.html_page import fragment
 
@@ -37,14 +38,7 @@ def embed(
     if not opened.open:
         return
     with opened, spoken():
-        theme = st.segmented_control(
-            "Colours",
-            list(COLOURS),
-            format_func=COLOURS.__getitem__,
-            default="auto",
-            required=True,
-            key=f"{key}_embed_theme",
-        )
+        theme = choice("Colours", COLOURS, default="auto", key=f"{key}_embed_theme")
         whole = not texts or st.toggle("With the questions' texts", True, key=f"{key}_embed_texts")
         content, name = make(theme, whole), named()
         st.caption(

@@ -14,6 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from app.caches import export_cache, run_cache
+from app.components.shared.controls import choice
 from app.errors import spoken
 from app.formatting import plain, sentence
 from charts.figure_files import KINDS, FigureFile
@@ -87,8 +88,8 @@ def figure_part(
         shown = st.toggle("Show the figure and its caption", key=f"{key}_preview")
     if shown:
         with spoken():
-            for one in draw(name, look):
-                _preview(one)
+            for figure in draw(name, look):
+                _preview(figure)
 
 
 def _style(key: str) -> FigureStyle | None:
@@ -104,9 +105,7 @@ def _style(key: str) -> FigureStyle | None:
     )
     if font == "own":
         font = st.text_input("Font's name", "Times New Roman", key=f"{key}_family", width=180).strip() or "serif"
-    theme = st.segmented_control(
-        "Theme", THEMES, format_func=THEME_TITLES.__getitem__, default="light", required=True, key=f"{key}_theme"
-    )
+    theme = choice("Theme", THEME_TITLES, THEMES, default="light", key=f"{key}_theme")
     try:
         return FigureStyle(inches, font, theme)
     except InputError as error:
@@ -114,11 +113,11 @@ def _style(key: str) -> FigureStyle | None:
         return None
 
 
-def _preview(one: FigureFile) -> None:
+def _preview(figure: FigureFile) -> None:
     # A picture inside the page: an SVG in an image element runs no script.
-    source = f"data:image/svg+xml;base64,{base64.b64encode(one.svg()).decode()}"
-    st.image(source, width=round(min(one.style.inches * 96, 900)))
-    st.code(one.text, language=None, wrap_lines=True)
+    source = f"data:image/svg+xml;base64,{base64.b64encode(figure.svg()).decode()}"
+    st.image(source, width=round(min(figure.style.inches * 96, 900)))
+    st.code(figure.text, language=None, wrap_lines=True)
 
 
 def _drawn(
@@ -132,14 +131,16 @@ def _drawn(
     return made
 
 
-def _content(one: FigureFile, kind: str) -> bytes:
-    return one.text.encode() if kind == "txt" else KINDS[kind](one)
+def _content(figure: FigureFile, kind: str) -> bytes:
+    return figure.text.encode() if kind == "txt" else KINDS[kind](figure)
 
 
 def _all(names: Sequence[str], draw: Callable[[str, FigureStyle], Sequence[FigureFile]], look: FigureStyle) -> bytes:
     """All figures as SVG, PDF and PNG with their captions, in one archive."""
-    found = [one for name in names for one in draw(name, look)]
-    return zipped({one.file_name(kind): _content(one, kind) for one in found for kind in (*FILE_KINDS, "txt")})
+    figures = [figure for name in names for figure in draw(name, look)]
+    return zipped(
+        {figure.file_name(kind): _content(figure, kind) for figure in figures for kind in (*FILE_KINDS, "txt")}
+    )
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

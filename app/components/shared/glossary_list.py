@@ -14,5 +14,7 @@ def glossary() -> None:
     for group, terms in GROUPS.items():
         st.markdown(
             f"**{group}**\n\n"
-            + "\n".join(f"- **{of.title}**: {of.meaning} [{titles[of.page]}]({of.page})" for of in terms.values())
+            + "\n".join(
+                f"- **{term.title}**: {term.meaning} [{titles[term.page]}]({term.page})" for term in terms.values()
+            )
         )

@@ -34,10 +34,10 @@ def texts_of(value: object) -> dict[str, str]:
     """
     if not isinstance(value, Mapping):
         return {}
-    found = {}
-    for name, one in list(value.items())[:MOST]:
-        if isinstance(one, float) or (isinstance(one, int) and abs(one) < 10**18):
-            found[str(name)] = str(one)
-        elif isinstance(one, str) and len(one) <= LONGEST:
-            found[str(name)] = str(whole_texts(one))
-    return found
+    texts = {}
+    for name, item in list(value.items())[:MOST]:
+        if isinstance(item, float) or (isinstance(item, int) and abs(item) < 10**18):
+            texts[str(name)] = str(item)
+        elif isinstance(item, str) and len(item) <= LONGEST:
+            texts[str(name)] = str(whole_texts(item))
+    return texts

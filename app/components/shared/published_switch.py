@@ -28,5 +28,5 @@ def _take(page: type[OverviewView] | type[CompareView]) -> None:
 
 def source_lines(source: str) -> list[str]:
     """Where the figures of a published table are from, and how they were made."""
-    of = SOURCES[source]
-    return [f"Published by {of.title} ({of.printed}), not computed here", of.note]
+    table = SOURCES[source]
+    return [f"Published by {table.title} ({table.printed}), not computed here", table.note]

@@ -38,7 +38,7 @@ def chips(
     Where the page keeps the choice itself, ``chosen`` is the current one, and ``on_change`` is called with the field
     and the widget's key.
     """
-    found = {}
+    chosen_values = {}
     for name, values in offered.items():
         key = f"{prefix}_{name}"
         if chosen is not None:
@@ -47,8 +47,8 @@ def chips(
         titles = {**values, **{value: value for value in active if value not in values}}
         if len(titles) > 1 or active:
             take = partial(on_change, name, key) if on_change else None
-            found[name] = tuple(_several(LABELS[name], titles, key, take))
-    return RunFilter(**found)
+            chosen_values[name] = tuple(_several(LABELS[name], titles, key, take))
+    return RunFilter(**chosen_values)
 
 
 def _several(label: str, titles: Mapping[str, str], key: str, take: Callable[[], None] | None) -> list[str]:

@@ -88,9 +88,9 @@ def dialog_if_open(picker: Picker) -> None:
     if st.session_state.pop(DISMISSED_KEY, False):
         st.rerun()
     if st.session_state.get(OPEN_KEY) == picker.page:
-        said = f"Choose another {picker.noun}" if picker.most == 1 else f"Choose up to {picker.most} {picker.noun}s"
+        heading = f"Choose another {picker.noun}" if picker.most == 1 else f"Choose up to {picker.most} {picker.noun}s"
         st.session_state[DIALOG_KEY] = True
-        st.dialog(said, width="large", on_dismiss=_dismiss)(_dialog)(picker)
+        st.dialog(heading, width="large", on_dismiss=_dismiss)(_dialog)(picker)
 
 
 def label(record: RunRecord, name: str) -> str:
@@ -115,7 +115,7 @@ def _dialog(picker: Picker) -> None:
     st.html(style.RUN_LIST)
     left, right = st.columns([2, 1], gap="medium")
     with right:
-        kept = _filtered(picker)
+        filtered = _filtered(picker)
     with left:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             words = st.text_input(
@@ -129,28 +129,34 @@ def _dialog(picker: Picker) -> None:
             )
             if picker.most > 1:
                 _buttons(picker)
-        found = matching(kept, words or "")
+        matches = matching(filtered, words or "")
         with st.container(height=HEIGHT, border=True, key=style.RUN_LIST_KEY):
             # The groups of the runs that are chosen now stand first, where a person looks for others like them.
-            groups = sorted(grouped(found), key=lambda one: not any(of.run_id in picker.chosen for of in one.records))
+            groups = sorted(
+                grouped(matches), key=lambda group: not any(record.run_id in picker.chosen for record in group.records)
+            )
             _groups(picker, groups)
 
 
 def _filtered(picker: Picker) -> list[RunRecord]:
     """Show the chips, and return the runs that they keep."""
     prefix = f"{picker.page}_pick"
-    values = {name: of for name, of in offered(picker.records).items() if name in picker.properties}
+    values = {
+        name: values_of_property
+        for name, values_of_property in offered(picker.records).items()
+        if name in picker.properties
+    }
     if len(values.get("states", ())) > 1:
         st.session_state.setdefault(f"{prefix}_states", ["done"])
     active = run_filters.chips(values, prefix)
-    kept = [record for record in picker.records if active.keeps(record)]
+    records = [record for record in picker.records if active.keeps(record)]
     if not picker.shares_questions or not (first := picker.by_id.get(next(iter(picker.chosen), ""))):
-        return kept
-    said = f"Keeps the runs that were tested on the same questions as {plain(picker.names[first.run_id])}."
-    if st.toggle("Only with the same questions", key=f"{prefix}_questions", help=said):
-        shared = {first.run_id, *(record.run_id for record in sharing_questions(first, kept))}
-        kept = [record for record in kept if record.run_id in shared]
-    return kept
+        return records
+    help_text = f"Keeps the runs that were tested on the same questions as {plain(picker.names[first.run_id])}."
+    if st.toggle("Only with the same questions", key=f"{prefix}_questions", help=help_text):
+        shared = {first.run_id, *(record.run_id for record in sharing_questions(first, records))}
+        records = [record for record in records if record.run_id in shared]
+    return records
 
 
 def _buttons(picker: Picker) -> None:
@@ -183,8 +189,8 @@ def _groups(picker: Picker, groups: Sequence[RunGroup]) -> None:
         _runs(picker, group, group.records[:left])
         left -= len(group.records)
     if every > st.session_state[SHOWN_KEY]:
-        said = f"Show more of {counted(every, picker.noun)}"
-        st.button(said, key=f"{picker.page}_more", on_click=_show_more, type="tertiary")
+        label_text = f"Show more of {counted(every, picker.noun)}"
+        st.button(label_text, key=f"{picker.page}_more", on_click=_show_more, type="tertiary")
 
 
 def _heading(group: RunGroup) -> str:
@@ -201,7 +207,9 @@ def _show_more() -> None:
 
 def _runs(picker: Picker, group: RunGroup, shown: Sequence[RunRecord]) -> None:
     """Show runs as buttons that stay pressed, and below them those that can't be chosen."""
-    labels = {one.run_id: label(one, picker.names[one.run_id]) for one in shown if one.run_id in picker.by_id}
+    labels = {
+        record.run_id: label(record, picker.names[record.run_id]) for record in shown if record.run_id in picker.by_id
+    }
     key, draft = _group_key(picker, group), _draft()
     pressed = [run_id for run_id in draft if run_id in labels]
     several = picker.most > 1
@@ -219,12 +227,12 @@ def _runs(picker: Picker, group: RunGroup, shown: Sequence[RunRecord]) -> None:
         st.pills(_heading(group), list(labels), selection_mode="multi", default=None, **drawn)
     elif labels:
         st.pills(_heading(group), list(labels), required=True, **drawn)
-    for one in shown:
-        if one.run_id not in picker.by_id:
-            why = STATE_TITLES[one.state]
-            if one.state == "done":
-                why = NO_ANSWER if one.has_no_answer else RANGES_ONLY
-            st.caption(f"{label(one, picker.names[one.run_id])} ({why})")
+    for record in shown:
+        if record.run_id not in picker.by_id:
+            why = STATE_TITLES[record.state]
+            if record.state == "done":
+                why = NO_ANSWER if record.has_no_answer else RANGES_ONLY
+            st.caption(f"{label(record, picker.names[record.run_id])} ({why})")
 
 
 def _take_pressed(picker: Picker, key: str, shown: Sequence[str]) -> None:
@@ -233,9 +241,9 @@ def _take_pressed(picker: Picker, key: str, shown: Sequence[str]) -> None:
     if picker.most == 1:
         st.session_state[TAKEN_KEY] = (pressed,)
         return
-    kept = [run_id for run_id in _draft() if run_id not in shown or run_id in pressed]
-    added = [run_id for run_id in pressed if run_id not in kept]
-    _set_draft((*kept, *added)[: picker.most])
+    remaining = [run_id for run_id in _draft() if run_id not in shown or run_id in pressed]
+    added = [run_id for run_id in pressed if run_id not in remaining]
+    _set_draft((*remaining, *added)[: picker.most])
 
 
 def _draft() -> tuple[str, ...]:
@@ -253,6 +261,6 @@ def _choose_all(picker: Picker, group: RunGroup) -> None:
     others = [run_id for record in group.records if (run_id := record.run_id) in picker.by_id and run_id not in draft]
     added = tuple(others[: picker.most - len(draft)])
     if added:
-        said = f"Choose all {len(added)}" if len(added) == len(others) else f"Choose the first {len(added)}"
+        label_text = f"Choose all {len(added)}" if len(added) == len(others) else f"Choose the first {len(added)}"
         key = f"{_group_key(picker, group)}_all"
-        st.button(said, key=key, type="tertiary", on_click=_set_draft, args=((*draft, *added),))
+        st.button(label_text, key=key, type="tertiary", on_click=_set_draft, args=((*draft, *added),))

@@ -41,12 +41,12 @@ def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord 
     page would show. With ``ranges``, the page also shows runs whose figures are ranges.
     """
     runs = run_cache.runs()
-    found = {record.run_id: record for record in (runs.answered if ranges else runs.finished)}
-    if not found:
+    by_id = {record.run_id: record for record in (runs.answered if ranges else runs.finished)}
+    if not by_id:
         no_runs_yet(what)
         return None
-    if view.run not in found:
-        default = default_run(runs.finished or tuple(found.values()))
+    if view.run not in by_id:
+        default = default_run(runs.finished or tuple(by_id.values()))
         if view.run:
             st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
         view = state.change(type(view), run=default.run_id)
@@ -56,9 +56,9 @@ def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord 
         state.choose_run(run_ids[0], page)
 
     picker = Picker(_name(page), _listed(runs), (view.run,), take, ranges=ranges)
-    one_line(picker, title(found[view.run]), record_details(found[view.run]))
-    caveat_note(found[view.run])
-    return found[view.run]
+    one_line(picker, title(by_id[view.run]), record_details(by_id[view.run]))
+    caveat_note(by_id[view.run])
+    return by_id[view.run]
 
 
 def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: int = MOST_COMPARED) -> tuple[str, ...]:
@@ -72,9 +72,9 @@ def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: in
     if not records:
         no_runs_yet(what)
         return ()
-    found = {record.run_id for record in records}
+    finished = {record.run_id for record in records}
     for name in _linked(view):
-        if name not in found:
+        if name not in finished:
             st.warning(plain(_why_left_out(name)))
     chosen = chosen_runs(view, records, first=first)
     cleared = view.runs == NO_RUNS
@@ -87,18 +87,18 @@ def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: in
     if cleared:
         st.info("No run is chosen. Choose at least one run above.")
         default = default_comparison([record.run_id for record in records], most=first)
-        said = "Show the first run again" if len(default) == 1 else f"Show the first {len(default)} runs again"
-        st.button(said, key=f"{_name(page)}_default", on_click=state.change, args=(page,), kwargs={"runs": ""})
+        label = "Show the first run again" if len(default) == 1 else f"Show the first {len(default)} runs again"
+        st.button(label, key=f"{_name(page)}_default", on_click=state.change, args=(page,), kwargs={"runs": ""})
     return chosen
 
 
 def chosen_runs(view: SharedView, records: Sequence[RunRecord], *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
     """The runs among the finished ``records`` that a view names, or those that are shown without a choice."""
-    found = [record.run_id for record in records]
-    chosen = tuple(name for name in _linked(view) if name in found)
+    finished = [record.run_id for record in records]
+    chosen = tuple(name for name in _linked(view) if name in finished)
     if chosen or view.runs == NO_RUNS:
         return chosen
-    return tuple(default_comparison(found, most=first))
+    return tuple(default_comparison(finished, most=first))
 
 
 def _linked(view: SharedView) -> list[str]:
@@ -178,8 +178,8 @@ def _many_line(picker: Picker) -> None:
                 on_click=picker.take,
                 args=((),),
             )
-    if said := st.session_state.pop(SAID_KEY, ""):
-        st.toast(said)
+    if message := st.session_state.pop(SAID_KEY, ""):
+        st.toast(message)
     if changed:
         st.rerun()
     run_list.dialog_if_open(picker)
@@ -202,12 +202,12 @@ def _chip(picker: Picker, record: RunRecord, name: str) -> bool:
 def _add_sharing(picker: Picker) -> None:
     """Add the runs that share their questions with the first one that is chosen, as many as there is room for."""
     by_id = picker.by_id
-    found = sharing_questions(by_id[picker.chosen[0]], list(by_id.values()), without=picker.chosen)
-    added = found[: picker.most - len(picker.chosen)]
-    if not found:
+    sharing = sharing_questions(by_id[picker.chosen[0]], list(by_id.values()), without=picker.chosen)
+    added = sharing[: picker.most - len(picker.chosen)]
+    if not sharing:
         st.session_state[SAID_KEY] = "No other finished run was tested on these questions."
-    elif len(added) < len(found):
-        left = counted(len(found) - len(added), "more run")
+    elif len(added) < len(sharing):
+        left = counted(len(sharing) - len(added), "more run")
         st.session_state[SAID_KEY] = f"At most {picker.most} runs can be chosen. {left} with these questions are left."
     if added:
         picker.take((*picker.chosen, *(record.run_id for record in added)))

@@ -36,4 +36,4 @@ def static_table(frame: pd.DataFrame, *, alt: str, texts: int = 1) -> None:
 
 
 def _unbroken(text: str) -> str:
-    return IN_BRACKETS.sub(lambda found: found[0].replace(" ", UNBROKEN), text)
+    return IN_BRACKETS.sub(lambda match: match[0].replace(" ", UNBROKEN), text)

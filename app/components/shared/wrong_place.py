@@ -59,8 +59,8 @@ def carry(name: str, content: bytes) -> None:
 
 def carried() -> list[CarriedFile]:
     """The files that were moved here from other pages."""
-    found: list[CarriedFile] = st.session_state.get(CARRIED_KEY, [])
-    return found
+    files: list[CarriedFile] = st.session_state.get(CARRIED_KEY, [])
+    return files
 
 
 def kind_of_upload(name: str, content: bytes) -> str:

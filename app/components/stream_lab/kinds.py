@@ -25,11 +25,11 @@ def pick_second(record: RunRecord, view: StreamLabView) -> RunRecord | None:
 
     A run of a link that can't follow is named in a warning, and the default is shown instead.
     """
-    found = {other.run_id: other for other in second_runs(record)}
-    chosen = view.after or next(iter(found), NO_CHANGE)
-    if chosen not in (*found, NO_CHANGE):
-        default = next(iter(found), NO_CHANGE)
-        instead = record_task_title(found[default]) if default in found else "a stream without a change"
+    by_id = {other.run_id: other for other in second_runs(record)}
+    chosen = view.after or next(iter(by_id), NO_CHANGE)
+    if chosen not in (*by_id, NO_CHANGE):
+        default = next(iter(by_id), NO_CHANGE)
+        instead = record_task_title(by_id[default]) if default in by_id else "a stream without a change"
         st.warning(
             plain(
                 f"The run {chosen[:80]} can't come after {record_task_title(record)}: it has to be a finished run of "
@@ -38,22 +38,22 @@ def pick_second(record: RunRecord, view: StreamLabView) -> RunRecord | None:
             )
         )
         chosen = default
-    names = titles(list(found.values()))
+    names = titles(list(by_id.values()))
     st.session_state[AFTER_KEY] = chosen
     st.selectbox(
         "After the change",
-        [*found, NO_CHANGE],
+        [*by_id, NO_CHANGE],
         format_func=lambda run_id: names.get(run_id, "No change: only the first run"),
         key=AFTER_KEY,
         on_change=state.taking(StreamLabView, "after", AFTER_KEY, change=""),
         help="Finished runs of the same model on other tasks with as many options, asked in the same way.",
     )
-    if not found:
+    if not by_id:
         st.caption(
             f"A change needs another finished run of {plain(record.spec.model_name)} with as many options, asked in "
             "the same way about another task."
         )
-    return found.get(chosen)
+    return by_id.get(chosen)
 
 
 def second_runs(record: RunRecord) -> list[RunRecord]:

@@ -28,23 +28,23 @@ ERROR_HELP = (
 def evaluations() -> None:
     """Show the reliability and figures of the chosen evaluations."""
     st.subheader("How far can a model's confidence be trusted?", anchor=False)
-    found, problems = reports.results()
+    results, problems = reports.results()
     for problem in problems:
         st.warning(plain(sentence(problem)))
-    if not found:
+    if not results:
         st.info("There is no evaluation yet. `hedge tokens evaluate` makes one.")
         return
-    names = list(range(len(found)))
-    state.name_unknown(EVALUATIONS_KEY, [one.name for one in found])
+    names = list(range(len(results)))
+    state.name_unknown(EVALUATIONS_KEY, [result.name for result in results])
     chosen = st.multiselect(
-        "Evaluations", names, names[:3], format_func=lambda i: found[i].name, key=EVALUATIONS_KEY,
+        "Evaluations", names, names[:3], format_func=lambda i: results[i].name, key=EVALUATIONS_KEY,
         bind="query-params",
         max_selections=MOST, help="`hedge tokens evaluate` makes evaluations. Some ship with Hedge.",
     )  # fmt: skip
     if not chosen:
         st.info("Choose an evaluation above.")
         return
-    picked = tuple(found[i] for i in chosen)
+    picked = tuple(results[i] for i in chosen)
     names_here = _told_apart(picked)
     frame = reports.reliability_frame(picked)
     figures.show(
@@ -54,15 +54,15 @@ def evaluations() -> None:
         _about(picked),
     )
     _table(picked, names_here)
-    for one in picked:
-        _ranks(one)
+    for result in picked:
+        _ranks(result)
 
 
 def _told_apart(picked: Sequence[TokenResult]) -> dict[str, str]:
     """A short name for each evaluation: its model where that tells the evaluations apart, else its whole name."""
-    models = [str(one.values["model"]) for one in picked]
+    models = [str(result.values["model"]) for result in picked]
     distinct = len(set(models)) == len(models)
-    return {one.name: model if distinct else one.name for one, model in zip(picked, models, strict=True)}
+    return {result.name: model if distinct else result.name for result, model in zip(picked, models, strict=True)}
 
 
 def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
@@ -71,23 +71,23 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
         [
             {
                 "Model": names[row["name"]],
-                "Accuracy": _share(reports.estimate_of(one, "accuracy")),
-                "NLL": reports.estimate_of(one, "nll").text(),
-                "ECE beyond luck": _beyond_luck(reports.estimate_of(one, "ece")),
-                "Smooth ECE beyond luck": _beyond_luck(reports.estimate_of(one, "smooth_ece")),
+                "Accuracy": _share(reports.estimate_of(result, "accuracy")),
+                "NLL": reports.estimate_of(result, "nll").text(),
+                "ECE beyond luck": _beyond_luck(reports.estimate_of(result, "ece")),
+                "Smooth ECE beyond luck": _beyond_luck(reports.estimate_of(result, "smooth_ece")),
                 "ECE seen": row["ece"],
                 "ECE by luck": row.get("ece_luck"),
                 "Active ranks": f"{row['active_ranks']} of {row['ranks']}" if row["ranks"] else "–",
                 "Adapter": row["kind"],
-                "Weights": short(one.weights) or "not recorded",
+                "Weights": short(result.weights) or "not recorded",
                 "Tokens": row["tokens"],
             }
-            for one, row in zip(picked, frame.to_dict("records"), strict=True)
+            for result, row in zip(picked, frame.to_dict("records"), strict=True)
         ]
     )
-    if all(one.ships for one in picked):
+    if all(result.ships for result in picked):
         shown = shown.drop(columns="Weights")
-    for note in dict.fromkeys(note for one in picked for note in one.values.get("notes", ())):
+    for note in dict.fromkeys(note for result in picked for note in result.values.get("notes", ())):
         st.warning(plain(note))
     st.dataframe(
         shown,
@@ -117,28 +117,28 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
     figures.download("Figures as CSV", frame, "token-figures", _about(picked))
 
 
-def _share(of: CalibrationEstimate) -> str:
-    return f"{of.value:.1%} ({100 * of.low:.1f} to {of.high:.1%})"
+def _share(estimate: CalibrationEstimate) -> str:
+    return f"{estimate.value:.1%} ({100 * estimate.low:.1f} to {estimate.high:.1%})"
 
 
-def _beyond_luck(of: CalibrationEstimate) -> str:
-    if of.reason:
-        return of.interval_text()
-    return "–" if of.excess is None else f"{of.excess:.3f} ({of.interval_text()})"
+def _beyond_luck(estimate: CalibrationEstimate) -> str:
+    if estimate.reason:
+        return estimate.interval_text()
+    return "–" if estimate.excess is None else f"{estimate.excess:.3f} ({estimate.interval_text()})"
 
 
 def _about(picked: Sequence[TokenResult]) -> About:
-    return About([one.name for one in picked])
+    return About([result.name for result in picked])
 
 
-def _ranks(one: TokenResult) -> None:
-    frame = reports.variances_frame(one)
+def _ranks(result: TokenResult) -> None:
+    frame = reports.variances_frame(result)
     if frame.empty:
         return
-    with st.expander(plain(f"The ranks of {one.name}")):
+    with st.expander(plain(f"The ranks of {result.name}")):
         figures.show(
             rank_variances(frame),
             "The variance that each rank adds to its layer, in per cent of the layer's largest. Automatic "
             "relevance determination switches off ranks that contribute nothing: they fall to 0.",
-            _about([one]),
+            _about([result]),
         )

@@ -72,10 +72,10 @@ def text_by_token() -> None:
         bind="query-params",
         help="Adapters are small additions to a model. These were tuned on trivia questions.",
     )  # fmt: skip
-    asked = _other_model() if chosen == own else TokenModel(chosen or "")
-    if asked is None:
+    token_model = _other_model() if chosen == own else TokenModel(chosen or "")
+    if token_model is None:
         return
-    model = asked.name
+    model = token_model.name
     recorded = views.get(chosen or "", {})
     text = st.text_area("Text", recorded.get("text", ""), height=110, key=f"{TEXT_KEY}-{chosen}", help=TEXT_HELP)
     view: dict[str, Any] | None = recorded
@@ -88,7 +88,7 @@ def text_by_token() -> None:
             )
         elif model and text.strip():
             with spoken():
-                view = _read(asked, text)
+                view = _read(token_model, text)
         else:
             st.info("Choose a model and enter a text to see how surprising each token is.")
     if chosen in views:
@@ -131,38 +131,40 @@ def _served_said(view: dict[str, Any]) -> str:
 
 def _read(model: TokenModel, text: str) -> dict[str, Any] | None:
     """The token view of a person's text. None if there is none yet: then the progress, or what is wrong, is shown."""
-    asked = token_texts.token_text(_location(model.name), text, key_variable=model.key_variable, weights=model.weights)
-    if view := stored_view(asked):
+    request = token_texts.token_text(
+        _location(model.name), text, key_variable=model.key_variable, weights=model.weights
+    )
+    if view := stored_view(request):
         return view
-    if why := failed(asked.answer_id):
+    if why := failed(request.answer_id):
         st.error(plain(sentence(why)))
         if st.button("Try again"):
             forget_failure()
             server_cache.ask_again()
             st.rerun()
         return None
-    client.ask(asked)
-    now = client.progress(asked.answer_id, wait_s=AT_ONCE_S)
+    client.ask(request)
+    now = client.progress(request.answer_id, wait_s=AT_ONCE_S)
     if now.ended:
         note_end(now)
         st.rerun()
-    st.fragment(watch_progress, run_every=POLL_S)(asked.answer_id, None)
+    st.fragment(watch_progress, run_every=POLL_S)(request.answer_id, None)
     return None
 
 
-def stored_view(asked: token_texts.TokenText) -> dict[str, Any] | None:
+def stored_view(request: token_texts.TokenText) -> dict[str, Any] | None:
     """The token view of a text, or None if it has not been read."""
     try:
-        stamp = token_texts.view_file(asked).stat().st_mtime_ns
+        stamp = token_texts.view_file(request).stat().st_mtime_ns
     except FileNotFoundError:
         return None
-    return _stored_view(asked, stamp)
+    return _stored_view(request, stamp)
 
 
 # 5 kB per entry for a short text, 2 MB for the longest. A view needs one.
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _stored_view(asked: token_texts.TokenText, stamp: int) -> dict[str, Any] | None:
-    return token_texts.read_view(asked)
+def _stored_view(request: token_texts.TokenText, stamp: int) -> dict[str, Any] | None:
+    return token_texts.read_view(request)
 
 
 def _warm(model: str) -> None:

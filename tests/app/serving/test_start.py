@@ -13,8 +13,8 @@ import streamlit as st
 
 from app import first_paint, lifespan
 from app.__main__ import KEPT_ON, _served, main
+from app.lifespan import wake_agent
 from app.serving import login
-from app.serving.agent_keeper import wake_agent
 from core import access
 from core.access import quotas
 from core.access.quotas import Quotas

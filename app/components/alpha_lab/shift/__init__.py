@@ -12,7 +12,7 @@ from core.reports.alpha_lab.covariate_shift import Shifted
 _mount = component("shift", Path(__file__).with_name("shift.html"))
 
 
-def shift_figure(found: Shifted, *, alpha: int, pairs: int, key: str) -> None:
+def shift_figure(shifted: Shifted, *, alpha: int, pairs: int, key: str) -> None:
     """Show coverage and mean set size under a shift, unweighted and weighted, at the lab's alpha.
 
     ``alpha``, in thousandths, is the value at the start. ``pairs`` is the number of pairs among which the two sides
@@ -23,16 +23,16 @@ def shift_figure(found: Shifted, *, alpha: int, pairs: int, key: str) -> None:
         data={
             "curves": pa.table(
                 {
-                    "coverage": found.coverage,
-                    "size": found.mean_set_size,
-                    "weighted_coverage": found.weighted_coverage,
-                    "weighted_size": found.weighted_mean_set_size,
+                    "coverage": shifted.coverage,
+                    "size": shifted.mean_set_size,
+                    "weighted_coverage": shifted.weighted_coverage,
+                    "weighted_size": shifted.weighted_mean_set_size,
                 }
             ),
-            "n": found.n,
-            "m": found.m,
-            "source": found.source,
-            "target": found.target,
+            "n": shifted.n,
+            "m": shifted.m,
+            "source": shifted.source,
+            "target": shifted.target,
             "alpha": alpha,
             "pairs": pairs,
         },

@@ -79,11 +79,11 @@ def _runs(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[dict[str, Any]]
     by_score: dict[str, dict[str, Mapping[Hashable, Any]]] = {}
     for row in rows.to_dict("records"):
         by_score.setdefault(row["run"], {})[row["score"]] = row
-    found = []
+    drawn = []
     for name, short in zip(titles, told_apart(named.tolist()), strict=True):
         own = by_score[name]
         at = next(iter(own.values()))
-        found.append(
+        drawn.append(
             {
                 "id": name,
                 "title": titles[name],
@@ -92,11 +92,11 @@ def _runs(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[dict[str, Any]]
                 "k": int(at["k"]),
                 "accuracy": _estimate(at, "accuracy", "accuracy"),
                 "ece": _estimate(at, "ece_excess", "ece"),
-                "set_size": {score: _estimate(of, "mean_set_size", "set_size") for score, of in own.items()},
-                "coverage": {score: _estimate(of, "coverage", "coverage") for score, of in own.items()},
+                "set_size": {score: _estimate(figures, "mean_set_size", "set_size") for score, figures in own.items()},
+                "coverage": {score: _estimate(figures, "coverage", "coverage") for score, figures in own.items()},
             }
         )
-    return found
+    return drawn
 
 
 def _keys(rows: pd.DataFrame) -> list[str]:
@@ -106,15 +106,15 @@ def _keys(rows: pd.DataFrame) -> list[str]:
 def _strip(group: Sequence[PublishedResult], keys: Collection[str]) -> dict[str, Any]:
     """The row of one published table on one task: a mark for each of its models."""
     first = group[0]
-    asked = "the same questions as runs here" if first.key in keys else "other questions than the runs here"
+    questions = "the same questions as runs here" if first.key in keys else "other questions than the runs here"
     return {
         "name": first.bank,
-        "title": f"{task_title(first.task, first.bank)}, {asked}",
+        "title": f"{task_title(first.task, first.bank)}, {questions}",
         "source": source_lines(first.source),
         "table": SOURCES[first.source].title,
         "models": [
-            {"name": one.model, "accuracy": one.accuracy, "set_size": one.set_size}
-            for one in sorted(group, key=lambda one: name_order(one.model))
+            {"name": result.model, "accuracy": result.accuracy, "set_size": result.set_size}
+            for result in sorted(group, key=lambda result: name_order(result.model))
         ],
     }
 
@@ -127,22 +127,25 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _matrix(found: RunMatrix) -> dict[str, Any]:
+def _matrix(matrix: RunMatrix) -> dict[str, Any]:
     """The matrix as JSON values; runs are places in the group."""
     return {
-        "n": found.n_test,
-        "calibration": found.n_calibration,
-        "smallest": found.smallest_p,
-        "figures": {name: [_finite(value) for value in values] for name, values in found.figures.items()},
+        "n": matrix.n_test,
+        "calibration": matrix.n_calibration,
+        "smallest": matrix.smallest_p,
+        "figures": {name: [_finite(value) for value in values] for name, values in matrix.figures.items()},
         "pairs": {
             name: [
                 [
-                    of.first,
-                    of.second,
-                    *map(_finite, (of.difference.value, of.difference.low, of.difference.high, of.p, of.corrected)),
+                    pair.first,
+                    pair.second,
+                    *map(
+                        _finite,
+                        (pair.difference.value, pair.difference.low, pair.difference.high, pair.p, pair.corrected),
+                    ),
                 ]
-                for of in pairs
+                for pair in pairs
             ]
-            for name, pairs in found.pairs.items()
+            for name, pairs in matrix.pairs.items()
         },
     }

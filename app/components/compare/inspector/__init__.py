@@ -69,8 +69,8 @@ def inspector(
 
 def _open() -> None:
     """Open a question of one of the two runs on the One question page."""
-    asked = message_texts(INSPECTOR_KEY, "open")
-    view = state.read_changes(CompareView, {name: asked[name] for name in NAMES if name in asked})
-    state.change(SharedView, run=asked.get("run", ""))
-    opened = state.fresh(OneQuestionView, question=asked.get("id", ""), bars=view.score)
+    reported = message_texts(INSPECTOR_KEY, "open")
+    view = state.read_changes(CompareView, {name: reported[name] for name in NAMES if name in reported})
+    state.change(SharedView, run=reported.get("run", ""))
+    opened = state.fresh(OneQuestionView, question=reported.get("id", ""), bars=view.score)
     navigation.go(navigation.ONE_QUESTION, **state.address_of(opened))

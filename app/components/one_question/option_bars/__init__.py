@@ -55,7 +55,7 @@ class AskedQuestion:
 
 def option_bars(
     question: AskedQuestion,
-    found: Sequence[OptionPValues],
+    standings: Sequence[OptionPValues],
     by: CalibratedRun,
     *,
     version: str,
@@ -73,7 +73,7 @@ def option_bars(
     _mount_bars(
         key=KEY,
         data={
-            **_bars(question, found, by),
+            **_bars(question, standings, by),
             "version": version,
             "caveats": caveats,
             "turns": on_turn is not None,
@@ -86,14 +86,14 @@ def option_bars(
 
 
 def embedded_bars(
-    question: AskedQuestion, found: Sequence[OptionPValues], by: CalibratedRun, view: OneQuestionView
+    question: AskedQuestion, standings: Sequence[OptionPValues], by: CalibratedRun, view: OneQuestionView
 ) -> dict[str, Any]:
     """The data of the same bars outside the app (:mod:`charts.embed`)."""
     shown = _shown(replace(view, present="0", shown="page"))
-    return {**_bars(question, found, by), "version": "embed", "turns": False, **shown, "revision": 0}
+    return {**_bars(question, standings, by), "version": "embed", "turns": False, **shown, "revision": 0}
 
 
-def _bars(question: AskedQuestion, found: Sequence[OptionPValues], by: CalibratedRun) -> dict[str, Any]:
+def _bars(question: AskedQuestion, standings: Sequence[OptionPValues], by: CalibratedRun) -> dict[str, Any]:
     options, label = question.options, question.label
     return {
         "kind": "question",
@@ -103,10 +103,10 @@ def _bars(question: AskedQuestion, found: Sequence[OptionPValues], by: Calibrate
         "question": question.question,
         "context": question.context,
         "truth": -1 if label is None else label,
-        "top": found[0].top,
+        "top": standings[0].top,
         "extra": added_options(options) > 0,
-        "scores": [_score(one, by) for one in found],
-        "thresholds": pa.table({one.name: by.scores[one.name].thresholds() for one in found}),
+        "scores": [_score(standing, by) for standing in standings],
+        "thresholds": pa.table({standing.name: by.scores[standing.name].thresholds() for standing in standings}),
     }
 
 
@@ -163,8 +163,8 @@ def run_table(
                     "href": row.href,
                     "here": row.here,
                     "top": row.standings[0].top,
-                    "n": {one.name: one.n for one in row.standings},
-                    "counts": {one.name: one.counts.tolist() for one in row.standings},
+                    "n": {standing.name: standing.n for standing in row.standings},
+                    "counts": {standing.name: standing.counts.tolist() for standing in row.standings},
                 }
                 for row in rows
             ],
@@ -187,16 +187,16 @@ def _take_view() -> None:
 
 
 def _turn(on_turn: Callable[[int], None] | None) -> None:
-    asked = message_texts(KEY, "turn")
-    browser_shows(KEY, _shown(_read(asked)))
-    if on_turn and asked.get("direction") in ("-1", "1"):
-        on_turn(int(asked["direction"]))
+    reported = message_texts(KEY, "turn")
+    browser_shows(KEY, _shown(_read(reported)))
+    if on_turn and reported.get("direction") in ("-1", "1"):
+        on_turn(int(reported["direction"]))
 
 
 def _open(on_open: Callable[[str], None]) -> None:
-    asked = message_texts(RUNS_KEY, "open")
-    _read(asked)
-    on_open(asked.get("run", ""))
+    reported = message_texts(RUNS_KEY, "open")
+    _read(reported)
+    on_open(reported.get("run", ""))
 
 
 def _read(reported: dict[str, str]) -> OneQuestionView:

@@ -31,22 +31,22 @@ _mount = component("ranges", Path(__file__).with_name("ranges.html"))
 
 
 def lab_ranges(
-    of: BoundedRun, curves: Mapping[str, BoundedCurves], shown: Sequence[str], *, version: str, view: PresentedView
+    bounded: BoundedRun, curves: Mapping[str, BoundedCurves], shown: Sequence[str], *, version: str, view: PresentedView
 ) -> None:
     """Mount the coverage, the mean set size and the share of exact sets of a run, at every alpha, by the two scores
     that are ``shown`` side by side."""
     columns = {
         f"{name}_{figure}": values
-        for name, one in curves.items()
+        for name, curve in curves.items()
         for figure, values in {
-            "coverage_low": one.coverage[0],
-            "coverage_high": one.coverage[1],
-            "size_low": one.mean_set_size[0],
-            "size_high": one.mean_set_size[1],
-            "exact": one.exact_share,
+            "coverage_low": curve.coverage[0],
+            "coverage_high": curve.coverage[1],
+            "size_low": curve.mean_set_size[0],
+            "size_high": curve.mean_set_size[1],
+            "exact": curve.exact_share,
         }.items()
     }
-    run = of.run
+    run = bounded.run
     _mounted(
         LAB_KEY,
         {
@@ -54,7 +54,7 @@ def lab_ranges(
             "n": len(run.calibration),
             "m": len(run.test),
             "k": run.k,
-            "bounded": of.bounded_questions,
+            "bounded": bounded.bounded_questions,
             "scores": [{"name": name, "title": SCORES[name].title} for name in shown],
             "curves": pa.table(columns),
         },
@@ -65,7 +65,7 @@ def lab_ranges(
 
 def question_ranges(
     options: Sequence[str],
-    found: Sequence[BoundedOptions],
+    standings: Sequence[BoundedOptions],
     probabilities: tuple[FloatArray, FloatArray],
     *,
     label: int | None,
@@ -88,15 +88,15 @@ def question_ranges(
             "high": high.tolist(),
             "scores": [
                 {
-                    "name": one.name,
-                    "title": SCORES[one.name].title,
-                    "surely": one.surely.tolist(),
-                    "perhaps": one.perhaps.tolist(),
+                    "name": standing.name,
+                    "title": SCORES[standing.name].title,
+                    "surely": standing.surely.tolist(),
+                    "perhaps": standing.perhaps.tolist(),
                 }
-                for one in found
+                for standing in standings
             ],
         },
-        version=":".join([version, *(one.name for one in found)]),
+        version=":".join([version, *(standing.name for standing in standings)]),
         view=view,
     )
 
