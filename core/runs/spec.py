@@ -32,6 +32,7 @@ from typing import Any
 from core.errors import InputError, plain
 from core.models.model_fingerprint import FINGERPRINT
 from core.models.models import DTYPES
+from core.models.price import Price
 from core.models.server.address import (
     TIMEOUT_S,
     check_timeout,
@@ -40,7 +41,6 @@ from core.models.server.address import (
     served_model,
     server_url,
 )
-from core.models.server.spending import Price
 from core.questions import short_task
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.questions.prompting.strategies import STRATEGIES

@@ -395,9 +395,8 @@ def check_computed(record: RunRecord) -> None:
         )
 
 
-def check_same(spec: RunSpec) -> None:
+def check_same(spec: RunSpec, record: RunRecord) -> None:
     """Raise :class:`InputError` if the stored run with this spec's id is not the run that the spec asks for."""
-    record = read_record(spec.run_id)
     if record.spec != spec or record.is_computed == spec.is_imported:
         what = "an imported run" if not record.is_computed else "another run"
         raise InputError(

@@ -16,9 +16,9 @@ from core.errors import InputError, plain
 from core.jury.judgements import Judgements, truth
 from core.jury.pipeline import jury_spec, jury_store
 from core.jury.pipeline.jury_spec import JurySpec, answer_prompt
+from core.models.price import Price
 from core.models.replaced_weights import same_weights
 from core.models.server.left_out import NoAnswer
-from core.models.server.spending import Price
 from core.questions import trivia
 from core.questions.prompting.written import without_answer
 from core.questions.rows import read_file

@@ -32,7 +32,7 @@ from core.models.devices.shared_scoring import SharedScoring, shared_devices
 from core.models.devices.slots import Slot, slots
 from core.models.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
 from core.models.engine_factory import load_engine
-from core.models.models import FAKE_MODEL, resolve
+from core.models.models import FAKE_MODEL, ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server import permission
 from core.models.server.address import check_key, served_model
@@ -49,7 +49,7 @@ from core.runs.execution.chunks import ChunkPlan, ChunksAtWork
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
 from core.runs.execution.served import server_engine
 from core.runs.execution.written_run import write_answers
-from core.runs.model_files import identified, unchanged
+from core.runs.model_files import identified, resolved, unchanged
 from core.runs.prompts import draw_questions, load_data, prompts
 from core.runs.shared_questions import FILE as QUESTIONS_FILE
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
@@ -89,19 +89,20 @@ def execute(
 def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, worker: str) -> str:
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
-        (spec,) = identified([spec])
+        source = resolved(spec)
+        (spec,) = identified([spec], source=source)
         folder = settings().runs / spec.run_id
-    if not (folder / "run.json").exists():
-        preflight(spec)
-        check_memory(spec, slots())
-        store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+        if not (folder / "run.json").exists():
+            preflight(spec, source)
+            check_memory(spec, slots(), source)
+            store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     lock = take(liveness.run_lock(folder))
     if lock is None:
         raise RunBusyError(f"another process is working on run {folder.name}; wait for it or cancel it")
     with lock:
         record = store.read_record(spec.run_id)
         if not access.is_worker():  # a person has just asked for this run, and named its servers
-            store.check_same(spec)
+            store.check_same(spec, record)
             permission.check(spec.servers, spec.key_variable, launched_by=record.launched_by)
         if record.state == "done":
             drop_chunks(folder)  # of a worker that was killed right after it had recorded the end
@@ -133,11 +134,12 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
     return spec.run_id
 
 
-def preflight(spec: RunSpec) -> None:
+def preflight(spec: RunSpec, source: ModelSource | None = None) -> None:
     """Check, before anything is written, whether the run can start.
 
     Raises :class:`~core.errors.InputError` for an unknown model or task, a folder that holds no model, a split with an
-    empty side, or a model of this machine where Hedge is installed without models. Loads no model.
+    empty side, or a model of this machine where Hedge is installed without models. Loads no model. ``source`` is the
+    resolved model, if the caller has it.
     """
     kind_of(spec).check(spec)
     if spec.picks and not spec.servers:
@@ -148,27 +150,30 @@ def preflight(spec: RunSpec) -> None:
     if spec.servers:
         check_key(spec.key_variable)
     # The base model of a jury may be on a server, too.
-    elif not served_model(spec.model) and resolve(spec.model).location != FAKE_MODEL:
+    elif not served_model(spec.model) and (source or resolve(spec.model)).location != FAKE_MODEL:
         extras.need("models")
 
 
-def check_memory(spec: RunSpec, devices: Sequence[Slot]) -> None:
-    """Raise :class:`~core.errors.InputError` if none of these devices, or not the named one, can hold the run."""
+def check_memory(spec: RunSpec, devices: Sequence[Slot], source: ModelSource | None = None) -> float:
+    """The GiB of memory that the run needs. Raises :class:`~core.errors.InputError` if none of these devices can hold
+    it, or not the named one."""
+    needed = memory_gib(spec, ask=True, source=source)
     check_fits(
         spec.model_name,
         devices,
         dtype=spec.dtype,
         device=spec.device,
-        needs_gib=lambda dtype: 0.0 if spec.servers else memory_gib(replace(spec, dtype=dtype), ask=True),
+        needs_gib=lambda dtype: needed if dtype == spec.dtype else memory_gib(replace(spec, dtype=dtype), ask=True),
     )
+    return needed
 
 
-def memory_gib(spec: RunSpec, *, ask: bool = False) -> float:
+def memory_gib(spec: RunSpec, *, ask: bool = False, source: ModelSource | None = None) -> float:
     """The GiB that the run's device must have; 0 if the model's size is unknown until it is loaded, or a server has
     it. ``ask`` lets the hub be asked for a size that is not known here."""
     if spec.servers:
         return 0.0
-    return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype, ask=ask)
+    return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype, ask=ask, source=source)
 
 
 WATCHED = 4
