@@ -128,8 +128,8 @@ def check_fits(spec: RunSpec, source: ModelSource | None = None) -> float:
 
 
 def _live_devices() -> list[Slot]:
-    said, live = host_reports.published_slots(), liveness.live_hosts()
-    return [slot for host in live for slot in said.get(host, ())]
+    published, live = host_reports.published_slots(), liveness.live_hosts()
+    return [slot for host in live for slot in published.get(host, ())]
 
 
 def _with_reason(now: RunStatus, entry: QueueEntry | None, devices: Sequence[Slot]) -> RunStatus:
@@ -258,16 +258,16 @@ def statuses(*, recent_s: float = 24 * 3600.0) -> list[RunStatus]:
     entries = run_queue.unfinished() | run_queue.ended_since(time.time() - recent_s)
     # A run of `hedge run` is in no queue; its progress file gives it away.
     here = {path.parent.name for path in settings().runs.glob("*/progress.json")} - set(entries)
-    found = []
+    statuses = []
     for run_id in [*entries, *sorted(here)]:
         try:
             now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
-            found.append(_with_reason(now, entries.get(run_id), devices))
+            statuses.append(_with_reason(now, entries.get(run_id), devices))
         except InputError:  # deleted or damaged; the database does not know that
             continue
     kinds = {"running": 0, "queued": 1}
     # The sort is stable, and the database returned the queued runs in the queue's order.
-    return sorted(found, key=lambda now: (kinds.get(now.state, 2), -(now.record.ended or 0) if now.ended else 0))
+    return sorted(statuses, key=lambda now: (kinds.get(now.state, 2), -(now.record.ended or 0) if now.ended else 0))
 
 
 def check_free(run_id: str) -> None:
@@ -310,10 +310,10 @@ def reorder(run_ids: Sequence[str]) -> None:
     waiting = [run_id for run_id, entry in run_queue.unfinished().items() if entry.status in run_queue.QUEUED]
     order = [run_id for run_id in dict.fromkeys(run_ids) if run_id in waiting]
     others = {run_id: owner for run_id in waiting if not access.owns(owner := _launched_by(run_id) or "")}
-    kept = [run_id for run_id in waiting if run_id in others]
+    fixed = [run_id for run_id in waiting if run_id in others]
     moved = [run_id for run_id in order if run_id in others]
-    moved += [run_id for run_id in kept if run_id not in moved]
-    for now, before in zip(moved, kept, strict=True):
+    moved += [run_id for run_id in fixed if run_id not in moved]
+    for now, before in zip(moved, fixed, strict=True):
         if now != before:
             access.check_owner(others[now], "move this run in the queue", subject=now)
     run_queue.reorder(order)

@@ -314,9 +314,9 @@ LONGEST_READABLE = 220
 @functools.lru_cache(maxsize=4096)  # pages sort and look up all runs by their ids several times each time they run
 def _run_id(spec: RunSpec) -> str:
     unusual = [spec.form] * (spec.form != "letters") + [spec.prompt_format] * (spec.prompt_format != "plain")
-    asked = "-".join([spec.task_name, spec.strategy, f"{spec.shots}shot", spec.dtype, *unusual])
-    asked = asked if spec.answers else f"{spec.task_name}-{spec.dtype}"
-    readable = f"{spec.model_name}-{asked}{'-imported' * spec.fingerprint.startswith(FOLDER_DATA)}"
+    settings = "-".join([spec.task_name, spec.strategy, f"{spec.shots}shot", spec.dtype, *unusual])
+    settings = settings if spec.answers else f"{spec.task_name}-{spec.dtype}"
+    readable = f"{spec.model_name}-{settings}{'-imported' * spec.fingerprint.startswith(FOLDER_DATA)}"
     return f"{re.sub(r'[^a-z0-9]+', '-', readable.lower()).strip('-')[:LONGEST_READABLE]}-{_fingerprint_hash(spec)}"
 
 

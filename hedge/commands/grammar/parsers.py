@@ -129,9 +129,9 @@ def add_commands(
     """Give a parser these commands; with ``only``, the options of this one alone."""
     verbs = parser.add_subparsers(dest=dest, required=True, metavar="COMMAND", parser_class=Parser)
     for name, command in commands.items():
-        made = verbs.add_parser(name, help=command.says, description=command.says, formatter_class=Help)
+        command_parser = verbs.add_parser(name, help=command.says, description=command.says, formatter_class=Help)
         if only in (None, name):
-            command.fill(made)
+            command.fill(command_parser)
 
 
 def _lazy(function: str) -> Callable[[argparse.Namespace], CommandResult]:

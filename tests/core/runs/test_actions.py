@@ -164,6 +164,8 @@ def test_what_can_not_be_deleted(no_agent, monkeypatch):
     actions.delete(waiting)  # which is taken out of the queue first
     assert run_queue.entries([waiting])[waiting].status == run_queue.CANCELLED
     assert run_queue.unfinished() == {}
+    assert engine.submit(spec()) == waiting  # anew
+    assert order() == [waiting]
     name = engine.submit(spec(seed=1))
     run_queue.take("elsewhere:cpu", memory_gib=1)
     store.create(RunRecord(spec=spec(seed=1), state="running", created=0.0))
@@ -202,11 +204,3 @@ def test_the_bin_is_emptied_of_what_is_a_week_old(home):
     os.rename(folder, folder.with_name(f"{old}@{int(week_ago * 1000)}"))
     trash.empty_bin(older_than_s=trash.KEEP_S)
     assert [each.run_id for each in trash.binned()] == [new]
-
-
-def test_a_deleted_run_that_is_asked_for_again_starts_anew(no_agent):
-    name = engine.submit(spec())
-    actions.delete(name)
-    assert engine.submit(spec()) == name
-    assert engine.status(name).state == "queued"
-    assert order() == [name]

@@ -12,7 +12,6 @@ from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
 from core.jury.pipeline import jury_store
-from core.models.server import client, connect
 from core.models.server.engine import CHECKED_QUESTIONS
 from core.models.server.known_servers import remember
 from core.reports import perplexity_results
@@ -26,30 +25,9 @@ from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import JURY, RunSpec
 from core.storage.tables import read_table
 from hedge.cli import main
-from tests.core.models.server.loopback import loopback_server
 
 KEY = "sk-planted-77aa"
 ASKED = ["--task", "qa", "--samples", "60"]
-
-
-@pytest.fixture(scope="module")
-def _server():
-    with loopback_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server, home):
-    _server.reset()
-    return _server
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """Faults end soon."""
-    soon = client.Patience(answer_s=60, gone_s=0.3, tries=3, first_pause_s=0.01, longest_pause_s=0.05)
-    monkeypatch.setattr(client, "Patience", lambda: soon)
-    monkeypatch.setattr(connect, "SOON", soon)
 
 
 def run(*words, status=0):
@@ -271,7 +249,6 @@ def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, mo
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     server.reset(key=KEY)
     there, key = f"pocket-3m@{server.url}", ["--key-variable", "PLANTED_API_KEY"]
-    home.mkdir(exist_ok=True)
     (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n")
     asked = ["--prompt", "fitting", "--conversation", str(home / "talk.txt"), "--server", server.url, *key]
     assert main(["perplexity", "run", "--model", "pocket-3m", *asked]) == 0
@@ -299,7 +276,6 @@ def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, mo
 
 
 def test_perplexities_equal_those_of_the_model_itself(server, home, capsys):
-    home.mkdir(exist_ok=True)
     talk = home / "talk.txt"
     talk.write_text("user: I feel worse today.\nassistant: What happened, naïve café ☃?\nuser: Nothing.\n"
                     "assistant: That sounds hard. Tell me more about the river.\n")  # fmt: skip
@@ -339,7 +315,6 @@ def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, cap
 
 
 def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient, capsys):
-    home.mkdir(exist_ok=True)
     (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n" * 3)
     asked = ["--prompt", "fitting", "empty", "--conversation", str(home / "talk.txt"), "--server", server.url]
     words = ("perplexity", "run", "--model", "pocket-3m", *asked)
@@ -397,9 +372,7 @@ def test_jurors_and_base_models_may_be_on_servers(server, home, monkeypatch, cap
     server.reset(key=KEY)
     there, key = f"pocket-3m@{server.url}", ("--key-variable", "PLANTED_API_KEY")
     answers = home / "there.jsonl", home / "here.jsonl"
-    jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
     jury("answer", "--model", "pocket-3m", "--samples", 12, "--out", answers[1])
-    assert answers[0].read_bytes() == answers[1].read_bytes()
     server.reset(key=KEY, before="<think>Let me")
     capsys.readouterr()
     jury("answer", "--model", there, *key, "--samples", 8, "--out", home / "thought.jsonl")
@@ -422,7 +395,6 @@ def test_jurors_and_base_models_may_be_on_servers(server, home, monkeypatch, cap
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--server", "host:8000"], "no server's address"),
         (["--server", "http://127.0.0.1:9", "--key-variable", KEY], "the name of its environment variable"),
         (["--server", "http://127.0.0.1:9", "--key-variable", "MISSING_API_KEY"], "is not set"),
         (["--budget", "1"], "belong to a model on a server"),
