@@ -48,15 +48,6 @@ def test_the_queue_has_an_order_that_can_be_changed(no_agent):
     assert cli.main(["first", names[3]]) == 0
 
 
-def test_a_run_put_first_is_the_next_to_run(engine_home):
-    names = [engine.submit(spec(seed=seed)) for seed in range(3)]
-    until(begun(names[0]), "the first run")
-    engine.put_first([names[2]])
-    until(is_in(names[2], "done"), "the run that was put first")
-    assert engine.status(names[1]).state in ("queued", "running")
-    until(is_in(names[1], "done"), "the run behind it")
-
-
 def test_a_group_is_launched_cancelled_resumed_and_repeated_as_one(engine_home):
     specs = [spec(seed=seed) for seed in range(3)]
     group, outcome = actions.launch([*specs, specs[0], spec(task="nothing")], name="three seeds")
@@ -121,12 +112,6 @@ def test_a_group_of_nothing_and_one_that_is_damaged(home):
     with pytest.raises(InputError, match="its runs are not affected"):
         groups.read(group.id)
     assert groups.known() == []
-
-
-def test_what_exists_is_found_before_it_is_launched(no_agent):
-    name = engine.submit(spec())
-    found = actions.existing([spec(), spec(seed=1)])
-    assert [(each, now.state) for each, now in found.items()] == [(name, "queued")]
 
 
 def test_delete_and_have_back(no_agent, capsys):

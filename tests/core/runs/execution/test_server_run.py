@@ -11,7 +11,6 @@ import pytest
 from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
-from core.jury.pipeline import jury_store
 from core.models.server.engine import CHECKED_QUESTIONS
 from core.models.server.known_servers import remember
 from core.reports import perplexity_results
@@ -293,9 +292,6 @@ def test_perplexities_equal_those_of_the_model_itself(server, home, capsys):
             assert ["".join(one.pieces) for one in of] == ["".join(one.pieces) for one in messages[1][key]]
     assert there["vocabulary"] is None
     assert store.read_record(there["run"]).spent[0] > 100
-    server.reset(echo=False)
-    assert main(["perplexity", "run", "--model", "pocket-3m", *asked, "--server", server.url, "--exchanges", "1"]) == 2
-    assert "does not give the log-probabilities of a text" in capsys.readouterr().err
 
 
 def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, capsys):
@@ -363,33 +359,18 @@ def test_a_server_that_is_restarted_with_other_weights_during_a_run_is_noticed(s
     assert np.abs(there.logits[order] - here.logits).max() < 1e-3
 
 
-def jury(*words, status=0):
-    assert main(["jury", *map(str, words)]) == status
-
-
-def test_jurors_and_base_models_may_be_on_servers(server, home, monkeypatch, capsys):
-    monkeypatch.setenv("PLANTED_API_KEY", KEY)
-    server.reset(key=KEY)
-    there, key = f"pocket-3m@{server.url}", ("--key-variable", "PLANTED_API_KEY")
-    answers = home / "there.jsonl", home / "here.jsonl"
-    jury("answer", "--model", "pocket-3m", "--samples", 12, "--out", answers[1])
-    server.reset(key=KEY, before="<think>Let me")
-    capsys.readouterr()
-    jury("answer", "--model", there, *key, "--samples", 8, "--out", home / "thought.jsonl")
-    assert "8 are empty: the model wrote nothing, or its reasoning did not end" in capsys.readouterr().out
-    server.reset(key=KEY, before="\n")
-    jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
+def test_what_comes_before_an_answer_is_no_part_of_it(server, home, capsys):
+    there, answers = f"pocket-3m@{server.url}", (home / "there.jsonl", home / "here.jsonl")
+    for before, model, path in (
+        ("<think>Let me", there, answers[0]),
+        ("\n", there, answers[0]),
+        ("", "pocket-3m", answers[1]),
+    ):
+        server.reset(before=before)
+        assert main(["jury", "answer", "--model", model, "--samples", "12", "--out", str(path)]) == 0
+        thought = "12 are empty: the model wrote nothing, or its reasoning did not end" in capsys.readouterr().out
+        assert thought == ("think" in before)
     assert answers[0].read_bytes() == answers[1].read_bytes()
-    jury("judge", "--juror", "pocket-3m", there, *key, "--answers", answers[0])
-    (record,) = [jury_store.read(name) for name in jury_store.jury_ids() if name.startswith("pocket-3m")]
-    assert np.abs(np.diff(record.p_true, axis=1)).max() < 1e-4
-    assert record.jurors == ("pocket-3m-1", "pocket-3m-2")
-    jury("make", "--base", there, "--juror", there, there, *key, "--samples", 16)
-    assert "is made" in capsys.readouterr().out
-    server.reset(key=KEY, echo=False)
-    jury("judge", "--juror", "pocket-3m", there, *key, "--answers", answers[0], status=2)
-    assert "does not give the log-probabilities of a text" in capsys.readouterr().err
-    assert not [path for path in home.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
 @pytest.mark.parametrize(
