@@ -151,9 +151,8 @@ class ServerFile(Section):
         """The highest role that a logged-in person has by these claims of the provider."""
         email = str(claims.get("email", "")).lower() if self._is_verified(claims) else ""
         claimed = claims.get(self.roles.group_claim, ())
-        groups = (
-            {claimed} if isinstance(claimed, str) else {str(group) for group in claimed} if _is_list(claimed) else set()
-        )
+        claimed = [claimed] if isinstance(claimed, str) else claimed if isinstance(claimed, (list, tuple)) else ()
+        groups = set(map(str, claimed))
 
         def fits(entry: str) -> bool:
             if entry.startswith(GROUP):
@@ -191,10 +190,6 @@ class ServerFile(Section):
         email = str(claims.get("email", "")).lower() if self._is_verified(claims) else ""
         name = email or f"sub:{claims.get('sub', '')}"
         return "".join(letter for letter in name if letter.isprintable())[:LONGEST_NAME]
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple))
 
 
 def read(path: Path, *, login: bool) -> ServerFile:

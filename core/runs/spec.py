@@ -277,11 +277,6 @@ class RunSpec:
         return short_task(self.task)
 
     @property
-    def fingerprint_hash(self) -> str:
-        """A hash of the spec, ten hexadecimal digits."""
-        return _fingerprint_hash(self)
-
-    @property
     def run_id(self) -> str:
         """The name of the run's folder: readable first, content hash last."""
         return _run_id(self)

@@ -101,7 +101,7 @@ def _experiment_text(result: JuryExperiment, errors: pd.DataFrame, *, pairwise: 
     ]
     lines += [
         f"{RULES[of.rule].title:<20} {_span(of.accuracy):<26} {of.precision.value:.4f}    {of.recall.value:.4f}  "
-        f"{of.f1.value:.4f}  {'' if of.rule == 'majority' else _change(of.to_majority)}".rstrip()
+        f"{of.f1.value:.4f}  {'' if of.rule == 'majority' else _span(of.to_majority, '+.3f', '+.3f')}".rstrip()
         for of in sorted(result.outcomes, key=lambda of: -of.accuracy.value)
     ]
     lines += ["", f"{'juror':<20} accuracy (95% interval)"]
@@ -119,12 +119,8 @@ def _experiment_text(result: JuryExperiment, errors: pd.DataFrame, *, pairwise: 
     return "\n".join(lines)
 
 
-def _span(estimate: Estimate) -> str:
-    return f"{estimate.value:.4f} ({_ends(estimate, '.3f')})"
-
-
-def _change(estimate: Estimate) -> str:
-    return f"{estimate.value:+.3f} ({_ends(estimate, '+.3f')})"
+def _span(estimate: Estimate, form: str = ".4f", form_of_ends: str = ".3f") -> str:
+    return f"{estimate.value:{form}} ({_ends(estimate, form_of_ends)})"
 
 
 def _ends(estimate: Estimate, form: str) -> str:

@@ -79,13 +79,9 @@ def _experiment(
         "key": experiment.key,
         "rows": experiments.aggregate(rows),
         "tests": finite(_tests(chosen, runs, alpha, score)),
-        "letters": {reading.shots: _letters(reading, alpha, score) for reading in chosen if _is_letters(reading)},
+        "letters": {way.shots: _letters(way, alpha, score) for way in chosen if way.method == LETTERS_METHOD},
         "against_guessing": experiments.against_guessing(rows),
     }
-
-
-def _is_letters(reading: PromptingMethod) -> bool:
-    return reading.method == LETTERS_METHOD
 
 
 def _tests(

@@ -16,7 +16,6 @@ from core.questions import split_task
 from core.questions.bank_names import bank_name
 from core.questions.catalogue import is_file, load
 from core.questions.option_names import OF_CLASSES
-from core.records import Prompt
 from core.reports.titles import spec_task_title
 from core.runs import store, trash
 from core.runs.caveats import of_run_record
@@ -179,7 +178,7 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
         run_prompts = prompts(spec, drawn)
         middle = len(run_prompts) // 2
         if spec.servers:
-            sent = [prompt.text + ending for prompt in run_prompts for ending in _said(prompt)]
+            sent = [prompt.text + ending for prompt in run_prompts for ending in prompt.continuations or ("",)]
             tokens = sum(estimate({"prompt": text})[0] for text in sent)
             cost = spec.price.of(tokens, len(sent))
             counts: dict[str, object] = {"questions": len(run_prompts), "tokens": tokens, "cost": cost}
@@ -205,11 +204,6 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
 def _id_of(spec: RunSpec) -> str:
     """The run's id; without its end if the model's files have not been read yet, which decide it."""
     return f"{spec.run_id.rpartition('-')[0]}-…" if spec.model_fingerprint == NOT_READ else spec.run_id
-
-
-def _said(prompt: Prompt) -> tuple[str, ...]:
-    """What is put behind a prompt, each in a request of its own."""
-    return prompt.continuations or ("",)
 
 
 def is_done(run_id: str) -> bool:

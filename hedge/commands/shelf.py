@@ -162,8 +162,6 @@ def _differing(figures: list[RecomputedFigure]) -> list[str]:
 
 
 def _size(size: int) -> str:
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB" if size >= 1e5 else _small(size)
-
-
-def _small(size: int) -> str:
+    if size >= 1e5:
+        return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
     return f"{size / 1e3:.0f} kB" if size >= 1e3 else f"{size} bytes"

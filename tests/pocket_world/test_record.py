@@ -22,7 +22,7 @@ from core.reports import perplexity_results
 from core.runs.execution import perplexity_run
 from core.runs.prompts import draw_questions, prompts
 from core.runs.shared_questions import FOLDER as SHARED
-from core.runs.shared_questions import LINK, copy_whole, questions_file
+from core.runs.shared_questions import questions_file
 from core.runs.spec import RunSpec
 from core.storage.sealed import digest_of
 from pocket_world.record import FOLDER, leave_out, record, recorded_specs
@@ -81,13 +81,6 @@ def test_runs_that_tell_nothing_go(tmp_path: Path) -> None:
     assert leave_out("pocket-1m", folder=tmp_path / "runs", shared=tmp_path / "shared") == [other.name]
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {folder.name for folder in kept}
     assert [path.name for path in (tmp_path / "shared").iterdir()] == [questions_file(kept[0]).name]
-
-
-def test_a_whole_copy_stands_by_itself(tmp_path: Path) -> None:
-    copy_whole(RUNS[0], tmp_path / "run")
-    assert questions_file(tmp_path / "run") == tmp_path / "run" / "questions.parquet"
-    assert not (tmp_path / "run" / LINK).exists()
-    assert (tmp_path / "run" / "questions.parquet").read_bytes() == questions_file(RUNS[0]).read_bytes()
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
