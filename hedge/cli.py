@@ -55,9 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     if answer.errors:
         print(plain(answer.errors), file=sys.stderr)
-    said = json.dumps(answer.values, indent=1, allow_nan=False) if arguments.json else plain(answer.text)
+    output = json.dumps(answer.values, indent=1, allow_nan=False) if arguments.json else plain(answer.text)
     try:
-        print(said, end="\n" if said else "", flush=True)
+        print(output, end="\n" if output else "", flush=True)
     except BrokenPipeError:  # the reader has enough, as `head` has
         _close_output()
     except OSError as error:

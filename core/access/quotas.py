@@ -97,7 +97,9 @@ def check_question(question: str) -> None:
     now, most, key = time.monotonic(), held().questions_a_minute, visitor()
     with _lock:
         for other in list(_asked):
-            _asked[other] = {one: when for one, when in _asked[other].items() if now - when < MINUTE_S}
+            _asked[other] = {
+                asked_question: when for asked_question, when in _asked[other].items() if now - when < MINUTE_S
+            }
             if not _asked[other]:
                 del _asked[other]
         mine = _asked.get(key, {})
@@ -157,9 +159,9 @@ def note_kept(path: Path) -> None:
     """Count a new file or folder of ``HEDGE_HOME`` as the present person's from now on."""
     if access.mode() == "local" or not (who := access.actor()).name:
         return
-    kept = _list_of(who.name)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with kept.open("a", encoding="utf-8") as file:
+    listing = _list_of(who.name)
+    listing.parent.mkdir(parents=True, exist_ok=True)
+    with listing.open("a", encoding="utf-8") as file:
         file.write(f"{path.relative_to(settings().home).as_posix()}\n")
 
 

@@ -56,10 +56,14 @@ HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*", re.
 """A host's name in lower case, without a port."""
 
 
-class AuthSection(BaseModel):
-    """``[auth]``: the OpenID provider, as Streamlit reads it."""
+class Section(BaseModel):
+    """A section, which refuses what it does not know and repeats no value in an error."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+class AuthSection(Section):
+    """``[auth]``: the OpenID provider, as Streamlit reads it."""
 
     redirect_uri: str
     cookie_secret: str
@@ -69,10 +73,8 @@ class AuthSection(BaseModel):
     client_kwargs: dict[str, Any] = {}
 
 
-class RolesSection(BaseModel):
+class RolesSection(Section):
     """``[roles]``: who has which role, by verified e-mail address or by group."""
-
-    model_config = ConfigDict(extra="forbid")
 
     administrators: tuple[str, ...] = ()
     launchers: tuple[str, ...] = ()
@@ -85,10 +87,8 @@ class RolesSection(BaseModel):
     """A login holds for so long."""
 
 
-class LimitsSection(BaseModel):
+class LimitsSection(Section):
     """``[limits]``: see :class:`~core.access.quotas.Quotas`; a limit that is not given is as there."""
-
-    model_config = ConfigDict(extra="forbid")
 
     waiting_runs: int = Field(default=Quotas().waiting_runs, ge=1)
     disk_gb: float = Field(default=Quotas().disk_gb, gt=0)
@@ -100,18 +100,14 @@ class LimitsSection(BaseModel):
     seats_per_address: int = Field(default=Quotas().seats_per_address, ge=1)
 
 
-class FilesSection(BaseModel):
+class FilesSection(Section):
     """``[files]``: folders of this machine that people may choose models and questions from."""
-
-    model_config = ConfigDict(extra="forbid")
 
     roots: tuple[Path, ...] = ()
 
 
-class ServersSection(BaseModel):
+class ServersSection(Section):
     """``[servers]``: the model servers that launchers may connect to, and the variables that hold their keys."""
-
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     addresses: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -124,18 +120,14 @@ def _host_name(value: str) -> str:
     return name
 
 
-class HostsSection(BaseModel):
+class HostsSection(Section):
     """``[hosts]``: the names under which people reach the server."""
-
-    model_config = ConfigDict(extra="forbid")
 
     names: tuple[Annotated[str, AfterValidator(_host_name)], ...] = ()
 
 
-class ServerFile(BaseModel):
+class ServerFile(Section):
     """The whole file."""
-
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     auth: AuthSection | None = None
     roles: RolesSection = RolesSection()
@@ -158,8 +150,9 @@ class ServerFile(BaseModel):
     def role_of(self, claims: Mapping[str, Any]) -> UserRole:
         """The highest role that a logged-in person has by these claims of the provider."""
         email = str(claims.get("email", "")).lower() if self._is_verified(claims) else ""
-        found = claims.get(self.roles.group_claim, ())
-        groups = {found} if isinstance(found, str) else {str(one) for one in found} if _is_list(found) else set()
+        claimed = claims.get(self.roles.group_claim, ())
+        claimed = [claimed] if isinstance(claimed, str) else claimed if isinstance(claimed, (list, tuple)) else ()
+        groups = set(map(str, claimed))
 
         def fits(entry: str) -> bool:
             if entry.startswith(GROUP):
@@ -199,10 +192,6 @@ class ServerFile(BaseModel):
         return "".join(letter for letter in name if letter.isprintable())[:LONGEST_NAME]
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple))
-
-
 def read(path: Path, *, login: bool) -> ServerFile:
     """The file. Raises :class:`~core.errors.InputError`, which repeats no value of it, if it can't be used.
 
@@ -210,7 +199,7 @@ def read(path: Path, *, login: bool) -> ServerFile:
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-        found = TypeAdapter(ServerFile).validate_python(values)
+        parsed = TypeAdapter(ServerFile).validate_python(values)
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror}); give the server's TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -219,14 +208,14 @@ def read(path: Path, *, login: bool) -> ServerFile:
         first = error.errors(include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise InputError(f"{path}: {place}: {first['msg']}; correct it, and see docs/text/serving.md") from None
-    if login != (found.auth is not None):
+    if login != (parsed.auth is not None):
         rule = "needs a section [auth] for --login" if login else "has a section [auth]; start it with --login"
         raise InputError(f"{path} {rule}; see docs/text/serving.md")
-    if found.auth:
-        _check_auth(path, found.auth)
-        if not (found.roles.administrators or found.roles.launchers or found.roles.viewers):
+    if parsed.auth:
+        _check_auth(path, parsed.auth)
+        if not (parsed.roles.administrators or parsed.roles.launchers or parsed.roles.viewers):
             raise InputError(f"{path} gives nobody a role, so nobody could do anything; add a section [roles]")
-    return found
+    return parsed
 
 
 def _check_auth(path: Path, auth: AuthSection) -> None:

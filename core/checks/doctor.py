@@ -71,27 +71,9 @@ class Finding:
 
 def findings() -> list[Finding]:
     """Look at the machine, which takes some ten seconds; loads torch, so it is not for the page process."""
-    looks: list[Callable[[], list[Finding]]] = [
-        _python,
-        _torch,
-        _driver,
-        _gpus,
-        _memory,
-        _disk,
-        _temporary,
-        _files,
-        _encoding,
-        _proxies,
-        _models,
-        _reading,
-        _database,
-        _agent,
-        _paused,
-        _without_answer,
-        _hub,
-        _token,
-        _speed,
-    ]
+    looks: list[Callable[[], list[Finding]]] = [_python, _torch, _driver, _gpus, _memory, _disk, _temporary, _files]
+    looks += [_encoding, _proxies, _models, _reading, _database, _agent, _paused, _without_answer]
+    looks += [_hub, _token, _speed]
     if not extras.has("models"):
         looks = [_light if look is _torch else look for look in looks if look not in (_driver, _hub, _token, _speed)]
     return [finding for look in looks for finding in _looked(look)]
@@ -110,12 +92,12 @@ def ask(*, within_s: float = ASKED_WITHIN_S) -> list[Finding]:
     """
     command = [sys.executable, "-m", "core", "doctor", "--json"]
     try:
-        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=within_s, check=False)
-        return [Finding(**values) for values in json.loads(said.stdout)]
+        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=within_s, check=False)
+        return [Finding(**values) for values in json.loads(process.stdout)]
     except subprocess.TimeoutExpired:
         raise RunError(f"the check did not finish within {within_s:g} s; `hedge doctor` shows more") from None
     except (ValueError, TypeError):
-        last = (said.stderr.strip().splitlines() or ["no reason"])[-1]
+        last = (process.stderr.strip().splitlines() or ["no reason"])[-1]
         raise RunError(f"the check ended without a result ({last}); `hedge doctor` shows more") from None
 
 
@@ -123,40 +105,23 @@ def _looked(look: Callable[[], list[Finding]]) -> list[Finding]:
     """A check that fails must not hide the others."""
     try:
         return look()
-    except HedgeError as error:
-        return [Finding(look.__name__.strip("_"), str(error), False, "This could not be checked.")]
     except Exception as error:
-        name = look.__name__.strip("_")
-        return [Finding(name, f"{type(error).__name__}: {error}", False, "This could not be checked.")]
+        value = str(error) if isinstance(error, HedgeError) else f"{type(error).__name__}: {error}"
+        return [Finding(look.__name__.strip("_"), value, False, "This could not be checked.")]
 
 
 def _python() -> list[Finding]:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES if find_spec(name))
+    value = f"Hedge {__version__}, Python {platform.python_version()}, {versions}"
+    oldest, newest = (".".join(map(str, version)) for version in (OLDEST_PYTHON, NEWEST_PYTHON))
     good = OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON
-    return [
-        Finding(
-            "versions",
-            f"Hedge {__version__}, Python {platform.python_version()}, {versions}",
-            good,
-            f"Hedge needs Python {_dotted(OLDEST_PYTHON)} to {_dotted(NEWEST_PYTHON)}.",
-        )
-    ]
-
-
-def _dotted(version: tuple[int, int]) -> str:
-    return ".".join(map(str, version))
+    return [Finding("versions", value, good, f"Hedge needs Python {oldest} to {newest}.")]
 
 
 def _light() -> list[Finding]:
     """In place of all findings that need torch or the hub's library."""
-    return [
-        Finding(
-            "models",
-            "not installed",
-            None,
-            f"Runs need a model on a server. {extras.pip_line('models')} adds models on this machine.",
-        )
-    ]
+    meaning = f"Runs need a model on a server. {extras.pip_line('models')} adds models on this machine."
+    return [Finding("models", "not installed", None, meaning)]
 
 
 def _torch() -> list[Finding]:
@@ -164,14 +129,8 @@ def _torch() -> list[Finding]:
 
     threads = torch.get_num_threads()
     cuda = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built without CUDA"
-    return [
-        Finding(
-            "torch",
-            f"{torch.__version__}, {cuda}",
-            True,
-            f"It uses {threads} thread{'' if threads == 1 else 's'} to score on the CPU.",
-        )
-    ]
+    meaning = f"It uses {threads} thread{'' if threads == 1 else 's'} to score on the CPU."
+    return [Finding("torch", f"{torch.__version__}, {cuda}", True, meaning)]
 
 
 def _driver() -> list[Finding]:
@@ -180,10 +139,9 @@ def _driver() -> list[Finding]:
     from core.models.devices import nvml
 
     version = nvml.driver()
-    usable = torch.cuda.is_available()
     if not version:
         return [Finding("driver", "no NVIDIA driver", None, "Runs use the CPU.")]
-    if usable:
+    if torch.cuda.is_available():
         return [Finding("driver", f"NVIDIA {version}", True, "torch can use the GPUs.")]
     reason = (
         "this torch was built without CUDA; install one that was built with it"
@@ -196,35 +154,21 @@ def _driver() -> list[Finding]:
 def _gpus() -> list[Finding]:
     from core.models.devices import nvml
 
-    seen = nvml.readings()
-    if not seen:
-        return [
-            Finding(
-                "gpu",
-                "none",
-                None,
-                "Runs use the CPU. This is fine for pocket models and slow for models with 1 billion parameters or "
-                "more.",
-            )
-        ]
-    return [
-        Finding(
-            f"gpu {gpu.index}",
-            f"{gpu.name}, {gpu.total_gib - gpu.used_gib:.0f} of {gpu.total_gib:.0f} GiB free"
-            + (f", {gpu.celsius} °C" if gpu.celsius is not None else ""),
-            True,
-            f"This is enough for a model with about {_billions(gpu.total_gib, 2):.0f} billion parameters in 16-bit "
-            "precision.",
-        )
-        for gpu in seen
-    ]
+    results = []
+    for gpu in nvml.readings():
+        celsius = f", {gpu.celsius} °C" if gpu.celsius is not None else ""
+        value = f"{gpu.name}, {gpu.total_gib - gpu.used_gib:.0f} of {gpu.total_gib:.0f} GiB free{celsius}"
+        results.append(Finding(f"gpu {gpu.index}", value, True, _enough(gpu.total_gib, 16, digits=0)))
+    slow = "Runs use the CPU. This is fine for pocket models and slow for models with 1 billion parameters or more."
+    return results or [Finding("gpu", "none", None, slow)]
 
 
-def _billions(gib: float, bytes_each: float) -> float:
-    """Parameters in 10⁹ that fit, by the same estimate as the queue's."""
+def _enough(gib: float, bits: int, *, digits: int) -> str:
+    """How many parameters fit, by the same estimate as the queue's."""
     from core.models.memory_estimate import BESIDE, RUNTIME_GIB
 
-    return max(gib - RUNTIME_GIB, 0) * GIB / BESIDE / bytes_each / 1e9
+    billions = max(gib - RUNTIME_GIB, 0) * GIB / BESIDE / (bits / 8) / 1e9
+    return f"This is enough for a model with about {billions:.{digits}f} billion parameters in {bits}-bit precision."
 
 
 def _memory() -> list[Finding]:
@@ -232,15 +176,7 @@ def _memory() -> list[Finding]:
 
     memory, limit = psutil.virtual_memory(), host_memory_gib()
     free = min(memory.available / GIB, limit)
-    value = f"{free:.1f} of {limit:.1f} GiB free"
-    return [
-        Finding(
-            "memory",
-            value,
-            True,
-            f"This is enough for a model with about {_billions(free, 4):.1f} billion parameters in 32-bit precision.",
-        )
-    ]
+    return [Finding("memory", f"{free:.1f} of {limit:.1f} GiB free", True, _enough(free, 32, digits=1))]
 
 
 def _disk() -> list[Finding]:
@@ -250,12 +186,8 @@ def _disk() -> list[Finding]:
     writable = os.access(there, os.W_OK)
     value = f"{free:.0f} GiB free at {home}" + ("" if writable else ", which is not writable")
     good = writable and free > LITTLE_DISK_GIB
-    meaning = (
-        "Runs and logs are stored here."
-        if good
-        else "Runs will fail. Set HEDGE_HOME to a writable folder with free space."
-    )
-    return [Finding("disk", value, good, meaning)]
+    full = "Runs will fail. Set HEDGE_HOME to a writable folder with free space."
+    return [Finding("disk", value, good, "Runs and logs are stored here." if good else full)]
 
 
 def _temporary() -> list[Finding]:
@@ -422,12 +354,12 @@ def _own_runs(chosen: Callable[[RunRecord], bool]) -> list[RunRecord]:
     """The runs of this home that are chosen."""
     from core.runs import store
 
-    found = []
+    records = []
     for name in store.run_ids():
         with suppress(HedgeError):  # a damaged run is said where runs are listed
             if not store.is_bundled(name) and chosen(record := store.read_record(name)):
-                found.append(record)
-    return found
+                records.append(record)
+    return records
 
 
 def _hub() -> list[Finding]:
@@ -475,7 +407,7 @@ def _token() -> list[Finding]:
 def _speed() -> list[Finding]:
     from core.models.speed import measure
 
-    found = []
+    results = []
     for speed in measure():
         good = speed.error <= WRONG_BY
         value = f"{speed.gflops:,.0f} GFLOP/s in multiplication, {speed.copy:.1f} GB/s in copying"
@@ -487,5 +419,5 @@ def _speed() -> list[Finding]:
             else f"Its results are wrong by {speed.error:.1g}, so no run on it can be trusted."
         )
         device = "the CPU" if speed.device == "cpu" else speed.device
-        found.append(Finding(f"speed of {device}", value, good, meaning))
-    return found
+        results.append(Finding(f"speed of {device}", value, good, meaning))
+    return results

@@ -18,7 +18,7 @@ from pathlib import Path
 from core.errors import HedgeError
 from core.models import hub_sizes
 from core.models.folders import ADAPTER, adapter_values
-from core.models.models import FAKE_ENGINE_VARIABLE, FAKE_MODEL, HUB_ID, is_local, resolve
+from core.models.models import FAKE_ENGINE_VARIABLE, FAKE_MODEL, HUB_ID, ModelSource, is_local, resolve
 from core.models.registry import BY_ID
 from core.models.safetensors_files import read_header
 
@@ -30,16 +30,17 @@ LAYER = 1 / 32
 GIB = 2**30
 
 
-def memory_gib(models: Sequence[str], *, dtype: str, ask: bool = False) -> float:
+def memory_gib(models: Sequence[str], *, dtype: str, ask: bool = False, source: ModelSource | None = None) -> float:
     """The GiB that a device must have to hold the largest of these models; 0 if no model's size is known, or if all
-    models are on servers. If ``ask`` is true, the hub is asked for a size that is not known here.
+    models are on servers. If ``ask`` is true, the hub is asked for a size that is not known here. ``source`` is the
+    resolved model, if the caller has it and there is one model.
 
     >>> memory_gib(["mistralai/Mistral-7B-v0.1"], dtype="float16").__round__(1)
     16.7
     """
     if FAKE_MODEL in models and os.environ.get(FAKE_ENGINE_VARIABLE):
         return float(json.loads(os.environ[FAKE_ENGINE_VARIABLE]).get("needs_gib", 0))
-    count = max((parameters(model, ask=ask) for model in models), default=0)
+    count = max((parameters(model, ask=ask, source=source) for model in models), default=0)
     return BESIDE * count * BYTES[dtype] / GIB + RUNTIME_GIB if count else 0.0
 
 
@@ -61,7 +62,7 @@ def devices_for(needs_gib: float, sizes: Iterable[float]) -> int:
     return 0
 
 
-def parameters(model: str, *, ask: bool = False) -> int:
+def parameters(model: str, *, ask: bool = False, source: ModelSource | None = None) -> int:
     """The number of a model's parameters. For a folder it comes from the headers of the weights' files, and for a hub
     id from Hedge's list or, if ``ask`` is true, from the hub (:mod:`core.models.hub_sizes`). An adapter includes its
     base model. 0 if unknown."""
@@ -70,7 +71,7 @@ def parameters(model: str, *, ask: bool = False) -> int:
     if HUB_ID.match(model) and not is_local(model):
         return hub_sizes.parameters(model, ask=ask)
     try:
-        source = resolve(model)
+        source = source or resolve(model)
         base = adapter_values(Path(source.location) / ADAPTER) if source.is_adapter else {}
     except HedgeError:
         return 0

@@ -137,10 +137,11 @@ def pinned(source: ModelSource, value: str = "") -> ModelSource:
     return replace(source, revision=own, base_revision=base if source.is_adapter else "")
 
 
-def in_spec(model: str, *, report: Report | None = None) -> str:
+def in_spec(model: str, *, report: Report | None = None, source: ModelSource | None = None) -> str:
     """The fingerprint as a run's spec has it: empty for a model that is as it ships with Hedge, so that runs of it keep
-    the ids that they had before fingerprints were recorded."""
-    return _unless_shipped(model, fingerprint(model, report=report))
+    the ids that they had before fingerprints were recorded. ``source`` is the resolved model, if the caller has it."""
+    value = fingerprint_of(source, report=report) if source else fingerprint(model, report=report)
+    return _unless_shipped(model, value)
 
 
 def known_in_spec(model: str) -> str | None:

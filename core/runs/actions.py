@@ -37,12 +37,12 @@ class ActionResult:
 def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
     """The existing runs with these specs, which can be opened, resumed or repeated instead of launched."""
     known = set(store.run_ids())
-    found = {}
+    statuses = {}
     for spec in specs:
         if spec.run_id in known:
             with suppress(UnreadableRunError):  # launching it says so
-                found[spec] = engine.status(spec.run_id)
-    return {now.run_id: now for spec, now in found.items() if now.record.spec == spec and now.record.is_computed}
+                statuses[spec] = engine.status(spec.run_id)
+    return {now.run_id: now for spec, now in statuses.items() if now.record.spec == spec and now.record.is_computed}
 
 
 @access.needs(UserRole.LAUNCHER, "launch runs")

@@ -82,10 +82,11 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
     missing = {name: counts[name] for name in MISSING if counts.get(name)}
     if missing:
         why = ", ".join(f"{n:,} {name}" for name, n in missing.items())
+        number, are = sum(missing.values()), "is" if sum(missing.values()) == 1 else "are"
         caveats.append(
             Caveat(
                 "missing",
-                f"{_counted(sum(missing.values()), 'question')} of the evaluation {_is(missing)} missing ({why}); "
+                f"{number:,} question{'s' * (number != 1)} of the evaluation {are} missing ({why}); "
                 "figures are those of the others, which may be easier.",
                 "Evaluate the missing ones again.",
             )
@@ -263,14 +264,6 @@ def _numbers(values: object) -> dict[str, int]:
 def _text(value: object) -> str:
     """A text, which may come from a file of another person, as a caveat can hold it."""
     return plain(str(value or ""), one_line=True)[:LONGEST]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
-
-
-def _is(counts: Mapping[str, int]) -> str:
-    return "is" if sum(counts.values()) == 1 else "are"
 
 
 def _of(number: int, total: int) -> str:

@@ -19,12 +19,13 @@ from core.access import UserRole, quotas
 from core.errors import HedgeError, InputError, RunBusyError, RunError
 from core.models.devices import fitting
 from core.models.devices.slots import Slot, named_device, slots
+from core.models.models import ModelSource
 from core.models.server import permission
 from core.runs import status as states
 from core.runs import store
 from core.runs.agent import host_reports, liveness
 from core.runs.agent.worker_process import start_agent
-from core.runs.model_files import identified
+from core.runs.model_files import identified, resolved
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.spec import RunSpec
@@ -54,29 +55,31 @@ def submit(spec: RunSpec) -> str:
         )
     if spec.is_imported:
         raise InputError(f"run {spec.run_id} was imported, so it can't be executed; choose its settings on New run")
-    (spec,) = identified([spec])
+    source = resolved(spec)
+    (spec,) = identified([spec], source=source)
     if spec.run_id in store.run_ids():
-        store.check_same(spec)
         now = status(spec.run_id)
+        store.check_same(spec, now.record)
         if (now.ended and now.state != "done") or access.owns(now.record.launched_by):
             access.check_owner(now.record.launched_by, "resume this run", subject=now.run_id)
             permission.check(spec.servers, spec.key_variable, launched_by=now.record.launched_by)
-            if now.state != "done":
-                if now.ended:  # budget and key may differ from those of the earlier try
-                    store.update_record(spec.run_id, spec=spec)
-                resume(spec.run_id)
+            if now.ended and now.state != "done":  # budget and key may differ from those of the earlier try
+                now = _when_stopped(now)
+                _continue(replace(now, record=replace(now.record, spec=spec)))
+            elif now.state != "done":
+                _continue(_when_stopped(now))
         return spec.run_id
     from core.runs.execution.execute import preflight
 
     permission.check(spec.servers, spec.key_variable)
-    preflight(spec)
-    check_fits(spec)
+    preflight(spec, source)
+    needs_gib = check_fits(spec, source)
     check_room()
     with _agent_meanwhile():
         database.prepare()
         with writable_home():
             store.create(RunRecord(spec=spec, state="queued", created=time.time(), provenance=access.launched()))
-    _enqueue(spec.run_id)
+    _enqueue(spec, needs_gib)
     return spec.run_id
 
 
@@ -116,16 +119,17 @@ def _agent_meanwhile() -> Iterator[None]:
     starting.join()
 
 
-def check_fits(spec: RunSpec) -> None:
-    """Raise :class:`~core.errors.InputError` if no device of this host or of another live host can hold the run."""
+def check_fits(spec: RunSpec, source: ModelSource | None = None) -> float:
+    """The GiB of memory that the run needs. Raises :class:`~core.errors.InputError` if no device of this host or of
+    another live host can hold it."""
     from core.runs.execution.execute import check_memory
 
-    check_memory(spec, [*slots(), *_live_devices()])
+    return check_memory(spec, [*slots(), *_live_devices()], source)
 
 
 def _live_devices() -> list[Slot]:
-    said, live = host_reports.published_slots(), liveness.live_hosts()
-    return [slot for host in live for slot in said.get(host, ())]
+    published, live = host_reports.published_slots(), liveness.live_hosts()
+    return [slot for host in live for slot in published.get(host, ())]
 
 
 def _with_reason(now: RunStatus, entry: QueueEntry | None, devices: Sequence[Slot]) -> RunStatus:
@@ -178,8 +182,13 @@ def resume(run_id: str, *, budget: float | None = None) -> None:
     Raises :class:`~core.errors.InputError` if the run is done, and for a budget that can't continue it;
     :class:`~core.errors.AccessError` for another person's run, or if its servers may not be asked.
     """
-    now = _when_stopped(run_id)
+    now = _when_stopped(status(run_id))
     access.check_owner(now.record.launched_by, "resume this run", subject=now.run_id)
+    _continue(now, budget=budget)
+
+
+def _continue(now: RunStatus, *, budget: float | None = None) -> None:
+    """:func:`resume`, for a run of the actor with this status, whose record has the spec to continue with."""
     if now.state == "done":
         raise InputError(
             f"run {now.run_id} is done; nothing is left to do, and repeating it would give the same result"
@@ -187,10 +196,12 @@ def resume(run_id: str, *, budget: float | None = None) -> None:
     spec = _with_budget(now, budget)
     permission.check_recorded(spec.servers, spec.key_variable, launched_by=now.record.launched_by)
     if now.ended:
+        from core.runs.execution.execute import memory_gib
+
         check_room()
         store.update_record(now.run_id, state="queued", message="", ended=None, spec=spec)
         store.log(store.folder_of(now.run_id), "resumed")
-        _enqueue(now.run_id)
+        _enqueue(spec, memory_gib(spec, ask=True))
         return
     if now.state == "running" and not now.worker_alive and liveness.host_of(now.worker) != liveness.host():
         for entry in run_queue.entries([now.run_id]).values():
@@ -247,16 +258,16 @@ def statuses(*, recent_s: float = 24 * 3600.0) -> list[RunStatus]:
     entries = run_queue.unfinished() | run_queue.ended_since(time.time() - recent_s)
     # A run of `hedge run` is in no queue; its progress file gives it away.
     here = {path.parent.name for path in settings().runs.glob("*/progress.json")} - set(entries)
-    found = []
+    statuses = []
     for run_id in [*entries, *sorted(here)]:
         try:
             now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
-            found.append(_with_reason(now, entries.get(run_id), devices))
+            statuses.append(_with_reason(now, entries.get(run_id), devices))
         except InputError:  # deleted or damaged; the database does not know that
             continue
     kinds = {"running": 0, "queued": 1}
     # The sort is stable, and the database returned the queued runs in the queue's order.
-    return sorted(found, key=lambda now: (kinds.get(now.state, 2), -(now.record.ended or 0) if now.ended else 0))
+    return sorted(statuses, key=lambda now: (kinds.get(now.state, 2), -(now.record.ended or 0) if now.ended else 0))
 
 
 def check_free(run_id: str) -> None:
@@ -299,10 +310,10 @@ def reorder(run_ids: Sequence[str]) -> None:
     waiting = [run_id for run_id, entry in run_queue.unfinished().items() if entry.status in run_queue.QUEUED]
     order = [run_id for run_id in dict.fromkeys(run_ids) if run_id in waiting]
     others = {run_id: owner for run_id in waiting if not access.owns(owner := _launched_by(run_id) or "")}
-    kept = [run_id for run_id in waiting if run_id in others]
+    fixed = [run_id for run_id in waiting if run_id in others]
     moved = [run_id for run_id in order if run_id in others]
-    moved += [run_id for run_id in kept if run_id not in moved]
-    for now, before in zip(moved, kept, strict=True):
+    moved += [run_id for run_id in fixed if run_id not in moved]
+    for now, before in zip(moved, fixed, strict=True):
         if now != before:
             access.check_owner(others[now], "move this run in the queue", subject=now)
     run_queue.reorder(order)
@@ -337,30 +348,28 @@ def ensure_agent_if_needed() -> bool:
     return True
 
 
-def _enqueue(run_id: str) -> None:
-    from core.runs.execution.execute import memory_gib
-
+def _enqueue(spec: RunSpec, needs_gib: float) -> None:
     try:
-        spec = store.read_record(run_id).spec
-        run_queue.enqueue(run_id, needs_gib=memory_gib(spec, ask=True), slot=named_device(spec.device))
+        run_queue.enqueue(spec.run_id, needs_gib=needs_gib, slot=named_device(spec.device))
     except RunError as error:
-        store.end(run_id, "failed", str(error))
+        store.end(spec.run_id, "failed", str(error))
         raise
     ensure_agent()
 
 
-def _when_stopped(run_id: str) -> RunStatus:
+def _when_stopped(now: RunStatus) -> RunStatus:
     """The run's status once a stopping worker has stopped, because two workers must never execute one run.
 
     A run that has just failed is its worker's in the database for a moment longer, and could not be queued in it.
     """
     end = time.monotonic() + STOPS_WITHIN_S
-    while (now := status(run_id)).message == states.STOPPING or (now.ended and _worker_of(now.run_id)):
+    while now.message == states.STOPPING or (now.ended and _worker_of(now.run_id)):
         if time.monotonic() > end:
             if now.ended:  # its worker died in that moment, and the next one continues it
                 return now
             raise RunError(f"run {now.run_id} is still stopping; try again in a moment")
         time.sleep(0.1)
+        now = status(now.run_id)
     return now
 
 

@@ -60,10 +60,10 @@ def read(group_id: str) -> Group:
 
 def known() -> list[Group]:
     """All groups that can be read, the latest first."""
-    found = []
+    groups = []
     for path in (settings().home / "groups").glob("*.json"):
         try:
-            found.append(read(path.stem))
+            groups.append(read(path.stem))
         except InputError:
             continue
-    return sorted(found, key=lambda group: -group.created)
+    return sorted(groups, key=lambda group: -group.created)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from core.errors import HedgeError, InputError
 from core.models.model_fingerprint import ModelFiles, Report, in_spec, known_in_spec, shipped
+from core.models.models import ModelSource, resolve
 from core.models.server.address import ServedWeights, served_model
 from core.progress import Reporter
 from core.runs import store
@@ -22,16 +23,24 @@ NOT_READ = "0" * 32
 """Stands for the fingerprint of a model whose files have not been read yet, and so is that of no stored run."""
 
 
-def identified(specs: Sequence[RunSpec], *, report: Report | None = None) -> list[RunSpec]:
+def resolved(spec: RunSpec) -> ModelSource | None:
+    """The model that Hedge loads for this run; None if it has none (:func:`has_files`)."""
+    return resolve(spec.model) if has_files(spec) else None
+
+
+def identified(
+    specs: Sequence[RunSpec], *, report: Report | None = None, source: ModelSource | None = None
+) -> list[RunSpec]:
     """The specs with the fingerprints of their models' files, as a run is asked for. Each model is read once, and a
-    spec that has a fingerprint keeps it; ``report`` receives the progress.
+    spec that has a fingerprint keeps it; ``report`` receives the progress. ``source`` is the resolved model of a single
+    spec, if the caller has it.
 
     Raises :class:`~core.errors.InputError` if there is no such model, or if its files change while they are read.
     """
     values: dict[str, str] = {}
     for spec in specs:
         if has_files(spec) and not spec.model_fingerprint and spec.model not in values:
-            values[spec.model] = in_spec(spec.model, report=report)
+            values[spec.model] = in_spec(spec.model, report=report, source=source)
     return [_with(spec, values.get(spec.model, "")) for spec in specs]
 
 

@@ -56,11 +56,11 @@ class Combination:
         """
         # A server has loaded its model already, in whatever precision, and under a name of its own.
         dtypes = (SERVED,) if self.servers else self.dtypes
-        asked = (self.models, self.tasks, self.strategies, dtypes, self.forms, self.formats, self.shots)
-        kept = {
+        choices = (self.models, self.tasks, self.strategies, dtypes, self.forms, self.formats, self.shots)
+        common = {
             name: getattr(self, name) for name in ("system", "samples", "seed", "calibration_share", "servers", *HOW)
         }
-        made = [
+        specs = [
             RunSpec(
                 model=model if self.servers else named(model),
                 task=catalogue.canonical(task),
@@ -73,11 +73,11 @@ class Combination:
                 repeats=0 if form in TEXT_FORMS else self.repeats,
                 picks=self.picks,
                 shots=shots,
-                **kept,
+                **common,
             )
-            for model, task, strategy, dtype, form, prompt_format, shots in itertools.product(*asked)
+            for model, task, strategy, dtype, form, prompt_format, shots in itertools.product(*choices)
         ]
-        return [pinned(spec) for spec in made]
+        return [pinned(spec) for spec in specs]
 
 
 def pinned(spec: RunSpec) -> RunSpec:
@@ -148,5 +148,5 @@ def prompts(spec: RunSpec, drawn: Draw) -> list[Prompt]:
     """All prompts of a run, the longest first, so that memory runs out early or not at all and batches have similar
     lengths."""
     shown = drawn.demonstrations
-    made = [make_prompt(spec, question, shown) for question in drawn.scored]
-    return sorted(made, key=lambda p: (-len(p.text), p.question_id))
+    run_prompts = [make_prompt(spec, question, shown) for question in drawn.scored]
+    return sorted(run_prompts, key=lambda p: (-len(p.text), p.question_id))

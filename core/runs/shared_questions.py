@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 from core.errors import InputError
@@ -51,11 +50,3 @@ def share(folder: Path, *, shared: Path = FOLDER) -> None:
     write_atomically(shared / f"{name}.parquet", (folder / FILE).read_bytes())
     write_atomically(folder / LINK, (json.dumps({_KEY: name}) + "\n").encode())
     (folder / FILE).unlink()
-
-
-def copy_whole(folder: Path, target: Path) -> None:
-    """Copy a run's folder with its questions in it, so that it stands by itself; ``target`` must not exist."""
-    questions = questions_file(folder)
-    shutil.copytree(folder, target, ignore=shutil.ignore_patterns(LINK))
-    if questions.is_file() and not (target / FILE).exists():
-        shutil.copyfile(questions, target / FILE)

@@ -32,6 +32,7 @@ from typing import Any
 from core.errors import InputError, plain
 from core.models.model_fingerprint import FINGERPRINT
 from core.models.models import DTYPES
+from core.models.price import Price
 from core.models.server.address import (
     TIMEOUT_S,
     check_timeout,
@@ -40,7 +41,6 @@ from core.models.server.address import (
     served_model,
     server_url,
 )
-from core.models.server.spending import Price
 from core.questions import short_task
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.questions.prompting.strategies import STRATEGIES
@@ -277,11 +277,6 @@ class RunSpec:
         return short_task(self.task)
 
     @property
-    def fingerprint_hash(self) -> str:
-        """A hash of the spec, ten hexadecimal digits."""
-        return _fingerprint_hash(self)
-
-    @property
     def run_id(self) -> str:
         """The name of the run's folder: readable first, content hash last."""
         return _run_id(self)
@@ -314,9 +309,9 @@ LONGEST_READABLE = 220
 @functools.lru_cache(maxsize=4096)  # pages sort and look up all runs by their ids several times each time they run
 def _run_id(spec: RunSpec) -> str:
     unusual = [spec.form] * (spec.form != "letters") + [spec.prompt_format] * (spec.prompt_format != "plain")
-    asked = "-".join([spec.task_name, spec.strategy, f"{spec.shots}shot", spec.dtype, *unusual])
-    asked = asked if spec.answers else f"{spec.task_name}-{spec.dtype}"
-    readable = f"{spec.model_name}-{asked}{'-imported' * spec.fingerprint.startswith(FOLDER_DATA)}"
+    settings = "-".join([spec.task_name, spec.strategy, f"{spec.shots}shot", spec.dtype, *unusual])
+    settings = settings if spec.answers else f"{spec.task_name}-{spec.dtype}"
+    readable = f"{spec.model_name}-{settings}{'-imported' * spec.fingerprint.startswith(FOLDER_DATA)}"
     return f"{re.sub(r'[^a-z0-9]+', '-', readable.lower()).strip('-')[:LONGEST_READABLE]}-{_fingerprint_hash(spec)}"
 
 

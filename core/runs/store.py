@@ -170,11 +170,11 @@ def folder_of(run_id: str) -> Path:
     for parent in runs_folders():
         if _stamp(f"{parent}/{run_id}") is not None:
             return parent / run_id
-    found = [] if WHOLE_ID.search(run_id) else [name for name in run_ids() if name.startswith(run_id)]
-    if len(found) == 1:
-        return folder_of(found[0])
-    if found:
-        raise InputError(f"{run_id!r} begins {len(found)} run ids ({', '.join(found[:3])} …); give more of it")
+    matches = [] if WHOLE_ID.search(run_id) else [name for name in run_ids() if name.startswith(run_id)]
+    if len(matches) == 1:
+        return folder_of(matches[0])
+    if matches:
+        raise InputError(f"{run_id!r} begins {len(matches)} run ids ({', '.join(matches[:3])} …); give more of it")
     raise InputError(f"there is no run {run_id!r}; `hedge runs` lists all runs")
 
 
@@ -190,13 +190,13 @@ def run_stamps() -> dict[str, int]:
     counts, as in :func:`folder_of`.
     """
     # As text: pages ask this at every click, and a path object costs more than the look at the disk.
-    found: dict[str, int] = {}
+    stamps: dict[str, int] = {}
     for parent in map(str, runs_folders()):
         if isdir(parent):
             for name in os.listdir(parent):
-                if name not in found and (stamp := _stamp(f"{parent}/{name}")) is not None:
-                    found[name] = stamp
-    return dict(sorted(found.items()))
+                if name not in stamps and (stamp := _stamp(f"{parent}/{name}")) is not None:
+                    stamps[name] = stamp
+    return dict(sorted(stamps.items()))
 
 
 def _stamp(folder: str) -> int | None:
@@ -308,8 +308,8 @@ def _checked(folder: Path, values: dict[str, Any]) -> RunRecord:
     check_provenance(values["provenance"])
     # None is what older versions wrote for what they did not know.
     known = {name: value for name, value in values["provenance"].items() if value is not None or name not in PROVENANCE}
-    kept = {each.name: values.get(each.name) for each in fields(RunRecord)}
-    record = RunRecord(**kept | {"spec": spec, "provenance": known, "files": values.get("files") or {}})
+    own = {each.name: values.get(each.name) for each in fields(RunRecord)}
+    record = RunRecord(**own | {"spec": spec, "provenance": known, "files": values.get("files") or {}})
     check_kinds(record)
     if record.state not in get_args(State):
         raise DamagedError(f"it has the unknown state {shown_value(record.state)}")
@@ -395,9 +395,8 @@ def check_computed(record: RunRecord) -> None:
         )
 
 
-def check_same(spec: RunSpec) -> None:
+def check_same(spec: RunSpec, record: RunRecord) -> None:
     """Raise :class:`InputError` if the stored run with this spec's id is not the run that the spec asks for."""
-    record = read_record(spec.run_id)
     if record.spec != spec or record.is_computed == spec.is_imported:
         what = "an imported run" if not record.is_computed else "another run"
         raise InputError(

@@ -47,12 +47,12 @@ class TrashedRun:
 
 def binned() -> list[TrashedRun]:
     """The runs in the bin, the latest first."""
-    found = []
+    runs = []
     for folder in (settings().home / "bin").glob("*@*"):
         run_id, _, stamp = folder.name.rpartition("@")
         if run_id and stamp.isdecimal():
-            found.append(TrashedRun(run_id, int(stamp) / 1000, folder))
-    return sorted(found, key=lambda each: -each.deleted)
+            runs.append(TrashedRun(run_id, int(stamp) / 1000, folder))
+    return sorted(runs, key=lambda each: -each.deleted)
 
 
 def put_in_bin(folder: Path) -> TrashedRun:

@@ -86,21 +86,21 @@ def back_up(target: Path, *, progress: Progress = lambda done, of: None) -> Back
     part = target.with_name(f"{target.name}.part")
     try:
         with tempfile.TemporaryDirectory(prefix="hedge-backup-") as scratch:
-            made = Backup(__version__, time.time(), len(files), sum(sizes))
+            description = Backup(__version__, time.time(), len(files), sum(sizes))
             with tarfile.open(part, "w:gz", compresslevel=1) as archive:
-                _add_text(archive, DESCRIPTION, json.dumps(asdict(made), indent=1))
+                _add_text(archive, DESCRIPTION, json.dumps(asdict(description), indent=1))
                 done = 0
                 for path, size in zip(files, sizes, strict=True):
                     name = f"{HOME}/{path.relative_to(home).as_posix()}"
                     _add(archive, _whole(path, Path(scratch)), name)
                     done += size
-                    progress(done, made.bytes)
+                    progress(done, description.bytes)
         part.replace(target)
     except OSError as error:
         raise InputError(f"{target} can't be written ({error.strerror}); choose another place") from None
     finally:
         part.unlink(missing_ok=True)
-    return made
+    return description
 
 
 def read_description(source: Path) -> Backup:

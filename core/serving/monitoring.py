@@ -86,13 +86,13 @@ class _Figures:
     def collect(self) -> Iterable[Metric]:
         from prometheus_client.core import GaugeMetricFamily
 
-        found = problems()
-        yield GaugeMetricFamily("hedge_ready", "1 if the server can do its work", value=float(not found))
+        faults = problems()
+        yield GaugeMetricFamily("hedge_ready", "1 if the server can do its work", value=float(not faults))
         yield GaugeMetricFamily("hedge_sessions", "pages that are open in browsers", value=self.sessions)
         if settings().home.is_dir():
             free = shutil.disk_usage(settings().home).free
             yield GaugeMetricFamily("hedge_home_free_bytes", "free space of the disk of HEDGE_HOME", value=free)
-        if not found:
+        if not faults:
             yield from _run_figures()
 
 

@@ -25,7 +25,8 @@ def replacing(path: Path, *, lasting: bool = True) -> Iterator[Path]:
     try:
         yield part
         if lasting:
-            _sync(part)
+            with part.open("rb") as file:
+                os.fsync(file.fileno())
             _GUARD.get()()
         part.replace(path)
     finally:
@@ -55,8 +56,3 @@ def drop_parts(folder: Path) -> None:
     """Remove the unfinished files of a writer that was killed. Nobody may be writing to the folder."""
     for part in folder.rglob(".*.part"):
         part.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

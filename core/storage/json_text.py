@@ -37,7 +37,7 @@ def whole_texts(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [whole_texts(one) for one in value]
+        return [whole_texts(each) for each in value]
     if isinstance(value, dict):
-        return {whole_texts(key): whole_texts(one) for key, one in value.items()}
+        return {whole_texts(key): whole_texts(each) for key, each in value.items()}
     return value

@@ -75,5 +75,5 @@ def _too_long(content: bytes, most: int, what: str) -> str:
 
 
 def _shown(text: str | Path) -> str:
-    said = str(text)
-    return repr(said if len(said) <= SHOWN else f"{said[: SHOWN - 1]}…")
+    name = str(text)
+    return repr(name if len(name) <= SHOWN else f"{name[: SHOWN - 1]}…")

@@ -116,10 +116,10 @@ def bare_tables(scores: Mapping[str, OptionLogits]) -> list[pa.Table]:
 
 def bare_scores(table: pa.Table) -> dict[str, dict[str, float]]:
     """By bare prompt, what each option text of :func:`bare_tables` scores on its own."""
-    found: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     for by, text, log_p in zip(*(table[name].to_pylist() for name in ("by", "text", "log_p")), strict=True):
-        found.setdefault(by, {})[text] = log_p
-    return found
+        scores.setdefault(by, {})[text] = log_p
+    return scores
 
 
 def written_table(rows: Sequence[tuple[str, int, str, int]]) -> pa.Table:

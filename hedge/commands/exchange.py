@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.errors import InputError
 from core.exchange import table_columns, writing
@@ -37,19 +37,23 @@ if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare.benchmark import SetRule
 
 
+Export: TypeAlias = "Callable[[list[Evaluation], SetRule, Path], list[Path]]"
+"""Writes runs, with the sets of this rule, into a folder; returns the files."""
+
+
 def _mappings(arguments: Namespace) -> dict[Header, table_columns.Columns]:
     """What the arguments say of the columns of every table."""
     if arguments.mapping:
         return {ALL_TABLES: table_columns.read_mapping(arguments.mapping)}
     if arguments.options and not arguments.label:
         raise InputError("--options needs --label, the column with the right option")
-    told = table_columns.Columns(
+    columns = table_columns.Columns(
         tuple(arguments.options or ()),
         arguments.label or "",
         values=arguments.values or "",
         label_from=arguments.labels_from,
     )
-    return {ALL_TABLES: replace(told, partial=True)} if told != table_columns.Columns((), "") else {}
+    return {ALL_TABLES: replace(columns, partial=True)} if columns != table_columns.Columns((), "") else {}
 
 
 def import_results(arguments: Namespace) -> CommandResult:
@@ -86,9 +90,9 @@ def import_results(arguments: Namespace) -> CommandResult:
         refused += [(name, _ASK_COLUMNS) for one in reading.unmapped for name in one.names]
         before = [stored_as(run) for run in runs]
         save(run for run, name in zip(runs, before, strict=True) if not name)
-        kept = [_keep(found) for found in reading.juries]
-    told = [(name or run.spec.run_id, run, bool(name)) for name, run in zip(before, runs, strict=True)]
-    return _told(reading, told, kept, refused, files=len(files | {name for name, _ in refused}))
+        jury_ids = [_keep(found) for found in reading.juries]
+    results = [(name or run.spec.run_id, run, bool(name)) for name, run in zip(before, runs, strict=True)]
+    return _told(reading, results, jury_ids, refused, files=len(files | {name for name, _ in refused}))
 
 
 _ASK_COLUMNS = (
@@ -103,12 +107,12 @@ FORMATS = ("llm-uncertainty-bench", "bluq", "lm-eval", "inspect", "table")
 """Formats that earlier versions had to be told; what a file is is found from its content now."""
 
 
-def _keep(found: FoundJury) -> str:
+def _keep(jury: FoundJury) -> str:
     from core.jury.pipeline import jury_store
 
-    name = ", ".join(found.jury.judgements.jurors)[:60]
-    origin = f"imported from {', '.join(Path(file).name for file in found.names)}"
-    return jury_store.save(found.jury.judgements, name=name, origin=origin, notes=found.jury.notes)
+    name = ", ".join(jury.jury.judgements.jurors)[:60]
+    origin = f"imported from {', '.join(Path(file).name for file in jury.names)}"
+    return jury_store.save(jury.jury.judgements, name=name, origin=origin, notes=jury.jury.notes)
 
 
 def _here(run: ImportedRun, run_id: str) -> str:
@@ -117,24 +121,28 @@ def _here(run: ImportedRun, run_id: str) -> str:
     return " (was here already)"
 
 
-def _sizes(found: ImportedFigures) -> str:
-    return f"{found.questions:,} questions" if found.questions == found.rows else counted(found.rows, found.questions)
+def _sizes(figures: ImportedFigures) -> str:
+    return (
+        f"{figures.questions:,} questions"
+        if figures.questions == figures.rows
+        else counted(figures.rows, figures.questions)
+    )
 
 
 def _shown(run: ImportedRun) -> str:
     """The figures of a run, or why it has none."""
     try:
-        found = imported_figures(run)
+        figures = imported_figures(run)
     except InputError as error:
         return str(error)
-    of = f" on the {found.test:,} test {'rows' if found.questions != found.rows else 'questions'}"
-    return f"{_sizes(found)}, accuracy {found.accuracy:.3f}{of}, mean set size {found.mean_set_size:.2f}"
+    where = f" on the {figures.test:,} test {'rows' if figures.questions != figures.rows else 'questions'}"
+    return f"{_sizes(figures)}, accuracy {figures.accuracy:.3f}{where}, mean set size {figures.mean_set_size:.2f}"
 
 
 def _told(
     reading: Reading,
     runs: list[tuple[str, ImportedRun, bool]],
-    kept: list[str],
+    jury_ids: list[str],
     refused: list[tuple[str, str]],
     *,
     files: int,
@@ -143,19 +151,23 @@ def _told(
 
     The status is that of unusable arguments if nothing of the ``files`` could be read, and 1 if only some could.
     """
-    hints = [(one.file.name, KINDS[one.kind]) for one in reading.elsewhere if KINDS[one.kind].place]
+    hints = [
+        (other_file.file.name, KINDS[other_file.kind])
+        for other_file in reading.elsewhere
+        if KINDS[other_file.kind].place
+    ]
     lines = []
     for run_id, run, here in runs:
         lines.append(f"{run_id}  {_shown(run)}{_here(run, run_id) if here else ''}")
         lines += [f"  {run.read_as}"] if run.read_as else []
         lines += [f"  {caveat.text}" for caveat in of_record(run.spec, run.provenance)]
-    lines += [f"{jury_id}  a jury; see `hedge jury`" for jury_id in kept]
-    for found in reading.elsewhere:
-        kind = KINDS[found.kind]
+    lines += [f"{jury_id}  a jury; see `hedge jury`" for jury_id in jury_ids]
+    for other in reading.elsewhere:
+        kind = KINDS[other.kind]
         if kind.place:
-            lines.append(f"{found.file.name}: {kind.title}. {kind.sentence}")
-            lines += [f"  {found.read_as}"] if found.read_as else []
-            lines += [f"  {_ASK_START}"] if found.undecided else []
+            lines.append(f"{other.file.name}: {kind.title}. {kind.sentence}")
+            lines += [f"  {other.read_as}"] if other.read_as else []
+            lines += [f"  {_ASK_START}"] if other.undecided else []
     names = {name for name, _ in refused}
     errors = [f"hedge: {name}: {sentence}" for name, sentence in refused]
     if refused and files > 1:
@@ -164,66 +176,60 @@ def _told(
         "runs": [run_id for run_id, _, _ in runs],
         "existed": [run_id for run_id, _, here in runs if here],
         "read_as": {run_id: run.read_as for run_id, run, _ in runs},
-        "juries": kept,
+        "juries": jury_ids,
         "elsewhere": [{"file": name, "kind": kind.title, "place": kind.place} for name, kind in hints],
         "refused": [{"file": name, "reason": sentence} for name, sentence in refused],
     }
-    status = 0 if not refused else 1 if runs or kept or hints else InputError.exit_status
+    status = 0 if not refused else 1 if runs or jury_ids or hints else InputError.exit_status
     return CommandResult(values, "\n".join(lines), status, "\n".join(errors))
 
 
 def export(arguments: Namespace) -> CommandResult:
     """Write runs, or the figures of runs, into a folder."""
     names = [store.folder_of(name).name for name in arguments.run]
-    asked = asked_of(arguments)
+    rule = asked_of(arguments)
     # A run that has not ended well goes nowhere.
     read = of_runs(names, load)
-    made = EXPORTS[arguments.format](read.values, asked, arguments.out)
-    paths = [str(path) for path in made]
+    files = EXPORTS[arguments.format](read.values, rule, arguments.out)
+    paths = [str(path) for path in files]
     return CommandResult({"files": paths}, "\n".join(paths)).beside(read)
 
 
-def _export_table(kind: str) -> Callable[[list[Evaluation], SetRule, Path], list[Path]]:
+def _export_table(kind: str) -> Export:
     """The questions of all runs as one table, which can be brought in again."""
 
-    def made(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+    def export(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
         content = writing.ONE_TABLE[kind](runs_table([run.run_id for run in runs]))
         return [writing.write(out, _named("questions", kind, runs), content)]
 
-    return made
+    return export
 
 
-def _export_xlsx(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
-    """A sheet with every run's figures, one a run with its questions, and one with their provenance."""
-    from core.reports.exports import xlsx
+def _export_document(name: str, what: str, ending: str) -> Export:
+    """A text or a workbook that a function of :mod:`core.reports.exports` writes."""
 
-    return [writing.write(out, _named("sets", "xlsx", runs, asked), xlsx(runs, asked))]
-
-
-def _export_text(name: str, what: str, ending: str) -> Callable[[list[Evaluation], SetRule, Path], list[Path]]:
-    """A document that a function of :mod:`core.reports.exports` writes."""
-
-    def made(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+    def export(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
         from core.reports import exports
 
-        text: str = getattr(exports, name)(runs, asked)
-        return [writing.write(out, _named(what, ending, runs, asked), text.encode())]
+        content: str | bytes = getattr(exports, name)(runs, rule)
+        content = content.encode() if isinstance(content, str) else content
+        return [writing.write(out, _named(what, ending, runs, rule), content)]
 
-    return made
+    return export
 
 
-def _export_json(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+def _export_json(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
     """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
     from core.reports.compare import benchmark
     from core.reports.compare.common_options import offered_alike
 
     runs = offered_alike(runs)
-    results = benchmark.results_json(runs, benchmark.reports(runs, asked))
+    results = benchmark.results_json(runs, benchmark.reports(runs, rule))
     stamp = time.strftime("%Y%m%d_%H%M%S")
     parts: dict[str, Any] = {
         "results": results,
         "summary": benchmark.summary_json(results),
-        "config": benchmark.config_json(runs, asked),
+        "config": benchmark.config_json(runs, rule),
     }
     return [
         writing.write(out, f"{name}_{stamp}.json", json.dumps(value, indent=1, allow_nan=False).encode())
@@ -231,14 +237,14 @@ def _export_json(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path
     ]
 
 
-def _export_figures(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+def _export_figures(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
     """Every figure of a benchmark as SVG, PDF, PNG and HTML, as wide as two columns, with its caption as text."""
     from charts.figure_files import figures, written
     from charts.figure_style import FigureStyle
     from charts.run_figures import FIGURES
 
-    found = figures(list(FIGURES), runs, _drawn_by(asked), FigureStyle("double"))
-    return written(found, (*FILE_KINDS, "html"), out / "figures")
+    drawn = figures(list(FIGURES), runs, _drawn_by(rule), FigureStyle("double"))
+    return written(drawn, (*FILE_KINDS, "html"), out / "figures")
 
 
 def figure(arguments: Namespace) -> CommandResult:
@@ -249,12 +255,12 @@ def figure(arguments: Namespace) -> CommandResult:
     style = FigureStyle(width_of(arguments.width), arguments.font, arguments.theme)
     read: OfRuns[Evaluation] = OfRuns([], "", 0)
     if arguments.figure in JURY_FIGURES:
-        found = [jury_figure(arguments.figure, *_evaluated_jury(arguments.run), style)]
+        drawn = [jury_figure(arguments.figure, *_evaluated_jury(arguments.run), style)]
     else:
         read = of_runs([store.folder_of(name).name for name in arguments.run], load)
-        found = figures([arguments.figure], read.values, _drawn_by(asked_of(arguments)), style)
-    paths = [str(path) for path in written(found, arguments.format, arguments.out)]
-    captions = [one.caption for one in found]
+        drawn = figures([arguments.figure], read.values, _drawn_by(asked_of(arguments)), style)
+    paths = [str(path) for path in written(drawn, arguments.format, arguments.out)]
+    captions = [figure_file.caption for figure_file in drawn]
     return CommandResult({"files": paths, "captions": captions}, "\n".join([*paths, "", *captions])).beside(read)
 
 
@@ -270,15 +276,15 @@ def _evaluated_jury(names: Sequence[str]) -> tuple[Judgements, JuryExperiment, s
     return judgements, experiment.run(judgements, protocol), jury_store.read_record(jury_id).name
 
 
-def _export_report(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+def _export_report(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
     """The static report, one HTML file."""
     from charts.static_report import report_html
 
-    content = report_html(runs, _drawn_by(asked))
-    return [writing.write(out.resolve(), _named("report", "html", runs, asked), content)]
+    content = report_html(runs, _drawn_by(rule))
+    return [writing.write(out.resolve(), _named("report", "html", runs, rule), content)]
 
 
-def _export_embed(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+def _export_embed(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
     """The Alpha lab of each run, an HTML file each, for a slide or a blog."""
     from charts.embed import lab_embed, run_source
     from charts.run_names import unique
@@ -286,8 +292,8 @@ def _export_embed(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Pat
     from core.reports.frames import lab_tables
     from core.reports.titles import distinct_titles
 
-    drawn, paths = _drawn_by(asked), []
-    names = unique([_named("alpha-lab", "html", [run], asked).removesuffix(".html") for run in runs])
+    drawn, paths = _drawn_by(rule), []
+    names = unique([_named("alpha-lab", "html", [run], rule).removesuffix(".html") for run in runs])
     titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
     for run, name in zip(runs, names, strict=True):
         content = lab_embed(
@@ -304,26 +310,26 @@ def _export_embed(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Pat
     return paths
 
 
-def _named(what: str, ending: str, runs: list[Evaluation], asked: SetRule | None = None) -> str:
+def _named(what: str, ending: str, runs: list[Evaluation], rule: SetRule | None = None) -> str:
     """A file's name, with alpha where the file depends on it."""
     from core.reports.exports import file_name
 
-    return file_name(what, ending, runs, alpha=asked.alpha if asked else None)
+    return file_name(what, ending, runs, alpha=rule.alpha if rule else None)
 
 
-def _drawn_by(asked: SetRule) -> SetRule:
+def _drawn_by(rule: SetRule) -> SetRule:
     """The rule of figures that show two scores: the first that is asked for, and another beside it."""
     from core.reports.report import shown_with
 
-    return replace(asked, scores=shown_with(asked.scores[0]))
+    return replace(rule, scores=shown_with(rule.scores[0]))
 
 
-EXPORTS: dict[str, Callable[[list[Evaluation], SetRule, Path], list[Path]]] = {
+EXPORTS: dict[str, Export] = {
     **{kind: _export_table(kind) for kind in writing.ONE_TABLE},
-    "xlsx": _export_xlsx,
-    "md": _export_text("markdown", "table", "md"),
-    "latex": _export_text("latex", "table", "tex"),
-    "bibtex": _export_text("bibtex", "references", "bib"),
+    "xlsx": _export_document("xlsx", "sets", "xlsx"),
+    "md": _export_document("markdown", "table", "md"),
+    "latex": _export_document("latex", "table", "tex"),
+    "bibtex": _export_document("bibtex", "references", "bib"),
     "json": _export_json,
     "figures": _export_figures,
     "html": _export_report,

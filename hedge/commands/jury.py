@@ -33,7 +33,7 @@ def seeds(text: str) -> tuple[int, ...]:
     >>> seeds("0-3,7")
     (0, 1, 2, 3, 7)
     """
-    found: list[int] = []
+    numbers: list[int] = []
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
         last = last or first
@@ -41,16 +41,16 @@ def seeds(text: str) -> tuple[int, ...]:
             raise InputError(f"seeds must be whole numbers or spans such as 0-9, got {part.strip()!r}")
         if int(last) - int(first) >= MOST_SEEDS:
             raise InputError(f"at most {MOST_SEEDS} seeds are tried, got {part.strip()!r}")
-        found += range(int(first), int(last) + 1)
-    return tuple(dict.fromkeys(found))
+        numbers += range(int(first), int(last) + 1)
+    return tuple(dict.fromkeys(numbers))
 
 
 def _judgements(arguments: Namespace) -> Judgements:
     """The judgements that files hold, or a jury that was brought in."""
-    said: list[str] = arguments.judgements
-    if len(said) == 1 and not Path(said[0]).exists() and not Path(said[0]).suffix:
-        return _as_said(jury_store.read(said[0]), arguments)
-    return _as_said(files.read([Path(one) for one in said], labels=arguments.labels).judgements, arguments)
+    names: list[str] = arguments.judgements
+    if len(names) == 1 and not Path(names[0]).exists() and not Path(names[0]).suffix:
+        return _as_said(jury_store.read(names[0]), arguments)
+    return _as_said(files.read([Path(name) for name in names], labels=arguments.labels).judgements, arguments)
 
 
 def _as_said(judgements: Judgements, arguments: Namespace) -> Judgements:
@@ -74,38 +74,38 @@ def protocol(arguments: Namespace) -> Protocol:
 
 def evaluate(arguments: Namespace) -> CommandResult:
     """Try rules on splits of a jury's judgements."""
-    judgements, asked, note = _judgements(arguments), protocol(arguments), ""
+    judgements, chosen, note = _judgements(arguments), protocol(arguments), ""
     if arguments.protocol == "all-rules":  # the published experiment is only that on its own split
-        asked, note = split_in_half(judgements, asked)
-    found = run(judgements, asked)
-    errors = reports.calibration_errors(judgements, asked)
-    notes = [*([note] if note else []), *found.notes]
-    values = reports.to_json(found, errors) | {"pairwise": judgements.pairwise, "notes": notes}
+        chosen, note = split_in_half(judgements, chosen)
+    result = run(judgements, chosen)
+    errors = reports.calibration_errors(judgements, chosen)
+    notes = [*([note] if note else []), *result.notes]
+    values = reports.to_json(result, errors) | {"pairwise": judgements.pairwise, "notes": notes}
     if judgements.pairwise:
         values["share_first_better"] = values.pop("share_right")
-    text = _experiment_text(found, errors, pairwise=judgements.pairwise)
+    text = _experiment_text(result, errors, pairwise=judgements.pairwise)
     return CommandResult(values, "\n".join([*notes, text]))
 
 
-def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: bool) -> str:
-    kind = "on which the jurors disagree" if found.protocol.disagreement else "in all"
-    share = f"{found.right:.1%} of them"
+def _experiment_text(result: JuryExperiment, errors: pd.DataFrame, *, pairwise: bool) -> str:
+    kind = "on which the jurors disagree" if result.protocol.disagreement else "in all"
+    share = f"{result.right:.1%} of them"
     what, share = ("pairs", f"the first answer is better in {share}") if pairwise else ("answers", f"{share} right")
     lines = [
         (
-            f"{found.n} of {found.kept_of} {what} ({kind}), {share}; {found.n_calibration} calibrate and "
-            f"{found.n_test} test in {len(found.protocol.seeds)} splits, {found.protocol.confidence} confidence"
+            f"{result.n} of {result.kept_of} {what} ({kind}), {share}; {result.n_calibration} calibrate and "
+            f"{result.n_test} test in {len(result.protocol.seeds)} splits, {result.protocol.confidence} confidence"
         ),
         "",
         f"{'rule':<20} accuracy (95% interval)   precision recall  F1      to majority",
     ]
     lines += [
         f"{RULES[of.rule].title:<20} {_span(of.accuracy):<26} {of.precision.value:.4f}    {of.recall.value:.4f}  "
-        f"{of.f1.value:.4f}  {'' if of.rule == 'majority' else _change(of.to_majority)}".rstrip()
-        for of in sorted(found.outcomes, key=lambda of: -of.accuracy.value)
+        f"{of.f1.value:.4f}  {'' if of.rule == 'majority' else _span(of.to_majority, '+.3f', '+.3f')}".rstrip()
+        for of in sorted(result.outcomes, key=lambda of: -of.accuracy.value)
     ]
     lines += ["", f"{'juror':<20} accuracy (95% interval)"]
-    lines += [f"{of.juror:<20} {_span(of.accuracy)}" for of in found.jurors]
+    lines += [f"{of.juror:<20} {_span(of.accuracy)}" for of in result.jurors]
     lines += ["", f"{'juror':<20} {'scale':<11} ECE    by luck  less luck, 95% interval"]
     lines += [
         f"{row['juror']:<20} {row['scale']:<11} {row['ece']:.3f}  "
@@ -119,16 +119,16 @@ def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: b
     return "\n".join(lines)
 
 
-def _span(of: Estimate) -> str:
-    return f"{of.value:.4f} ({_ends(of, '.3f')})"
+def _span(estimate: Estimate, form: str = ".4f", form_of_ends: str = ".3f") -> str:
+    return f"{estimate.value:{form}} ({_ends(estimate, form_of_ends)})"
 
 
-def _change(of: Estimate) -> str:
-    return f"{of.value:+.3f} ({_ends(of, '+.3f')})"
-
-
-def _ends(of: Estimate, form: str) -> str:
-    return f"{of.low:{form}} to {of.high:{form}}" if of.low == of.low else "no interval: one question"
+def _ends(estimate: Estimate, form: str) -> str:
+    return (
+        f"{estimate.low:{form}} to {estimate.high:{form}}"
+        if estimate.low == estimate.low
+        else "no interval: one question"
+    )
 
 
 def agree(arguments: Namespace) -> CommandResult:

@@ -21,9 +21,9 @@ def backup(arguments: Namespace) -> CommandResult:
     """Write a backup."""
     target = named(arguments.file)
     with _bar() as progress:
-        made = backups.back_up(target, progress=progress)
-    text = f"{target}: {_files(made)}, {target.stat().st_size / 1e6:,.1f} MB"
-    return CommandResult({"file": str(target), **asdict(made)}, text)
+        description = backups.back_up(target, progress=progress)
+    text = f"{target}: {_files(description)}, {target.stat().st_size / 1e6:,.1f} MB"
+    return CommandResult({"file": str(target), **asdict(description)}, text)
 
 
 def restore_backup(arguments: Namespace) -> CommandResult:
@@ -42,8 +42,8 @@ def restore_backup(arguments: Namespace) -> CommandResult:
     return CommandResult(values, "\n".join(lines))
 
 
-def _files(of: backups.Backup) -> str:
-    return f"{of.files:,} file{'' if of.files == 1 else 's'} of {of.bytes / 1e6:,.1f} MB"
+def _files(description: backups.Backup) -> str:
+    return f"{description.files:,} file{'' if description.files == 1 else 's'} of {description.bytes / 1e6:,.1f} MB"
 
 
 @contextmanager

@@ -16,9 +16,9 @@ from core.errors import InputError, plain
 from core.jury.judgements import Judgements, truth
 from core.jury.pipeline import jury_spec, jury_store
 from core.jury.pipeline.jury_spec import JurySpec, answer_prompt
+from core.models.price import Price
 from core.models.replaced_weights import same_weights
 from core.models.server.left_out import NoAnswer
-from core.models.server.spending import Price
 from core.questions import trivia
 from core.questions.prompting.written import without_answer
 from core.questions.rows import read_file
@@ -44,17 +44,17 @@ def read_answers(path: Path) -> list[Answered]:
 
     Raises :class:`InputError` that names the row which is none.
     """
-    found = []
+    answers = []
     for number, row in enumerate(read_file(path), start=1):
-        question, said = row.get("question"), row.get("answer")
-        if not isinstance(question, str) or not isinstance(said, str):
+        question, text = row.get("question"), row.get("answer")
+        if not isinstance(question, str) or not isinstance(text, str):
             raise InputError(f"{path}, row {number}: expected a question and an answer as text")
         try:
             right = truth(row.get("label", row.get("correctness", "")))
         except InputError as error:
             raise InputError(f"{path}, row {number}: {error}") from None
-        found.append(Answered(str(row.get("id") or number), question, said, right))
-    return found
+        answers.append(Answered(str(row.get("id") or number), question, text, right))
+    return answers
 
 
 def answer(arguments: Namespace) -> CommandResult:
@@ -68,26 +68,34 @@ def answer(arguments: Namespace) -> CommandResult:
         seed=arguments.seed, dtype=arguments.dtype, key_variable=arguments.key_variable,
     )  # fmt: skip
     questions = jury_spec.drawn(spec)
-    asked = [answer_prompt(q.question) for q in questions]
+    prompts = [answer_prompt(q.question) for q in questions]
     coming = written_answers(
-        arguments.model, asked, on_missing=lambda i, missing: _say_missing(questions[i].id, missing), **_how(arguments)
+        arguments.model,
+        prompts,
+        on_missing=lambda i, missing: _say_missing(questions[i].id, missing),
+        **_how(arguments),
     )
-    said: dict[int, str] = {}
+    texts: dict[int, str] = {}
     with same_weights(arguments.model) as weights, tqdm(total=len(questions), file=sys.stderr, delay=0.001) as bar:
         for i, text in coming:
-            said[i] = text
+            texts[i] = text
             bar.update()
     rows = [
-        {"id": q.id, "question": q.question, "answer": said[i], "label": trivia.is_right(said[i], q.normalized_aliases)}
+        {
+            "id": q.id,
+            "question": q.question,
+            "answer": texts[i],
+            "label": trivia.is_right(texts[i], q.normalized_aliases),
+        }
         for i, q in enumerate(questions)
-        if i in said
+        if i in texts
     ]
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(arguments.out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
     right = sum(row["label"] is True for row in rows)
     missing = len(questions) - len(rows)
     values = {"answers": str(arguments.out), "n": len(rows), "right": right, "missing": missing, "weights": weights}
-    empty = without_answer(said.values())
+    empty = without_answer(texts.values())
     lost = f"; {missing:,} questions were not answered" if missing else ""
     return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{empty}{lost}")
 
@@ -103,7 +111,7 @@ def finetune(arguments: Namespace) -> CommandResult:
 
     from core.models.adapters.juror import Example, Tuning, fine_tune
 
-    examples = [Example(one.question, one.answer, one.right) for one in read_answers(arguments.answers)]
+    examples = [Example(row.question, row.answer, row.right) for row in read_answers(arguments.answers)]
     tuning = Tuning(
         rank=arguments.rank, steps=arguments.steps, rows=arguments.rows, rate=arguments.rate, seed=arguments.seed
     )
@@ -132,11 +140,11 @@ def judge(arguments: Namespace) -> CommandResult:
     rows = read_answers(arguments.answers)
     names = JurySpec(base="-", jurors=tuple(arguments.juror), key_variable=arguments.key_variable).juror_names
     judged_by = [_verdicts(name, model, rows, arguments) for name, model in zip(names, arguments.juror, strict=True)]
-    weights, found, doubts = zip(*judged_by, strict=True)
-    asked, rows = len(rows), [row for row in rows if all(row.id in verdicts for verdicts in found)]
+    weights, verdicts_by_juror, doubts = zip(*judged_by, strict=True)
+    total, rows = len(rows), [row for row in rows if all(row.id in verdicts for verdicts in verdicts_by_juror)]
     if not rows:
         raise InputError("no answer has a verdict of every juror; the lines above say why")
-    both = np.array([[verdicts[row.id] for row in rows] for verdicts in found])
+    both = np.array([[verdicts[row.id] for row in rows] for verdicts in verdicts_by_juror])
     judged = Judgements(
         names,
         tuple(row.id for row in rows),
@@ -149,8 +157,8 @@ def judge(arguments: Namespace) -> CommandResult:
     )
     name = arguments.name or "-".join(names)
     origin = f"judged here from {arguments.answers.name}"
-    missing = asked - len(rows)
-    notes = [f"{missing:,} of {asked:,} answers are missing, because a server gave no verdict."] * bool(missing)
+    missing = total - len(rows)
+    notes = [f"{missing:,} of {total:,} answers are missing, because a server gave no verdict."] * bool(missing)
     notes += filter(None, doubts)
     jury_id = jury_store.save(
         judged, name=name, origin=origin, notes=notes, weights=dict(zip(names, weights, strict=True))
@@ -169,13 +177,13 @@ def _verdicts(
     from core.models.verdicts import doubt
     from core.models.verdicts import judge as ask
 
-    asked = [(row.id, row.question, row.answer) for row in rows]
+    answers = [(row.id, row.question, row.answer) for row in rows]
     with same_weights(model) as weights:
-        judging = ask(model, asked, **_how(arguments))
-        found = dict(judging.verdicts())
+        judging = ask(model, answers, **_how(arguments))
+        verdicts = dict(judging.verdicts())
     for name, missing in judging.missing.items():
         _say_missing(name, missing)
-    return weights, found, doubt(juror, judging.masses)
+    return weights, verdicts, doubt(juror, judging.masses)
 
 
 def _say_missing(name: str, missing: NoAnswer) -> None:

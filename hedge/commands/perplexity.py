@@ -53,15 +53,15 @@ def run(arguments: Namespace) -> CommandResult:
         ids = [engine.submit(spec) for spec in specs]
         return CommandResult({"runs": ids, "read": notes}, "\n".join([*notes, *map(asked_for, ids)]))
     ids = [execute_here(spec, unit="message") for spec in specs]
-    made = [_report(name, alpha=100, rule="mean") for name in ids]
-    said = "\n\n".join([*(["\n".join(notes)] if notes else []), *map(_text, made)])
-    return CommandResult({"runs": ids, "read": notes, "reports": made}, said)
+    reports = [_report(name, alpha=100, rule="mean") for name in ids]
+    output = "\n\n".join([*(["\n".join(notes)] if notes else []), *map(_text, reports)])
+    return CommandResult({"runs": ids, "read": notes, "reports": reports}, output)
 
 
 def report(arguments: Namespace) -> CommandResult:
     """The figures of runs that have ended."""
-    made = [_report(name, alpha=thousandths(arguments.alpha), rule=arguments.rule) for name in arguments.run]
-    return CommandResult(made, "\n\n".join(map(_text, made)))
+    values = [_report(name, alpha=thousandths(arguments.alpha), rule=arguments.rule) for name in arguments.run]
+    return CommandResult(values, "\n\n".join(map(_text, values)))
 
 
 def endings(arguments: Namespace) -> CommandResult:
@@ -79,12 +79,15 @@ def endings(arguments: Namespace) -> CommandResult:
         written = [scorer.write(contexts, prompt=prompt, each=per_model, seed=arguments.seed) for scorer in scorers]
         return [[text for of in written for text in of[i]] for i in range(len(contexts))]
 
-    made = choices.make(conversations_of(arguments.conversation)[0], write, generated=count, seed=arguments.seed)
-    if not made:
+    written_choices = choices.make(
+        conversations_of(arguments.conversation)[0], write, generated=count, seed=arguments.seed
+    )
+    if not written_choices:
         raise InputError("no context got three different endings; choose another model or seed")
-    choices.write(made, arguments.out)
+    choices.write(written_choices, arguments.out)
     return CommandResult(
-        {"choices": len(made), "file": str(arguments.out)}, f"{len(made)} choices are in {arguments.out}"
+        {"choices": len(written_choices), "file": str(arguments.out)},
+        f"{len(written_choices)} choices are in {arguments.out}",
     )
 
 
@@ -103,16 +106,16 @@ def prompt_of(text: str) -> SystemPrompt:
 
 def conversations_of(names: Sequence[str]) -> tuple[tuple[Conversation, ...], list[str]]:
     """The bundled conversations and those of files; and how each file was read."""
-    found: list[Conversation] = []
+    talks: list[Conversation] = []
     notes = []
     for name in names:
         if name == BUNDLED:
-            found += conversations.bundled()
+            talks += conversations.bundled()
         else:
             read = conversation_files.read(Path(name))
-            found += read.conversations
+            talks += read.conversations
             notes.append(f"{Path(name).name}: {read.read_as}")
-    return tuple(found), notes
+    return tuple(talks), notes
 
 
 def choices_of(name: str | None) -> tuple[Choice, ...]:
@@ -132,32 +135,32 @@ def exchanges_of(text: str) -> int | None:
 
 
 def _report(name: str, *, alpha: int, rule: str) -> dict[str, Any]:
-    found = perplexity_results.read(name)
-    request = found.request
+    results = perplexity_results.read(name)
+    request = results.request
     names = reports.called({one.digest: one.name for one in request.conversations})
     prompts = reports.called({one.digest: one.name for one in request.prompts})
     measured = {
-        prompts[digest]: {names[source]: found.messages[digest, source] for source in names} for digest in prompts
+        prompts[digest]: {names[source]: results.messages[digest, source] for source in names} for digest in prompts
     }
     first, *others = measured
     pairs = [(first, other) for other in others] if names else []
     return {
-        "run": found.spec.run_id,
+        "run": results.spec.run_id,
         "mode": request.mode,
         "exchanges": request.exchanges,
-        "notes": list(found.notes),
-        "dropped_messages": found.dropped,
-        "vocabulary": found.vocabulary,
-        "served": bool(found.spec.servers),
+        "notes": list(results.notes),
+        "dropped_messages": results.dropped,
+        "vocabulary": results.vocabulary,
+        "served": bool(results.spec.servers),
         "perplexities": (
-            reports.by_conversation(measured, vocabulary=found.vocabulary).to_dict("records") if names else []
+            reports.by_conversation(measured, vocabulary=results.vocabulary).to_dict("records") if names else []
         ),
         "differences": [
             finite({"a": a, "b": b, **row})
             for a, b in pairs
             for row in reports.differences(measured[a], measured[b]).to_dict("records")
         ],
-        "choices": [_choices(found, digest, prompts[digest], alpha, rule) for digest in prompts if request.choices],
+        "choices": [_choices(results, digest, prompts[digest], alpha, rule) for digest in prompts if request.choices],
     }
 
 
@@ -165,12 +168,14 @@ def _against_uniform(row: dict[str, Any]) -> str:
     return ", worse than uniform" if row["perplexity"] > row.get("uniform", math.inf) else ""
 
 
-def _choices(found: perplexity_results.PerplexityRun, prompt: str, name: str, alpha: int, rule: str) -> dict[str, Any]:
-    labels = [choice.label for choice in found.request.choices]
-    made = reports.chosen(found.messages[prompt, choices.digest_of(found.request.choices)], labels, rule=rule)
-    values = {"prompt": name, "n": len(labels), "accuracy": made.accuracy, "interval": list(made.interval)}
+def _choices(
+    results: perplexity_results.PerplexityRun, prompt: str, name: str, alpha: int, rule: str
+) -> dict[str, Any]:
+    labels = [choice.label for choice in results.request.choices]
+    chosen = reports.chosen(results.messages[prompt, choices.digest_of(results.request.choices)], labels, rule=rule)
+    values = {"prompt": name, "n": len(labels), "accuracy": chosen.accuracy, "interval": list(chosen.interval)}
     if len(labels) >= reports.FEWEST:
-        sets = reports.choice_sets(made, alpha)
+        sets = reports.choice_sets(chosen, alpha)
         values |= {"coverage": sets.coverage, "mean_set_size": sets.mean_size, "note": sets.note}
         values["mean_set_size_interval"] = list(sets.size_interval)
     return values
@@ -181,23 +186,23 @@ def _ends(row: dict[str, Any]) -> str:
     return f"{row['low']:+.4f} to {row['high']:+.4f}" if known else "no interval: all messages differ by the same"
 
 
-def _text(made: dict[str, Any]) -> str:
-    window = "all exchanges" if made["exchanges"] is None else f"{made['exchanges']} exchanges before each message"
-    lines = [f"{made['run']}\n  {made['mode']} mode, {window}"]
-    lines += [f"  {note}" for note in made["notes"]]
-    for row in made["perplexities"]:
+def _text(values: dict[str, Any]) -> str:
+    window = "all exchanges" if values["exchanges"] is None else f"{values['exchanges']} exchanges before each message"
+    lines = [f"{values['run']}\n  {values['mode']} mode, {window}"]
+    lines += [f"  {note}" for note in values["notes"]]
+    for row in values["perplexities"]:
         lines.append(
             f"  {row['conversation']:<30} {row['prompt']:<12} perplexity {row['perplexity']:>9.2f}, mean of messages "
             f"{row['message_mean']:>9.2f}, {row['bits_per_byte']:.3f} bits a byte" + _against_uniform(row)
         )
-    if made["perplexities"]:
-        lines.append(f"  {reports.uniform_sentence(made['vocabulary'], served=made['served'])}")
-    for row in made["differences"]:
+    if values["perplexities"]:
+        lines.append(f"  {reports.uniform_sentence(values['vocabulary'], served=values['served'])}")
+    for row in values["differences"]:
         lines.append(
             f"  {row['a']} − {row['b']}, {row['conversation']}: {row['difference']:+.4f} nats a token "
             f"({_ends(row)}), {p_said(row['p'])}, {row['n']} messages"
         )
-    for row in made["choices"]:
+    for row in values["choices"]:
         low, high = row["interval"]
         sets = ""
         if "coverage" in row:

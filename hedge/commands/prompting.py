@@ -45,14 +45,14 @@ def compare_ways(arguments: Namespace) -> CommandResult:
         found = compared
     alpha = thousandths(arguments.alpha)
     apart = weights_apart({one.key: records[0].spec for one, records in asked.items()})
-    made = [
+    results = [
         _experiment(one, records, alpha, arguments.score) | {"weights": apart[one.key]}
         for one, records in found.items()
     ]
     if arguments.out:
-        _write(arguments, [values["rows"] for values in made])
-    values = [{**one, "rows": finite(one["rows"].to_dict("records"))} for one in made]
-    texts = [_text(one) for one in made]
+        _write(arguments, [values["rows"] for values in results])
+    values = [{**one, "rows": finite(one["rows"].to_dict("records"))} for one in results]
+    texts = [_text(one) for one in results]
     differ = {one.model for one in asked if apart[one.key]}
     texts += [f"Runs of {model} have different weights, so they are not compared as one model." for model in differ]
     if lone:
@@ -66,24 +66,22 @@ def _whole(run_id: str) -> RunRecord:
     return record
 
 
-def _experiment(one: PromptingExperiment, records: tuple[RunRecord, ...], alpha: int, score: str) -> dict[str, Any]:
+def _experiment(
+    experiment: PromptingExperiment, records: tuple[RunRecord, ...], alpha: int, score: str
+) -> dict[str, Any]:
     chosen = experiments.readings(records)
     runs = {reading: experiments.evaluate(reading) for reading in chosen}
     rows = experiments.figures(chosen, list(runs.values()), SetRule(alpha, (score,)))
     return {
-        "model": one.model,
-        "task": one.task,
-        "bank": bank_of_task(one.task),
-        "key": one.key,
+        "model": experiment.model,
+        "task": experiment.task,
+        "bank": bank_of_task(experiment.task),
+        "key": experiment.key,
         "rows": experiments.aggregate(rows),
         "tests": finite(_tests(chosen, runs, alpha, score)),
-        "letters": {reading.shots: _letters(reading, alpha, score) for reading in chosen if _is_letters(reading)},
+        "letters": {way.shots: _letters(way, alpha, score) for way in chosen if way.method == LETTERS_METHOD},
         "against_guessing": experiments.against_guessing(rows),
     }
-
-
-def _is_letters(reading: PromptingMethod) -> bool:
-    return reading.method == LETTERS_METHOD
 
 
 def _tests(
@@ -124,24 +122,24 @@ def _write(arguments: Namespace, tables: list[Any]) -> None:
         ) from error
 
 
-def _text(made: dict[str, Any]) -> str:
-    weights = f" ({made['weights']})" if made["weights"] else ""
-    lines = [f"{made['model']}{weights} on {task_title(made['task'], made['bank'])}"]
+def _text(values: dict[str, Any]) -> str:
+    weights = f" ({values['weights']})" if values["weights"] else ""
+    lines = [f"{values['model']}{weights} on {task_title(values['task'], values['bank'])}"]
     lines += [
         f"  {row['method']:<32} {row['shots']:>2} shots  accuracy {row['accuracy']:.3f} ({row['accuracy_low']:.3f} to "
         f"{row['accuracy_high']:.3f})  coverage {row['coverage']:.3f}  set size {row['mean_set_size']:.2f} "
         f"({row['set_size_low']:.2f} to {row['set_size_high']:.2f})"
-        for row in made["rows"].to_dict("records")
+        for row in values["rows"].to_dict("records")
     ]
-    for shots, of in made["letters"].items():
+    for shots, of in values["letters"].items():
         rate, orders, written = of["invalid"]["rate"], of["option_order"], of["written"]
-        said = ["not known" if rate is None else f"{rate:.1%}"]
+        parts = ["not known" if rate is None else f"{rate:.1%}"]
         if orders:
             low, high = orders["plurality_interval"]
-            said.append(
+            parts.append(
                 f"PPA of {orders['questions']} questions, each in {orders['orders']} orders, "
                 f"{orders['plurality']:.3f} ({low:.3f} to {high:.3f})"
             )
-        said += [f"right in writing {', '.join(f'{a:.3f}' for a in written['accuracy'])}"] if written else []
-        lines.append(f"  letters, {shots} shots: no letter {'; '.join(said)}")
-    return "\n".join([*lines, f"  {made['against_guessing']}" if made["against_guessing"] else ""]).rstrip()
+        parts += [f"right in writing {', '.join(f'{a:.3f}' for a in written['accuracy'])}"] if written else []
+        lines.append(f"  letters, {shots} shots: no letter {'; '.join(parts)}")
+    return "\n".join([*lines, f"  {values['against_guessing']}" if values["against_guessing"] else ""]).rstrip()

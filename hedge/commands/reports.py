@@ -34,7 +34,7 @@ def report(arguments: Namespace) -> CommandResult:
     """The figures of runs at alpha, as a view has them."""
     alpha = thousandths(arguments.alpha)
     view = SplitView(arguments.drop_extra, arguments.n_calibration, arguments.split_seed)
-    made: list[dict[str, Any]] = []
+    values: list[dict[str, Any]] = []
     ranges: list[BoundedReport] = []
 
     def add(name: str) -> None:
@@ -49,11 +49,11 @@ def report(arguments: Namespace) -> CommandResult:
             empty=arguments.empty,
             by=arguments.by,
         )
-        made.append({**figures.to_json(), "view": asdict(view)})
+        values.append({**figures.to_json(), "view": asdict(view)})
 
     read = of_runs(arguments.run, add)
-    text = "\n".join(filter(None, [report_table(made), bounded_table(ranges)]))
-    return CommandResult([*made, *(one.to_json() for one in ranges)], text).beside(read)
+    text = "\n".join(filter(None, [report_table(values), bounded_table(ranges)]))
+    return CommandResult([*values, *(bounds.to_json() for bounds in ranges)], text).beside(read)
 
 
 def _ranges(name: str, alpha: int, arguments: Namespace, view: SplitView) -> BoundedReport:
@@ -70,12 +70,12 @@ def _ranges(name: str, alpha: int, arguments: Namespace, view: SplitView) -> Bou
 
 def bounded_table(ranges: list[BoundedReport]) -> str:
     """Reports of runs with bounds as text."""
-    return "\n".join(line for one in ranges for line in one.lines(task_title(one.task, one.bank)))
+    return "\n".join(line for bounds in ranges for line in bounds.lines(task_title(bounds.task, bounds.bank)))
 
 
-def report_table(made: list[dict[str, Any]]) -> str:
+def report_table(results: list[dict[str, Any]]) -> str:
     lines = []
-    for values in made:
+    for values in results:
         lines.append(
             f"{values['run']}\n  {task_title(values['task'], values['bank'])}: "
             f"{sides(values['n_calibration'], values['n_test'], values['test_questions'])}: "
@@ -141,13 +141,13 @@ def compare(arguments: Namespace) -> CommandResult:
 
     read = of_runs([store.folder_of(name).name for name in arguments.run], load)
     names = [run.run_id for run in read.values]
-    asked = asked_of(arguments)
+    rule = asked_of(arguments)
     runs = common_options.offered_alike(read.values)
-    score = asked.scores[0]
-    rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
+    score = rule.scores[0]
+    rows = benchmark.run_rows(runs, benchmark.reports(runs, rule))
     reasons = {(a.run_id, b.run_id): paired.why_not(a, b) for a, b in itertools.combinations(runs, 2)}
     alike = [(a, b) for a, b in itertools.combinations(runs, 2) if not reasons[a.run_id, b.run_id]]
-    pairs = paired.compare(alike, asked.alpha, score=score)
+    pairs = paired.compare(alike, rule.alpha, score=score)
     made = claims.claims(claims.with_shared_questions(rows[rows["score"] == score]))
     served = served_weights([store.read_record(name) for name in names])
     about = {
@@ -158,11 +158,11 @@ def compare(arguments: Namespace) -> CommandResult:
         )
         for a, b in alike
     }
-    said = [common_options.options_words(rows), *_not_compared(reasons, names)]
+    sentences = [common_options.options_words(rows), *_not_compared(reasons, names)]
     values = {
         "runs": finite(rows.to_dict("records")),
         "pairs": [finite(asdict(pair)) | {"differs": about[pair.first, pair.second]} for pair in pairs],
-        "notes": [note for note in said if note],
+        "notes": [note for note in sentences if note],
         "claims": [
             finite(
                 {
@@ -193,7 +193,7 @@ def _not_compared(reasons: dict[tuple[str, str], str], names: Sequence[str]) -> 
 
 def vars_of(record: Any) -> dict[str, Any]:
     """A frozen record's fields without going into them."""
-    return {one.name: getattr(record, one.name) for one in fields(record)}
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def _comparison_text(
@@ -201,7 +201,7 @@ def _comparison_text(
     notes: list[str],
     pairs: list[paired.Pair],
     differs: dict[tuple[str, str], str],
-    made: list[claims.PublishedClaim],
+    tested_claims: list[claims.PublishedClaim],
 ) -> str:
     from core.reports.compare.claims import family_words
 
@@ -216,20 +216,20 @@ def _comparison_text(
     lines += notes
     lines += [_pair_text(pair, differs[pair.first, pair.second]) for pair in pairs]
     lines += filter(None, [family_words(rows["model"].tolist())])
-    for claim in made:
+    for claim in tested_claims:
         figure = "there is nothing to compute it from" if math.isnan(claim.figure) else f"{claim.figure:.2f}"
         lines.append(f"“{claim.statement}” {claim.verdict} ({claim.measure}: {figure})")
-        lines += [f"  {said}" for said in (claim.instance, claim.caveat) if said]
+        lines += [f"  {sentence}" for sentence in (claim.instance, claim.caveat) if sentence]
     return "\n".join(lines)
 
 
 def _pair_text(pair: paired.Pair, differs: str) -> str:
     from core.reports.compare.shared_questions import shared_words
 
-    said = [*shared_words(pair.tested, pair.n, pair.units, repeats=pair.repeats), differs]
+    sentences = [*shared_words(pair.tested, pair.n, pair.units, repeats=pair.repeats), differs]
     if pair.alike:
-        said.append("Both runs score every option of these questions alike, so nothing here tells them apart.")
-    notes = "".join(f"\n  {note}" for note in said if note)
+        sentences.append("Both runs score every option of these questions alike, so nothing here tells them apart.")
+    notes = "".join(f"\n  {note}" for note in sentences if note)
     corrected = ", ".join(f"{name.replace('_', ' ')} {p_text(p)}" for name, p in pair.holm.items())
     rows = "rows" if pair.units < pair.n else "questions"
     return (
@@ -250,8 +250,8 @@ def _alone(pair: paired.Pair) -> str:
     )
 
 
-def _span(of: paired.Difference) -> str:
-    return f"{of.mean:+.3f} ({of.low:+.3f} to {of.high:+.3f})"
+def _span(difference: paired.Difference) -> str:
+    return f"{difference.mean:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})"
 
 
 def asked_of(arguments: Namespace) -> SetRule:

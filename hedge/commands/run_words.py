@@ -20,16 +20,16 @@ OPTIONS = {
 """The options of choices whose option is not called as they are."""
 
 
-def run_words(asked: Combination) -> tuple[str, ...]:
+def run_words(choices: Combination) -> tuple[str, ...]:
     """The words after ``hedge run`` that ask for the same runs; what is left to its default is not said.
 
     >>> run_words(Combination(models=("m",), tasks=("qa", "rc"), shots=(2,), rotations=True))
     ('--model', 'm', '--task', 'qa', 'rc', '--shots', '2', '--rotations')
     """
-    said: list[str] = []
-    for choice in fields(asked):
-        value = getattr(asked, choice.name)
+    words: list[str] = []
+    for choice in fields(choices):
+        value = getattr(choices, choice.name)
         if value != choice.default or (choice.name == "dtypes" and default_dtype() not in value):
-            said.append(OPTIONS.get(choice.name, f"--{choice.name.replace('_', '-')}"))
-            said += map(str, value if isinstance(value, tuple) else () if value is True else (value,))
-    return tuple(said)
+            words.append(OPTIONS.get(choice.name, f"--{choice.name.replace('_', '-')}"))
+            words += map(str, value if isinstance(value, tuple) else () if value is True else (value,))
+    return tuple(words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import PurePath
 from typing import Any
 
@@ -16,7 +16,6 @@ from core.questions import split_task
 from core.questions.bank_names import bank_name
 from core.questions.catalogue import is_file, load
 from core.questions.option_names import OF_CLASSES
-from core.records import Prompt
 from core.reports.titles import spec_task_title
 from core.runs import store, trash
 from core.runs.caveats import of_run_record
@@ -117,7 +116,7 @@ def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:
     from core.reports.evaluation import load
     from hedge.commands.reports import bounded_table, report_table
 
-    made, ranges, without = [], [], []
+    rows, ranges, without = [], [], []
     for name in run_ids:
         record = store.read_record(name)
         if record.has_no_answer:
@@ -125,10 +124,10 @@ def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:
         elif record.bounded:
             ranges.append(bounded_report(name, alpha))
         else:
-            made.append(reports.report(load(name), alpha).to_json())
-    values = {"runs": run_ids, "reports": [*made, *(one.to_json() for one in ranges), *without]}
+            rows.append(reports.report(load(name), alpha).to_json())
+    values = {"runs": run_ids, "reports": [*rows, *(bounds.to_json() for bounds in ranges), *without]}
     lines = ["\n  ".join([entry["run"], *entry["notes"]]) for entry in without]
-    return CommandResult(values, "\n".join(filter(None, [report_table(made), bounded_table(ranges), *lines])), status)
+    return CommandResult(values, "\n".join(filter(None, [report_table(rows), bounded_table(ranges), *lines])), status)
 
 
 def _queued(specs: list[RunSpec]) -> CommandResult:
@@ -154,34 +153,17 @@ def asked_for(run_id: str) -> str:
 
 
 def specs_of(arguments: Namespace) -> list[RunSpec]:
+    """The runs that the words of ``hedge run`` ask for, as on the page."""
     from core.models.devices.slots import default_dtype
     from core.runs.prompts import Combination
+    from hedge.commands.run_words import OPTIONS
 
-    return Combination(
-        models=tuple(arguments.model),
-        tasks=tuple(arguments.task),
-        strategies=tuple(arguments.strategy),
-        dtypes=tuple(arguments.dtype or [default_dtype() if not arguments.device.startswith("cpu") else "float32"]),
-        forms=tuple(arguments.form),
-        formats=tuple(arguments.format),
-        shots=tuple(arguments.shots),
-        samples=MODES[arguments.mode] if arguments.mode else arguments.samples,
-        rotations=arguments.rotations,
-        orders=arguments.orders,
-        system=arguments.system,
-        repeats=arguments.repeats,
-        picks=arguments.picks,
-        batch_size=arguments.batch_size,
-        device=arguments.device,
-        seed=arguments.seed,
-        calibration_share=arguments.calibration_share,
-        servers=tuple(arguments.server or ()),
-        key_variable=arguments.key_variable,
-        price_read=arguments.price_read,
-        price_written=arguments.price_written,
-        budget=arguments.budget,
-        timeout_s=arguments.timeout,
-    ).specs()
+    names = {choice.name: OPTIONS.get(choice.name, choice.name).lstrip("-") for choice in fields(Combination)}
+    values = {name: getattr(arguments, option) for name, option in names.items()}
+    values["dtypes"] = values["dtypes"] or [default_dtype() if not arguments.device.startswith("cpu") else "float32"]
+    values["samples"] = MODES[arguments.mode] if arguments.mode else arguments.samples
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return Combination(**values).specs()
 
 
 def _previews(specs: list[RunSpec]) -> CommandResult:
@@ -193,26 +175,27 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
     values, lines = [], []
     for spec in specs:
         drawn = draw_questions(spec)
-        asked = prompts(spec, drawn)
-        middle = len(asked) // 2
+        run_prompts = prompts(spec, drawn)
+        middle = len(run_prompts) // 2
         if spec.servers:
-            sent = [prompt.text + said for prompt in asked for said in _said(prompt)]
+            sent = [prompt.text + ending for prompt in run_prompts for ending in prompt.continuations or ("",)]
             tokens = sum(estimate({"prompt": text})[0] for text in sent)
             cost = spec.price.of(tokens, len(sent))
-            counts: dict[str, object] = {"questions": len(asked), "tokens": tokens, "cost": cost}
-            values.append({"run": _id_of(spec), "text": asked[middle].text, **counts})
+            counts: dict[str, object] = {"questions": len(run_prompts), "tokens": tokens, "cost": cost}
+            values.append({"run": _id_of(spec), "text": run_prompts[middle].text, **counts})
             lines.append(
-                f"{asked[middle].text}\n\n-- {_id_of(spec)}: {len(asked)} prompts of about {tokens:,} tokens in all, "
-                f"counted by their length" + (f", which cost about {cost:.3g}" if spec.price.is_known else "")
+                f"{run_prompts[middle].text}\n\n-- {_id_of(spec)}: {len(run_prompts)} prompts of about {tokens:,} "
+                "tokens in all, counted by their length"
+                + (f", which cost about {cost:.3g}" if spec.price.is_known else "")
             )
             continue
-        shown = preview(spec.model, asked[middle:] + asked[:middle])
-        counts = asdict(shown) | {"run": _id_of(spec), "questions": len(asked)}
+        shown = preview(spec.model, run_prompts[middle:] + run_prompts[:middle])
+        counts = asdict(shown) | {"run": _id_of(spec), "questions": len(run_prompts)}
         values.append(counts)
         lines.append(
-            f"{shown.text}\n\n-- {_id_of(spec)}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
+            f"{shown.text}\n\n-- {_id_of(spec)}: {len(run_prompts)} prompts; this one has {shown.tokens} tokens, "
             f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
-            f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
+            f"one of {', '.join(repr(ending) for ending in shown.continuations)}; {shown.truncated} do not fit"
             + "".join(f"\n{note}" for note in shown.notes)
         )
     return CommandResult({"previews": values}, "\n\n".join(lines))
@@ -221,11 +204,6 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
 def _id_of(spec: RunSpec) -> str:
     """The run's id; without its end if the model's files have not been read yet, which decide it."""
     return f"{spec.run_id.rpartition('-')[0]}-…" if spec.model_fingerprint == NOT_READ else spec.run_id
-
-
-def _said(prompt: Prompt) -> tuple[str, ...]:
-    """What is put behind a prompt, each in a request of its own."""
-    return prompt.continuations or ("",)
 
 
 def is_done(run_id: str) -> bool:
@@ -246,8 +224,8 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
 
     engine.check_free(spec.run_id)
     # With a delay nothing is drawn before the first question: of a model that is refused the sentence says it all.
-    said = f"{spec.model_name} on {spec_task_title(spec, bank_name(spec))}"
-    with tqdm(desc=plain(said, one_line=True), unit=unit, file=sys.stderr, delay=0.001) as bar:
+    title = f"{spec.model_name} on {spec_task_title(spec, bank_name(spec))}"
+    with tqdm(desc=plain(title, one_line=True), unit=unit, file=sys.stderr, delay=0.001) as bar:
 
         def show(progress: Progress) -> None:
             bar.total = progress.total
@@ -260,19 +238,15 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
         name = execute(spec, on_progress=show)
     if not spec.answers:
         return name
-    for url in _used_servers(name) if spec.servers else ():
+    provenance = store.read_record(name).provenance
+    for url in provenance.get("engine", {}).get("servers", ()) if spec.servers else ():
         if url not in spec.servers:
             print(f"hedge: run {name} asked the server at {url}", file=sys.stderr)
     roles = store.read_questions(name)["role"].to_pylist()
     wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
-    if (wanted is None or used < wanted) and not store.read_record(name).provenance.get("missing"):
+    if (wanted is None or used < wanted) and not provenance.get("missing"):
         print(f"hedge: run {name} uses all {used} available questions", file=sys.stderr)
     return name
-
-
-def _used_servers(run_id: str) -> tuple[str, ...]:
-    """The addresses at which a run's servers were asked."""
-    return tuple(store.read_record(run_id).provenance.get("engine", {}).get("servers", ()))
 
 
 def runs(arguments: Namespace) -> CommandResult:
@@ -356,7 +330,7 @@ def _each(arguments: Namespace, action: Callable[[str], None], says: str) -> Com
         return name
 
     read = of_runs(ids, act)
-    return CommandResult({"runs": read.values}, "\n".join(f"{name} {says}" for name in read.values)).beside(read)
+    return _done(read.values, says).beside(read)
 
 
 def first(arguments: Namespace) -> CommandResult:
@@ -365,7 +339,7 @@ def first(arguments: Namespace) -> CommandResult:
 
     ids = [store.folder_of(name).name for name in arguments.run]
     engine.put_first(ids)
-    return CommandResult({"runs": ids}, "\n".join(f"{name} is next" for name in ids))
+    return _done(ids, "is next")
 
 
 def delete(arguments: Namespace) -> CommandResult:
@@ -375,28 +349,26 @@ def delete(arguments: Namespace) -> CommandResult:
     ids = [store.folder_of(name).name for name in arguments.run]
     for name in ids:
         actions.delete(name)
-    return CommandResult(
-        {"runs": ids}, "\n".join(f"{name} is in the bin; you can `restore` it for a week" for name in ids)
-    )
+    return _done(ids, "is in the bin; you can `restore` it for a week")
 
 
 def restore(arguments: Namespace) -> CommandResult:
     """Restore deleted runs."""
+    return _done([trash.restore(name) for name in arguments.run], "is restored")
 
-    ids = [trash.restore(name) for name in arguments.run]
-    return CommandResult({"runs": ids}, "\n".join(f"{name} is restored" for name in ids))
+
+def _done(run_ids: list[str], says: str) -> CommandResult:
+    return CommandResult({"runs": run_ids}, "\n".join(f"{name} {says}" for name in run_ids))
 
 
 def show_bin(arguments: Namespace) -> CommandResult:
     """List the bin, or empty it."""
-    from core.runs import trash
-
     if arguments.empty:
         ids = trash.empty_bin()
         return CommandResult({"runs": ids}, f"{len(ids)} deleted runs were removed for good")
-    found = trash.binned()
-    rows = [{"run": each.run_id, "deleted": each.deleted, "bytes": each.size} for each in found]
-    lines = [f"{each.run_id}  {each.size / 1e6:.1f} MB" for each in found]
+    binned = trash.binned()
+    rows = [{"run": each.run_id, "deleted": each.deleted, "bytes": each.size} for each in binned]
+    lines = [f"{each.run_id}  {each.size / 1e6:.1f} MB" for each in binned]
     return CommandResult(rows, "\n".join(lines) or "The bin is empty.")
 
 
@@ -412,9 +384,9 @@ def doctor(arguments: Namespace) -> CommandResult:
     """Print the doctor's findings: what this machine can run."""
     from core.checks.doctor import findings
 
-    found = findings()
+    results = findings()
     marks = {True: "ok ", False: "no ", None: " - "}
-    width = max(len(f.name) for f in found)
-    text = "\n".join(f"{marks[f.good]} {f.name:<{width}}  {f.value}. {f.meaning}" for f in found)
-    values = [{"name": f.name, "good": f.good, "value": f.value, "meaning": f.meaning} for f in found]
+    width = max(len(f.name) for f in results)
+    text = "\n".join(f"{marks[f.good]} {f.name:<{width}}  {f.value}. {f.meaning}" for f in results)
+    values = [{"name": f.name, "good": f.good, "value": f.value, "meaning": f.meaning} for f in results]
     return CommandResult(values, text)

@@ -23,15 +23,15 @@ NO_LICENCE = "none stated: the files are fetched for your own use, and Hedge pas
 
 def show_all(arguments: Namespace) -> CommandResult:
     """All entries, with their sizes and how much of each is here."""
-    found, problems = entries.entries()
+    known, problems = entries.entries()
     lines = [
         f"{entry.name:<34} {len(entry.results):>4} {_files(entry):<6} {_size(entry.bytes_about):>8}, "
         f"{here(entry.results)} here: {entry.title}"
-        for entry in found.values()
+        for entry in known.values()
     ]
     lines.append(f"{leaderboard.NAME:<34} {leaderboard.TITLE}; see `shelf leaderboard ORGANISATION/MODEL`")
     errors = "\n".join(f"hedge: {problem}" for problem in problems)
-    return CommandResult([_values(entry) for entry in found.values()], "\n".join(lines), bool(problems), errors)
+    return CommandResult([_values(entry) for entry in known.values()], "\n".join(lines), bool(problems), errors)
 
 
 def show(arguments: Namespace) -> CommandResult:
@@ -58,8 +58,8 @@ def _files(entry: Entry) -> str:
 def _hashes(entry: Entry) -> str:
     """How the files are checked, in words."""
     lacking = len(unhashed(entry.files))
-    said = f"{entry.hashed} files have a recorded SHA-256"
-    return f"{said}; {lacking} have none. {NO_HASH}" if lacking else said
+    sentence = f"{entry.hashed} files have a recorded SHA-256"
+    return f"{sentence}; {lacking} have none. {NO_HASH}" if lacking else sentence
 
 
 def bring_in(arguments: Namespace) -> CommandResult:
@@ -102,11 +102,11 @@ def _named(name: str) -> Entry:
 
 def _line(progress: DownloadProgress) -> None:
     left = f", {progress.remaining_s:.0f} s left" if progress.remaining_s is not None else ""
-    said = (
+    text = (
         f"{progress.stage} {progress.file}: {_size(progress.done)} of about {_size(progress.total)}, "
         f"{_size(int(progress.rate))}/s{left}"
     )
-    print(f"\r{plain(said, one_line=True)[:118]:<118}", end="", file=sys.stderr, flush=True)
+    print(f"\r{plain(text, one_line=True)[:118]:<118}", end="", file=sys.stderr, flush=True)
 
 
 def _values(entry: Entry) -> dict[str, Any]:
@@ -132,8 +132,8 @@ def _brought_values(done: Brought) -> dict[str, Any]:
         "existed": list(done.existed),
         "juries": list(done.juries),
         "fetched_bytes": done.fetched,
-        "figures": [asdict(one) | {"same": one.same} for one in done.figures],
-        "recomputed": sum(one.same for one in done.figures),
+        "figures": [asdict(figure) | {"same": figure.same} for figure in done.figures],
+        "recomputed": sum(figure.same for figure in done.figures),
         "refused": [{"file": name, "reason": sentence} for name, sentence in done.refused],
     }
 
@@ -145,7 +145,7 @@ def _brought_text(done: Brought) -> str:
     lines += [f"{name}  a jury; see `hedge jury`" for name in done.juries]
     lines += [f"{name}: {sentence}" for name, sentence in done.refused]
     lines.append(f"{summary(done.figures)}.")
-    lines += _differing([one for one in done.figures if not one.same])
+    lines += _differing([figure for figure in done.figures if not figure.same])
     return "\n".join(lines)
 
 
@@ -153,14 +153,15 @@ def _differing(figures: list[RecomputedFigure]) -> list[str]:
     if not figures:
         return []
     rows = [("model", "task", "figure", "published", "here")]
-    rows += [(one.model, one.task, one.name, one.shown(one.published), one.shown(one.recomputed)) for one in figures]
+    rows += [
+        (figure.model, figure.task, figure.name, figure.shown(figure.published), figure.shown(figure.recomputed))
+        for figure in figures
+    ]
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     return ["", *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)]
 
 
 def _size(size: int) -> str:
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB" if size >= 1e5 else _small(size)
-
-
-def _small(size: int) -> str:
+    if size >= 1e5:
+        return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
     return f"{size / 1e3:.0f} kB" if size >= 1e3 else f"{size} bytes"

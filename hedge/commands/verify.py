@@ -36,11 +36,11 @@ def verify(arguments: Namespace) -> CommandResult:
     def ended(result: CheckResult) -> None:
         print(table.line(result, width=width), file=out, flush=True)
 
-    found = verified(rows, minutes=arguments.minutes, on_begin=begin, on_row=ended)
+    verification = verified(rows, minutes=arguments.minutes, on_begin=begin, on_row=ended)
     if file:
-        report.write(found, file)
-    if not (arguments.only or found.stopped):
-        report.keep(found)
-    if found.stopped:
+        report.write(verification, file)
+    if not (arguments.only or verification.stopped):
+        report.keep(verification)
+    if verification.stopped:
         raise KeyboardInterrupt
-    return CommandResult(found.to_json(), table.summary(found), 1 if found.count("failed") else 0)
+    return CommandResult(verification.to_json(), table.summary(verification), 1 if verification.count("failed") else 0)

@@ -12,9 +12,9 @@ from app.components.new_run import server_form
 from core.errors import InputError
 from core.models.letter_mass import LetterMass
 from core.models.perplexity.conversations import Conversation, Message
+from core.models.price import Price
 from core.models.server import connect, permission
 from core.models.server.known_servers import remember, remembered
-from core.models.server.spending import Price
 from core.runs import store
 from core.runs.answering import client, token_text, worker
 from core.runs.answering.custom_question import AnswerProgress

@@ -14,11 +14,11 @@ from core import access
 from core.access import UserRole
 from core.errors import HedgeError
 from core.models.letter_mass import way_out
+from core.models.price import MILLION, Price
 from core.models.server import permission
 from core.models.server.abilities import COMPLETIONS, TEXTS, Abilities
 from core.models.server.address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
 from core.models.server.known_servers import RememberedServers, remember, remembered
-from core.models.server.spending import MILLION, Price
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.runs.prompts import Combination
 from core.runs.spec import MAX_PICKS, RunSpec
@@ -427,7 +427,7 @@ def _limits(prefix: str) -> dict[str, Any]:
 
 
 def _budget(prefix: str, *, priced: bool) -> float | None:
-    """Show and return the budget, in the unit of :class:`~core.models.server.spending.Price`."""
+    """Show and return the budget, in the unit of :class:`~core.models.price.Price`."""
     where: dict[str, Any] = {"placeholder": "none", "help": BUDGET_HELP}
     if priced:
         budget = st.number_input(

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app.caches import forecast_cache
-from core.models.server.spending import MILLION
+from core.models.price import MILLION
 from core.reports import forecast as forecasts
 from core.runs import engine
 from core.runs.store import RunRecord

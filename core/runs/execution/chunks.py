@@ -108,7 +108,7 @@ class ChunksAtWork:
         return True
 
     def _joined(self, batches: Sequence[OptionLogits], ids: Sequence[str]) -> OptionLogits:
-        made = joined(batches, ids, k=self.k)
-        if self.served and made.bounded is None:  # all chunks have the same columns
-            made = replace(made, bounded=np.zeros(made.logits.shape, dtype=np.bool_))
-        return made
+        logits = joined(batches, ids, k=self.k)
+        if self.served and logits.bounded is None:  # all chunks have the same columns
+            logits = replace(logits, bounded=np.zeros(logits.logits.shape, dtype=np.bool_))
+        return logits

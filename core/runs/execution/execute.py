@@ -32,7 +32,7 @@ from core.models.devices.shared_scoring import SharedScoring, shared_devices
 from core.models.devices.slots import Slot, slots
 from core.models.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
 from core.models.engine_factory import load_engine
-from core.models.models import FAKE_MODEL, resolve
+from core.models.models import FAKE_MODEL, ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server import permission
 from core.models.server.address import check_key, served_model
@@ -49,7 +49,7 @@ from core.runs.execution.chunks import ChunkPlan, ChunksAtWork
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
 from core.runs.execution.served import server_engine
 from core.runs.execution.written_run import write_answers
-from core.runs.model_files import identified, unchanged
+from core.runs.model_files import identified, resolved, unchanged
 from core.runs.prompts import draw_questions, load_data, prompts
 from core.runs.shared_questions import FILE as QUESTIONS_FILE
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
@@ -89,19 +89,20 @@ def execute(
 def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, worker: str) -> str:
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
-        (spec,) = identified([spec])
+        source = resolved(spec)
+        (spec,) = identified([spec], source=source)
         folder = settings().runs / spec.run_id
-    if not (folder / "run.json").exists():
-        preflight(spec)
-        check_memory(spec, slots())
-        store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+        if not (folder / "run.json").exists():
+            preflight(spec, source)
+            check_memory(spec, slots(), source)
+            store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     lock = take(liveness.run_lock(folder))
     if lock is None:
         raise RunBusyError(f"another process is working on run {folder.name}; wait for it or cancel it")
     with lock:
         record = store.read_record(spec.run_id)
         if not access.is_worker():  # a person has just asked for this run, and named its servers
-            store.check_same(spec)
+            store.check_same(spec, record)
             permission.check(spec.servers, spec.key_variable, launched_by=record.launched_by)
         if record.state == "done":
             drop_chunks(folder)  # of a worker that was killed right after it had recorded the end
@@ -111,8 +112,8 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
         reporter = ProgressReporter(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
         try:
             with extras.missing_packages_explained(), unchanged(spec, folder, reporter):
-                made = kind_of(spec).perform(spec, folder, reporter)
-            store.end(spec.run_id, "done", **made, python=platform.python_version(), host=platform.node())
+                provenance = kind_of(spec).perform(spec, folder, reporter)
+            store.end(spec.run_id, "done", **provenance, python=platform.python_version(), host=platform.node())
             drop_chunks(folder)
         except (RunCancelled, KeyboardInterrupt):
             store.end(spec.run_id, "cancelled", store.CANCELLED)
@@ -133,11 +134,12 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
     return spec.run_id
 
 
-def preflight(spec: RunSpec) -> None:
+def preflight(spec: RunSpec, source: ModelSource | None = None) -> None:
     """Check, before anything is written, whether the run can start.
 
     Raises :class:`~core.errors.InputError` for an unknown model or task, a folder that holds no model, a split with an
-    empty side, or a model of this machine where Hedge is installed without models. Loads no model.
+    empty side, or a model of this machine where Hedge is installed without models. Loads no model. ``source`` is the
+    resolved model, if the caller has it.
     """
     kind_of(spec).check(spec)
     if spec.picks and not spec.servers:
@@ -148,27 +150,30 @@ def preflight(spec: RunSpec) -> None:
     if spec.servers:
         check_key(spec.key_variable)
     # The base model of a jury may be on a server, too.
-    elif not served_model(spec.model) and resolve(spec.model).location != FAKE_MODEL:
+    elif not served_model(spec.model) and (source or resolve(spec.model)).location != FAKE_MODEL:
         extras.need("models")
 
 
-def check_memory(spec: RunSpec, devices: Sequence[Slot]) -> None:
-    """Raise :class:`~core.errors.InputError` if none of these devices, or not the named one, can hold the run."""
+def check_memory(spec: RunSpec, devices: Sequence[Slot], source: ModelSource | None = None) -> float:
+    """The GiB of memory that the run needs. Raises :class:`~core.errors.InputError` if none of these devices can hold
+    it, or not the named one."""
+    needed = memory_gib(spec, ask=True, source=source)
     check_fits(
         spec.model_name,
         devices,
         dtype=spec.dtype,
         device=spec.device,
-        needs_gib=lambda dtype: 0.0 if spec.servers else memory_gib(replace(spec, dtype=dtype), ask=True),
+        needs_gib=lambda dtype: needed if dtype == spec.dtype else memory_gib(replace(spec, dtype=dtype), ask=True),
     )
+    return needed
 
 
-def memory_gib(spec: RunSpec, *, ask: bool = False) -> float:
+def memory_gib(spec: RunSpec, *, ask: bool = False, source: ModelSource | None = None) -> float:
     """The GiB that the run's device must have; 0 if the model's size is unknown until it is loaded, or a server has
     it. ``ask`` lets the hub be asked for a size that is not known here."""
     if spec.servers:
         return 0.0
-    return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype, ask=ask)
+    return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype, ask=ask, source=source)
 
 
 WATCHED = 4
@@ -253,18 +258,18 @@ class _Execution:
 
     def _ask(self, engine: Engine) -> dict[str, Any]:
         self.reporter.stop_if_cancelled()
-        asked = prompts(self.spec, self.drawn)
-        self._prepare(engine, asked)
+        run_prompts = prompts(self.spec, self.drawn)
+        self._prepare(engine, run_prompts)
         described = engine.description  # writing answers reads these prompts once more
-        counts = {"asked": len(asked)} | {name: described[name] for name in CUT_COUNTS if name in described}
-        if shortened := cut_short(described, prompts=len(asked)):
+        counts = {"asked": len(run_prompts)} | {name: described[name] for name in CUT_COUNTS if name in described}
+        if shortened := cut_short(described, prompts=len(run_prompts)):
             self.reporter.log(shortened)
         self.reporter.report("checking itself")
-        check = self._checked(engine, asked)
+        check = self._checked(engine, run_prompts)
         turned = bool(self.spec.rotations or self.spec.orders)
-        self.plan = ChunkPlan(asked, self._chunk(engine), missing=self.missing, turned=turned)
+        self.plan = ChunkPlan(run_prompts, self._chunk(engine), missing=self.missing, turned=turned)
         measured = self._score(engine)
-        self._note_missing(asked)
+        self._note_missing(run_prompts)
         if self.spec.repeats:
             write_answers(
                 engine,
@@ -276,25 +281,25 @@ class _Execution:
                 left_out=self.served.left_out if self.served else None,
                 missing=self.missing,
             )
-            self._note_missing(asked)
-        self._join(engine, asked)
+            self._note_missing(run_prompts)
+        self._join(engine, run_prompts)
         self._leave_out()
-        return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._notes()
+        return _provenance(engine, check, self.drawn, run_prompts) | {"prompts": counts} | measured | self._notes()
 
-    def _prepare(self, engine: Engine, asked: Sequence[Prompt]) -> None:
+    def _prepare(self, engine: Engine, run_prompts: Sequence[Prompt]) -> None:
         """Prepare the engine for the prompts, and score their options on their own if that is missing or damaged."""
-        if self.spec.asks_texts and not self._has_bare(asked):
+        if self.spec.asks_texts and not self._has_bare(run_prompts):
             self.reporter.report("scoring the options on their own")
-            if bare := score_bare(engine, asked, checked=self._checked, reporter=self.reporter):
+            if bare := score_bare(engine, run_prompts, checked=self._checked, reporter=self.reporter):
                 store.write_bare(self.folder, bare)
-        engine.prepare(asked)
+        engine.prepare(run_prompts)
 
-    def _has_bare(self, asked: Sequence[Prompt]) -> bool:
+    def _has_bare(self, run_prompts: Sequence[Prompt]) -> bool:
         """Whether the scores of the options on their own are there and right. A server may have left some out."""
         if not (self.folder / store.BARE).is_file():
             return False
         try:
-            texts = {text for prompt in asked for text in prompt.continuations}
+            texts = {text for prompt in run_prompts for text in prompt.continuations}
             known = store.read_bare(self.spec.run_id).values()
             if self.spec.servers or (known and all(texts <= scores.keys() for scores in known)):
                 return True
@@ -304,16 +309,16 @@ class _Execution:
         self.reporter.log(f"{store.BARE} is damaged ({reason}); it is scored again")
         return False
 
-    def _join(self, engine: Engine, asked: Sequence[Prompt]) -> None:
+    def _join(self, engine: Engine, run_prompts: Sequence[Prompt]) -> None:
         """Make one file of the chunks. What was damaged while the run was at work is made again."""
 
         def repair() -> None:
             self.shared = None  # the few questions are scored by this process
             self._score(engine)
-            self._note_missing(asked)
+            self._note_missing(run_prompts)
 
-        if (self.folder / store.BARE).is_file() and not self._has_bare(asked):
-            self._prepare(engine, asked)
+        if (self.folder / store.BARE).is_file() and not self._has_bare(run_prompts):
+            self._prepare(engine, run_prompts)
         try:
             digest_of(self.folder / QUESTIONS_FILE)
         except (OSError, DamagedError):
@@ -332,11 +337,11 @@ class _Execution:
             notes[PICKS] = picked(scored.samples, unread=int((self.spec.picks - scored.samples).sum()))
         return notes
 
-    def _note_missing(self, asked: Sequence[Prompt]) -> None:
+    def _note_missing(self, run_prompts: Sequence[Prompt]) -> None:
         """Note which questions the server did not answer, with the kind and the reason. A later try asks those again
         whose chunk is not finished yet."""
         missing = {name: [one.kind, one.reason] for name, one in missing_of(self.served).items()}
-        for name, reason in (missing | self._without_options(asked, missing)).items():
+        for name, reason in (missing | self._without_options(run_prompts, missing)).items():
             question = self.plan.question(name)
             if question not in self.missing:
                 self.reporter.log(f"question {name} is left out ({reason[0]}): {reason[1]}")
@@ -344,12 +349,12 @@ class _Execution:
         if self.missing:
             store.note(self.spec.run_id, missing=dict(sorted(self.missing.items())))  # not in the order of arrival
 
-    def _without_options(self, asked: Sequence[Prompt], missing: Collection[str]) -> dict[str, list[str]]:
+    def _without_options(self, run_prompts: Sequence[Prompt], missing: Collection[str]) -> dict[str, list[str]]:
         """The other questions with an option that the server does not score on its own."""
         known = store.read_bare(self.spec.run_id).values() if self.served and self.spec.asks_texts else ()
         return {
             prompt.question_id: [UNANSWERED, "the server does not score one of its options on its own"]
-            for prompt in asked
+            for prompt in run_prompts
             if prompt.question_id not in missing
             and any(text not in scores for scores in known for text in prompt.continuations)
         }
@@ -410,17 +415,19 @@ class _Execution:
         look: dict[str, Any] = {"fits": self.plan.part_misfit, "log": self._say_damaged}
         begun = {i: part for i in missing if self.spec.servers and (part := store.read_part(self.folder, i, **look))}
         known = {name for part in begun.values() for name in part.ids}
-        asked = {i: [p for p in chunks[i] if p.question_id not in known] for i in missing}
-        self.reporter.done = sum(map(len, chunks)) - sum(map(len, asked.values()))
+        waiting = {i: [p for p in chunks[i] if p.question_id not in known] for i in missing}
+        self.reporter.done = sum(map(len, chunks)) - sum(map(len, waiting.values()))
         if self.reporter.done:
             self.reporter.log(f"goes on after {self.reporter.done} questions that an earlier try finished")
-        self.reporter.expect(sum(len(p.text) for i in missing for p in asked[i]))
+        self.reporter.expect(sum(len(p.text) for i in missing for p in waiting[i]))
         for together in [missing] if self.spec.servers or self.shared else [[i] for i in missing]:
-            of = {i: chunks[i] for i in together}
-            scoring = ChunksAtWork(self.folder, of, k=self.plan.k, begun=begun, served=bool(self.spec.servers))
+            chunk_prompts = {i: chunks[i] for i in together}
+            scoring = ChunksAtWork(
+                self.folder, chunk_prompts, k=self.plan.k, begun=begun, served=bool(self.spec.servers)
+            )
             try:
-                characters = {p.question_id: len(p.text) for i in together for p in asked[i]}
-                for batch in self._scores(engine, [asked[i] for i in together]):
+                characters = {p.question_id: len(p.text) for i in together for p in waiting[i]}
+                for batch in self._scores(engine, [waiting[i] for i in together]):
                     if scoring.add(batch):
                         self._note_spent()
                     self._watch(batch)
@@ -443,10 +450,10 @@ class _Execution:
     def _watch(self, batch: OptionLogits) -> None:
         """Look at the letter mass of the first questions: stop if the model begins with its reasoning, and say in the
         log if the letters are no answers. A server's has been looked at by the self-check, before it is paid."""
-        if self.spec.servers or sum(len(of.ids) for of in self.first) >= WATCHED:
+        if self.spec.servers or sum(len(earlier.ids) for earlier in self.first) >= WATCHED:
             return
         self.first.append(batch)
-        names = [name for of in self.first for name in of.ids]
+        names = [name for earlier in self.first for name in earlier.ids]
         mass = letter_mass.letter_mass(joined(self.first, names, k=self.plan.k)) if len(names) >= WATCHED else None
         if mass and mass.reasons_first:
             letter_mass.check_first(mass, chat=self.spec.prompt_format == "chat")

@@ -80,7 +80,7 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
 
 
 def _missing_note(request: Request, source: str, kind: str, reason: str) -> str:
-    name = next(one.name for one in request.conversations if one.digest == source)
+    name = next(conversation.name for conversation in request.conversations if conversation.digest == source)
     return (
         f"the conversation {name!r} is left out, because the server does not answer a message of it ({kind}; {reason})"
     )

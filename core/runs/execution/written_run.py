@@ -61,7 +61,7 @@ def write_answers(
     store.write_written(folder, rows)
 
 
-def _read(path: Path, asked: Collection[str], *, repeats: int, log: Callable[[str], None]) -> dict[str, list[str]]:
+def _read(path: Path, expected: Collection[str], *, repeats: int, log: Callable[[str], None]) -> dict[str, list[str]]:
     """The answers of earlier tries by question; ``log`` names the lines that are damaged, and they are no answers."""
     known: dict[str, list[str]] = {}
     if not path.is_file():
@@ -69,7 +69,7 @@ def _read(path: Path, asked: Collection[str], *, repeats: int, log: Callable[[st
     for number, row in enumerate(read_lines(path), 1):
         name, texts = str(row.get("id")), row.get("texts")
         texts = texts if isinstance(texts, list) else []
-        if name in asked and len(texts) == repeats and all(isinstance(text, str) for text in texts):
+        if name in expected and len(texts) == repeats and all(isinstance(text, str) for text in texts):
             known[name] = texts
         else:
             log(f"line {number} of {path.name} is damaged or was cut off; its question is asked again")

@@ -142,14 +142,14 @@ def wait_for_entry(run_id: str) -> QueueEntry | None:
 
 def unfinished(*, within_s: float | None = None) -> dict[str, QueueEntry]:
     """All runs that are queued or running, in the order of the queue."""
-    found = _listed({"status": list(UNFINISHED)}, within_s=within_s)
-    return dict(sorted(found.items(), key=lambda item: item[1].priority))
+    listed = _listed({"status": list(UNFINISHED)}, within_s=within_s)
+    return dict(sorted(listed.items(), key=lambda item: item[1].priority))
 
 
 def waiting(*, within_s: float | None = None) -> list[QueueEntry]:
     """The runs that no worker has, in the order of the queue."""
-    found = _listed({"status": list(QUEUED), "queue_name": QUEUE}, within_s=within_s).values()
-    return sorted(found, key=lambda entry: entry.priority)
+    listed = _listed({"status": list(QUEUED), "queue_name": QUEUE}, within_s=within_s).values()
+    return sorted(listed, key=lambda entry: entry.priority)
 
 
 def ended_since(since: float, *, status: Sequence[str] = (), within_s: float | None = None) -> dict[str, QueueEntry]:
@@ -312,11 +312,11 @@ def _set_place(connection: sa.Connection, run_id: str, place: int) -> None:
 def _listed(options: dict[str, Any], *, within_s: float | None) -> dict[str, QueueEntry]:
     if not database.exists():
         return {}
-    found = ask(
+    statuses = ask(
         lambda client: client.list_workflows(name=WORKFLOW, load_input=False, load_output=False, **options),
         within_s=within_s,
     )
-    return {status.workflow_id: _entry(status) for status in found}
+    return {status.workflow_id: _entry(status) for status in statuses}
 
 
 def _entry(status: WorkflowStatus) -> QueueEntry:

@@ -28,12 +28,12 @@ Shares = Mapping[int, tuple[int, ...]]
 def mean_shares(seats: Sequence[Shares], quiz: Quiz) -> FloatArray:
     """The mean shares (n, k) in per cent of those who answered; NaN where nobody did."""
     n, k = len(quiz.questions), quiz.k
-    found = np.full((n, k), np.nan)
+    shares_by_seat = np.full((n, k), np.nan)
     for question in range(n):
         rows = [own[question] for own in seats if question in own]
         if rows:
-            found[question] = np.mean(rows, axis=0)
-    return found
+            shares_by_seat[question] = np.mean(rows, axis=0)
+    return shares_by_seat
 
 
 def probabilities(shares: FloatArray) -> FloatArray:

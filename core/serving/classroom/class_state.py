@@ -17,7 +17,7 @@ TRUTH_KNOWN = ("shown", "results")
 def for_phones(live: LiveClass) -> dict[str, Any]:
     """What every phone and the projector show: the question, and once it is shown, the truth and the sets."""
     quiz = live.quiz
-    said: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "code": live.code,
         "phase": live.phase,
         "position": live.position,
@@ -29,17 +29,23 @@ def for_phones(live: LiveClass) -> dict[str, Any]:
         "smallest": smallest_alpha(quiz.calibration),
     }
     if live.phase in ("asked", "shown"):
-        asked = quiz.questions[live.position]
-        said["question"] = {"context": asked.context, "question": asked.question, "options": list(asked.options)}
+        question = quiz.questions[live.position]
+        shown["question"] = {
+            "context": question.context,
+            "question": question.question,
+            "options": list(question.options),
+        }
     if live.phase in TRUTH_KNOWN:
         seats = live.all_shares()
         mean = class_figures.mean_shares(list(seats.values()), quiz)
-        made = {"class": class_figures.probabilities(mean), "model": quiz.probabilities}
+        probabilities = {"class": class_figures.probabilities(mean), "model": quiz.probabilities}
         rows = tested(live)
         if rows:
-            said["scores"] = {side: class_figures.scores(values, quiz, rows=rows) for side, values in made.items()}
-        said |= _shown(live, mean) if live.phase == "shown" else _results(live, made, seats)
-    return said
+            shown["scores"] = {
+                side: class_figures.scores(values, quiz, rows=rows) for side, values in probabilities.items()
+            }
+        shown |= _shown(live, mean) if live.phase == "shown" else _results(live, probabilities, seats)
+    return shown
 
 
 def tested(live: LiveClass) -> range:
@@ -112,10 +118,10 @@ def of_seat(live: LiveClass, seat: int) -> dict[str, Any]:
     quiz, own = live.quiz, live.shares_of(seat)
     known = live.position + (live.phase in TRUTH_KNOWN)
     own = {question: shares for question, shares in own.items() if question < known}
-    said: dict[str, Any] = {"seat": seat, "name": live.seats[seat].name, "answers": len(own)}
+    state: dict[str, Any] = {"seat": seat, "name": live.seats[seat].name, "answers": len(own)}
     if rows := tested(live):
         values = class_figures.probabilities(class_figures.mean_shares([own], quiz))
-        said["scores"] = class_figures.scores(values, quiz, rows=rows)
+        state["scores"] = class_figures.scores(values, quiz, rows=rows)
     if live.phase == "results":
-        said["sureness"] = asdict(class_figures.sureness([own], quiz))
-    return said
+        state["sureness"] = asdict(class_figures.sureness([own], quiz))
+    return state

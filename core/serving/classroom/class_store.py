@@ -165,13 +165,13 @@ def read(code: str) -> tuple[ClassRow, list[SeatRow], list[AnswerRow]] | None:
     if not exists():
         return None
     with _connection() as connection:
-        found = connection.execute("SELECT * FROM classes WHERE code = ?", [code]).fetchone()
-        if found is None:
+        row = connection.execute("SELECT * FROM classes WHERE code = ?", [code]).fetchone()
+        if row is None:
             return None
         seats = connection.execute("SELECT seat, token, name FROM seats WHERE code = ? ORDER BY seat", [code])
         own = connection.execute("SELECT seat, question, shares, turn FROM answers WHERE code = ?", [code])
         return (
-            _class_row(found),
+            _class_row(row),
             [SeatRow(*seat) for seat in seats],
             [AnswerRow(seat, question, tuple(loads(shares)), turn) for seat, question, shares, turn in own],
         )
@@ -187,8 +187,8 @@ def codes(*, after: float) -> list[tuple[str, str, float]]:
         )
 
 
-def _class_row(found: tuple[Any, ...]) -> ClassRow:
-    code, owner, opened, ends, quiz, *rest = found
+def _class_row(row: tuple[Any, ...]) -> ClassRow:
+    code, owner, opened, ends, quiz, *rest = row
     return ClassRow(code, owner, opened, ends, Quiz.from_json(loads(quiz)), *rest)
 
 
@@ -206,8 +206,8 @@ def has_seat(code: str, token: str) -> bool:
     if not exists():
         return False
     with _connection() as connection:
-        found = connection.execute("SELECT 1 FROM seats WHERE code = ? AND token = ?", [code, token])
-        return found.fetchone() is not None
+        rows = connection.execute("SELECT 1 FROM seats WHERE code = ? AND token = ?", [code, token])
+        return rows.fetchone() is not None
 
 
 def free_seats(code: str, seats: Sequence[int]) -> None:

@@ -119,6 +119,6 @@ def _guessed(network: str, code: str, now: float) -> LiveClass:
     )
 
 
-def _shorten(kept: OrderedDict[str, _Address] | OrderedDict[tuple[str, str], None]) -> None:
-    while len(kept) > REMEMBERED:
-        kept.popitem(last=False)
+def _shorten(entries: OrderedDict[str, _Address] | OrderedDict[tuple[str, str], None]) -> None:
+    while len(entries) > REMEMBERED:
+        entries.popitem(last=False)

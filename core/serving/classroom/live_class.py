@@ -92,22 +92,22 @@ class LiveClass:
     def shares_of(self, seat: int) -> Shares:
         """The seat's shares by question."""
         with self.lock:
-            return {question: one.shares for (of, question), one in self.answers.items() if of == seat}
+            return {question: answer.shares for (owner, question), answer in self.answers.items() if owner == seat}
 
     def all_shares(self) -> dict[int, Shares]:
         """The shares by question of each seat that has answered anything."""
-        found: dict[int, dict[int, tuple[int, ...]]] = {}
+        by_seat: dict[int, dict[int, tuple[int, ...]]] = {}
         with self.lock:
-            for (seat, question), one in sorted(self.answers.items()):
-                found.setdefault(seat, {})[question] = one.shares
-        return dict(found)
+            for (seat, question), answer in sorted(self.answers.items()):
+                by_seat.setdefault(seat, {})[question] = answer.shares
+        return dict(by_seat)
 
     def people(self) -> list[tuple[int, str, bool, bool]]:
         """Each seat's number and name, whether it has answered the present question, and whether its page is open."""
         with self.lock:
             return [
-                (one.number, one.name, (one.number, self.position) in self.answers, one.streams > 0)
-                for _, one in sorted(self.seats.items())
+                (seat.number, seat.name, (seat.number, self.position) in self.answers, seat.streams > 0)
+                for _, seat in sorted(self.seats.items())
             ]
 
     # ------------------------------------------------------------ what a phone does
@@ -139,7 +139,7 @@ class LiveClass:
 
     def _check_room(self, network: str) -> None:
         most = self.most_per_address or quotas.held().seats_per_address
-        if network and sum(one.network == network for one in self.seats.values()) >= most:
+        if network and sum(seat.network == network for seat in self.seats.values()) >= most:
             self.turned_away += 1
             self._tell(counts=True)
             raise ClassRefusal(
@@ -174,9 +174,9 @@ class LiveClass:
             known = self.answers.get((seat.number, question))
             if known and known.turn >= turn:
                 return
-            made = AnswerRow(seat.number, question, tuple(shares), turn)
-            class_store.put_answer(self.code, made)
-            self.answers[seat.number, question] = made
+            row = AnswerRow(seat.number, question, tuple(shares), turn)
+            class_store.put_answer(self.code, row)
+            self.answers[seat.number, question] = row
             is_late = question < self.position or self.phase != "asked"
         self._tell(counts=True, news=is_late)
 
@@ -192,7 +192,7 @@ class LiveClass:
                 409,
             )
         k = len(self.quiz.questions[question].options)
-        if not isinstance(shares, list | tuple) or len(shares) != k or any(type(one) is not int for one in shares):
+        if not isinstance(shares, list | tuple) or len(shares) != k or any(type(share) is not int for share in shares):
             raise ClassRefusal(f"an answer has {k} whole numbers, one for each option; tap the options again")
         if min(shares) < 0 or max(shares) > 100 or sum(shares) != 100:
             raise ClassRefusal(
@@ -249,7 +249,7 @@ class LiveClass:
             class_store.free_seats(self.code, seats)
             for seat in seats:
                 del self.seats[seat]
-            self.answers = {key: one for key, one in self.answers.items() if key[0] in self.seats}
+            self.answers = {key: answer for key, answer in self.answers.items() if key[0] in self.seats}
             self._by_token = {token: seat for token, seat in self._by_token.items() if seat in self.seats}
         self._tell(counts=True, news=True)
 
@@ -288,7 +288,7 @@ def read_name(name: str) -> str:
     name = name.strip() if isinstance(name, str) else "\0"
     if len(name) > LONGEST_NAME:
         raise ClassRefusal(f"a name may have {LONGEST_NAME} characters, got {len(name)}; take a shorter one, or none")
-    if not all(one.isalnum() or one in NAME_MARKS for one in name):
+    if not all(letter.isalnum() or letter in NAME_MARKS for letter in name):
         raise ClassRefusal("a name may have letters, digits, spaces and . ' - _; take another one, or none")
     return name
 
@@ -312,16 +312,16 @@ def find(code: str) -> LiveClass:
     code = read_code(code)
     with _finding:
         key = (str(class_store.path()), code)
-        found = _held.get(key)
-        if found is None:
+        live = _held.get(key)
+        if live is None:
             stored = class_store.read(code)
             if stored is None:
                 raise refusals.no_class(code)
-            found = LiveClass(*stored)
-            if not found.is_over:
+            live = LiveClass(*stored)
+            if not live.is_over:
                 for gone in [one for one, held in _held.items() if held.is_over]:
                     del _held[gone]
-                _held[key] = found
-    if found.is_over:
+                _held[key] = live
+    if live.is_over:
         raise refusals.over(code)
-    return found
+    return live

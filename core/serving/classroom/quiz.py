@@ -53,7 +53,7 @@ class Quiz:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Quiz:
         """The quiz that :meth:`to_json` wrote."""
-        questions = tuple(Question(**one | {"options": tuple(one["options"])}) for one in values["questions"])
+        questions = tuple(Question(**row | {"options": tuple(row["options"])}) for row in values["questions"])
         return cls(**{**values, "questions": questions, "logits": tuple(map(tuple, values["logits"]))})
 
 

@@ -208,13 +208,13 @@ def _connected(address: sqlalchemy.URL) -> _Connected:
     key = address, _inode(address)
     if known := _CONNECTED.get(key):
         return known
-    made = _connect(address)
-    kept = _CONNECTED.setdefault((address, _inode(address)), made)
-    if kept is not made:  # another thread was faster
-        made.close()
+    new = _connect(address)
+    held = _CONNECTED.setdefault((address, _inode(address)), new)
+    if held is not new:  # another thread was faster
+        new.close()
     while len(_CONNECTED) > MOST_CONNECTED:
         _CONNECTED.pop(next(iter(_CONNECTED))).close()
-    return kept
+    return held
 
 
 @functools.lru_cache(maxsize=16)

@@ -35,17 +35,8 @@ SHARE = 0.05
 WORDS = 100
 """The most characters of SQLite's own words in a sentence; they quote what is damaged."""
 NO_DAMAGE = frozenset(
-    {
-        sqlite3.SQLITE_AUTH,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_READONLY,
-    }
+    getattr(sqlite3, f"SQLITE_{name}")
+    for name in ("AUTH", "BUSY", "CANTOPEN", "FULL", "IOERR", "LOCKED", "NOMEM", "PERM", "READONLY")
 )
 """SQLite's codes for other reasons why a file can't be read."""
 COPIES = "hedge_copies"

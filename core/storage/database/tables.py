@@ -114,13 +114,13 @@ def _is_up(connection: sa.Connection) -> bool:
     """Whether the tables are as this Hedge knows them."""
     if not sa.inspect(connection).has_table(schema.name):
         return False
-    found = connection.execute(sa.select(sa.func.max(schema.c.version))).scalar() or 0
-    if found > SCHEMA:
+    version = connection.execute(sa.select(sa.func.max(schema.c.version))).scalar() or 0
+    if version > SCHEMA:
         raise RunError(
-            f"the run database was made by a newer Hedge (its schema is {found}, this one knows {SCHEMA}); "
+            f"the run database was made by a newer Hedge (its schema is {version}, this one knows {SCHEMA}); "
             "update Hedge on this host, or set HEDGE_DATABASE_URL to another database"
         )
-    return bool(found == SCHEMA)
+    return bool(version == SCHEMA)
 
 
 def _bring_up(connection: sa.Connection) -> None:

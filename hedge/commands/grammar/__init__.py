@@ -1,68 +1,174 @@
-"""The grammar of the command line: every command with its summary and its arguments.
+"""The grammar of the command line: every command with its summary and its options.
 
-A command's arguments, and the modules that know what they may be, are only made when the command is asked for, or when
+A command's options, and the modules that know what they may be, are only made when the command is asked for, or when
 the whole grammar is. ``hedge --help`` imports none of them.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from core import __version__
-from hedge.commands.grammar import juries, launching, reporting, shelf, token_level
-from hedge.commands.grammar.parsers import PROG, Help, Parser
+from hedge.commands.grammar import juries, launching, reporting, shared, shelf, token_level
+from hedge.commands.grammar.parsers import PROG, Command, Help, Option, Parser, add_commands
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command: what it does, in a line, and the function that gives its parser the arguments."""
-
-    says: str
-    fill: Callable[[argparse.ArgumentParser], None]
-
-
+JSON_FILE = Option(
+    "--json",
+    "write one JSON document to a file, or print it on standard output if no file is named",
+    nargs="?",
+    const=True,
+    metavar="FILE",
+)
 COMMANDS = {
-    "doctor": Command("what this machine can run", launching.doctor),
+    "doctor": Command("what this machine can run", "runs:doctor", ["doctor", "doctor --json"]),
     "verify": Command(
-        "try on this machine what runs need of it: devices, precisions, memory, workers, training", launching.verify
+        "try on this machine what runs need of it: devices, precisions, memory, workers, training",
+        "verify:verify",
+        ["verify", "verify --json verified.json", "verify --only paths/cpu/float32 nvml --minutes 2"],
+        lambda: launching.VERIFY,
+        JSON_FILE,
     ),
-    "run": Command("score models on tasks, here or (--queue) in a background worker", launching.run),
-    "runs": Command("all runs and their states", launching.runs),
-    "cancel": Command("stop runs; what has finished is kept", launching.cancel),
-    "resume": Command("continue runs that were cancelled or failed", launching.resume),
-    "first": Command("move queued runs to the front, in the order given", launching.first),
-    "delete": Command("move runs to the bin, which keeps them for a week", launching.delete),
-    "restore": Command("restore deleted runs from the bin", launching.restore),
-    "bin": Command("list the bin, and the disk space that it takes", launching.show_bin),
-    "report": Command("accuracy, coverage and set size at alpha", reporting.report),
+    "run": Command(
+        "score models on tasks, here or (--queue) in a background worker",
+        "runs:run",
+        [
+            "run --model pocket-8m --task qa --mode short",
+            "run --model pocket-3m pocket-8m --task qa rc --shots 0 5 --queue",
+            "run --model ~/models/qwen --task questions.csv --dtype bfloat16",
+            "run --model ~/models/qwen --task qa --mode long --device cuda:0,cuda:1",
+            "run --model llama-70b --task qa --server http://gpu-3:8000/v1",
+        ],
+        launching.run,
+    ),
+    "runs": Command("all runs and their states", "runs:runs", ["runs", "runs --json"]),
+    "cancel": Command(
+        "stop runs; what has finished is kept", "runs:cancel", ["cancel pocket-8m-qa-base-0shot"], lambda: [shared.RUNS]
+    ),
+    "resume": Command(
+        "continue runs that were cancelled or failed",
+        "runs:resume",
+        ["resume pocket-8m-qa-base-0shot", "resume llama-70b-qa --budget 20"],
+        lambda: [shared.RUNS, launching.BUDGET],
+    ),
+    "first": Command(
+        "move queued runs to the front, in the order given",
+        "runs:first",
+        ["first pocket-8m-qa pocket-8m-rc"],
+        lambda: [shared.RUNS],
+    ),
+    "delete": Command(
+        "move runs to the bin, which keeps them for a week",
+        "runs:delete",
+        ["delete pocket-8m-qa-base-0shot"],
+        lambda: [shared.RUNS],
+    ),
+    "restore": Command(
+        "restore deleted runs from the bin",
+        "runs:restore",
+        ["restore pocket-8m-qa-base-0shot-float32-95c4c1ea10"],
+        lambda: [Option("run", "run ids, as `bin` lists them", nargs="+", metavar="RUN")],
+    ),
+    "bin": Command(
+        "list the bin, and the disk space that it takes",
+        "runs:show_bin",
+        ["bin", "bin --empty"],
+        lambda: [Option("--empty", "delete everything in it for good", False)],
+    ),
+    "report": Command(
+        "accuracy, coverage and set size at alpha",
+        "reports:report",
+        ["report pocket-8m-qa", "report pocket-8m-qa --alpha 0.2 --by group --json"],
+        reporting.report,
+    ),
     "compare": Command(
-        "compare runs: figures, paired tests and published claims; sets by the first score", reporting.compare
+        "compare runs: figures, paired tests and published claims; sets by the first score",
+        "reports:compare",
+        ["compare pocket-3m-qa pocket-8m-qa --score aps"],
+        shared.sets,
     ),
-    "prompting": Command("compare ways of asking: by letter and by text, by shots", reporting.prompting),
-    "import": Command("import results of other tools, juries and Hedge's own runs", reporting.import_),
-    "export": Command("export runs: tables, charts, or a report that needs no network", reporting.export),
-    "figure": Command("draw one figure for a paper or a slide, with its caption and provenance", reporting.figure),
-    "shelf": Command(shelf.SAYS, shelf.shelf),
+    "prompting": Command(
+        "compare ways of asking: by letter and by text, by shots",
+        "prompting:compare_ways",
+        ["prompting", "prompting --alpha 0.2 --out ways.xlsx"],
+        reporting.prompting,
+    ),
+    "import": Command(
+        "import results of other tools, juries and Hedge's own runs",
+        "exchange:import_results",
+        ["import results/", "import logits.csv --label answer --options A B C D"],
+        reporting.import_results,
+    ),
+    "export": Command(
+        "export runs: tables, charts, or a report that needs no network",
+        "exchange:export",
+        ["export pocket-8m-qa --format csv --out tables"],
+        reporting.export,
+    ),
+    "figure": Command(
+        "draw one figure for a paper or a slide, with its caption and provenance",
+        "exchange:figure",
+        ["figure forest pocket-3m-qa pocket-8m-qa --format pdf --out figures"],
+        reporting.figure,
+    ),
+    "shelf": Command(
+        "published results of large models: download, check, import, and recompute what their authors published",
+        commands=lambda: shelf.COMMANDS,
+        dest="of_shelf",
+    ),
     "jury": Command(
         "juries: several judges of the same answers, rules that combine their verdicts, agreement, import and export",
-        juries.jury,
+        commands=lambda: juries.COMMANDS,
+        dest="of_jury",
     ),
-    "perplexity": Command("how a system prompt changes how likely each word of a counselor is", token_level.perplexity),
+    "perplexity": Command(
+        "how a system prompt changes how likely each word of a counselor is",
+        commands=lambda: token_level.PERPLEXITY,
+        dest="kind",
+    ),
     "calibration": Command(
         "how far a run's confidence can be trusted: errors with intervals, reliability, recalibration",
+        "tokens:calibration",
+        ["calibration pocket-8m-qa", "calibration pocket-8m-qa --recalibrate --json"],
         reporting.calibration,
     ),
     "train-adapter": Command(
         "train an ARD-LoRA or LoRA adapter of a model; the same --out continues where it stopped",
-        token_level.train_adapter,
+        "tokens:train_adapter",
+        [
+            "train-adapter --model pocket-3m --data trivia --out adapter",
+            "train-adapter --model pocket-3m --kind lora --epochs 1 --out adapter",
+        ],
+        lambda: token_level.TRAIN_ADAPTER,
     ),
-    "tokens": Command("the uncertainty of single tokens", token_level.tokens),
-    "backup": Command("write runs, juries, classes and settings into one file", launching.backup),
-    "restore-backup": Command("bring back what `backup` wrote", launching.restore_backup),
-    "agent": Command("run the workers of this host until stopped", launching.agent),
-    "completion": Command("print a script that completes commands and options in a shell", launching.completion),
+    "tokens": Command("the uncertainty of single tokens", commands=lambda: token_level.TOKENS, dest="tokens_verb"),
+    "backup": Command(
+        "write runs, juries, classes and settings into one file",
+        "keeping:backup",
+        ["backup hedge-2026-11-23.tar.gz"],
+        lambda: [Option("file", "the new file; it must not exist")],
+    ),
+    "restore-backup": Command(
+        "bring back what `backup` wrote",
+        "keeping:restore_backup",
+        ["restore-backup hedge-2026-11-23.tar.gz", "restore-backup hedge-2026-11-23.tar.gz --replace"],
+        lambda: [
+            Option("file", "a file that `backup` wrote"),
+            Option("--replace", "move what HEDGE_HOME holds aside, and cancel what waits", False),
+        ],
+    ),
+    "agent": Command(
+        "run the workers of this host until stopped",
+        "runs:agent",
+        ["agent", "agent --idle-minutes 5"],
+        lambda: [launching.IDLE],
+    ),
+    "completion": Command(
+        "print a script that completes commands and options in a shell",
+        "completion:completion",
+        [
+            "completion bash > ~/.hedge-completion && echo 'source ~/.hedge-completion' >> ~/.bashrc",
+            "completion zsh",
+        ],
+        lambda: [Option("shell", "the shell that reads the script", choices=("bash", "zsh"))],
+    ),
 }
 """Every command by its name, in the order of the help."""
 
@@ -81,9 +187,5 @@ def parser(only: str | None = None) -> Parser:
     """The whole grammar, or of one command ``only`` with the names and summaries of all others."""
     top = Parser(prog=PROG, description=DESCRIPTION, epilog=EXAMPLES, formatter_class=Help)
     top.add_argument("--version", action="version", version=f"Hedge {__version__}", help="print the version and exit")
-    verbs = top.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=Parser)
-    for name, of in COMMANDS.items():
-        made = verbs.add_parser(name, help=of.says, description=of.says, formatter_class=Help)
-        if only in (None, name):
-            of.fill(made)
+    add_commands(top, COMMANDS, dest="verb", only=only)
     return top

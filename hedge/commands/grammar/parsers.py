@@ -1,12 +1,12 @@
-"""What all parsers of the command line share: errors in one sentence, help that says defaults, lazy commands."""
+"""How a table of commands and options becomes parsers: errors in one sentence, help that says defaults."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from core.errors import InputError
@@ -14,12 +14,8 @@ from hedge.commands.answer import CommandResult
 
 PROG = "hedge"
 """The program's name in help texts; in a checkout ``python -m core`` does the same."""
-ALPHA_HELP = "how often a set may miss the truth, in (0, 1)"
-RUN_HELP = "run ids, or their beginnings"
-DTYPE_HELP = "the precision; int8 and int4 need an NVIDIA GPU"
-FOLDER_HELP = "a folder; it is created if it is missing"
-
-Action = Callable[[argparse.Namespace], CommandResult]
+OF_ARGPARSE = ("default", "type", "nargs", "metavar", "required", "dest", "action", "const")
+"""The fields of :class:`Option` that argparse takes as they are."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,13 +34,13 @@ class Help(argparse.HelpFormatter):
     """Help that says each default, and keeps the lines of examples."""
 
     def _get_help_string(self, action: argparse.Action) -> str:
-        said, default = action.help or "", action.default
+        text, default = action.help or "", action.default
         if not action.option_strings or action.required or isinstance(default, bool) or default in (None, "", []):
-            return said
+            return text
         if default == argparse.SUPPRESS:
-            return said
+            return text
         shown = " ".join(map(str, default)) if isinstance(default, (list, tuple)) else default
-        return f"{said} (default: {shown})".replace("%", "%%") if "%" in str(shown) else f"{said} (default: {shown})"
+        return f"{text} (default: {shown})".replace("%", "%%") if "%" in str(shown) else f"{text} (default: {shown})"
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\n" in text:
@@ -52,41 +48,94 @@ class Help(argparse.HelpFormatter):
         return super()._fill_text(text, width, indent)
 
 
-def command(
-    made: argparse.ArgumentParser, action: str, *examples: str, json_file: bool = False
-) -> argparse.ArgumentParser:
-    """Make the parser that of a command.
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option or a positional argument: its names, separated by spaces, and the fields of argparse's
+    ``add_argument``.
 
-    ``action`` is ``module:function`` under :mod:`hedge.commands`, which is only imported when the command is run.
-    ``examples`` are what follows ``hedge``. With ``json_file`` the command can write its document to a file.
+    A default of False makes a flag, a number as default makes the values numbers, and a list as default takes several
+    values. Options with the same ``group`` stand under that title; of those with ``exclusive`` only one may be given.
     """
-    made.set_defaults(action=_lazy(action))
-    if json_file:
-        made.add_argument(
-            "--json",
-            nargs="?",
-            const=True,
-            metavar="FILE",
-            help="write one JSON document to a file, or print it on standard output if no file is named",
-        )
-    else:
-        made.add_argument("--json", action="store_true", help="print one JSON document on standard output")
-    made.epilog = "\n".join(["examples:", *(f"  {PROG} {example}" for example in examples)])
-    return made
+
+    names: str
+    help: str
+    default: Any = None
+    choices: Iterable[Any] | None = None
+    type: Callable[[str], Any] | None = None
+    nargs: str | None = None
+    metavar: str | None = None
+    required: bool | None = None
+    dest: str | None = None
+    action: str | None = None
+    const: Any = None
+    group: str = ""
+    exclusive: bool = False
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add the option to a parser or to a group of one."""
+        keywords = {name: value for name in OF_ARGPARSE if (value := getattr(self, name)) is not None}
+        if self.choices is not None:
+            keywords["choices"] = tuple(self.choices)
+        if self.default is False:
+            keywords = {"action": "store_true"}
+        elif isinstance(self.default, list):
+            keywords.setdefault("nargs", "+")
+        example = self.default[0] if isinstance(self.default, list) and self.default else self.default
+        if type(example) in (int, float):
+            keywords["type"] = type(example)
+        parser.add_argument(*self.names.split(), help=self.help, **keywords)
 
 
-def inner(verbs: Any, name: str, action: str, says: str, *examples: str) -> argparse.ArgumentParser:
-    """A command of a group of commands."""
-    return command(verbs.add_parser(name, help=says, description=says, formatter_class=Help), action, *examples)
+JSON = Option("--json", "print one JSON document on standard output", False)
 
 
-def group(made: argparse.ArgumentParser, dest: str) -> Any:
-    """The place for the commands of a group."""
-    return made.add_subparsers(dest=dest, required=True, metavar="COMMAND", parser_class=Parser)
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: what it does, in a line; ``module:function`` under :mod:`hedge.commands`, which is only imported when
+    the command is run; examples, which are what follows ``hedge``; and its options, made when it is asked for.
+
+    A command with ``commands`` is a group of them, and ``dest`` the name under which argparse keeps the one chosen.
+    """
+
+    says: str
+    function: str = ""
+    examples: Sequence[str] = ()
+    options: Callable[[], Sequence[Option]] = tuple
+    json: Option = JSON
+    commands: Callable[[], Mapping[str, Command]] | None = None
+    dest: str = ""
+
+    def fill(self, parser: argparse.ArgumentParser) -> None:
+        """Give a parser the options of the command, or the commands of the group."""
+        if self.commands:
+            add_commands(parser, self.commands(), dest=self.dest)
+            return
+        parser.set_defaults(action=_lazy(self.function))
+        self.json.add_to(parser)
+        parser.epilog = "\n".join(["examples:", *(f"  {PROG} {example}" for example in self.examples)])
+        groups: dict[str, argparse._ActionsContainer] = {"": parser}
+        exclusive = None
+        for option in self.options():
+            if option.exclusive:
+                exclusive = exclusive or parser.add_mutually_exclusive_group()
+            elif option.group not in groups:
+                groups[option.group] = parser.add_argument_group(option.group)
+            option.add_to(exclusive if option.exclusive and exclusive else groups[option.group])
 
 
-def _lazy(action: str) -> Action:
-    module, _, name = action.partition(":")
+def add_commands(
+    parser: argparse.ArgumentParser, commands: Mapping[str, Command], *, dest: str, only: str | None = None
+) -> None:
+    """Give a parser these commands; with ``only``, the options of this one alone."""
+    verbs = parser.add_subparsers(dest=dest, required=True, metavar="COMMAND", parser_class=Parser)
+    for name, command in commands.items():
+        command_parser = verbs.add_parser(name, help=command.says, description=command.says, formatter_class=Help)
+        if only in (None, name):
+            command.fill(command_parser)
+
+
+def _lazy(function: str) -> Callable[[argparse.Namespace], CommandResult]:
+    module, _, name = function.partition(":")
 
     def act(arguments: argparse.Namespace) -> CommandResult:
         from core import extras  # imports pydantic, for which a help text need not wait
@@ -96,55 +145,3 @@ def _lazy(action: str) -> Action:
         return answer
 
     return act
-
-
-def runs_argument(made: argparse.ArgumentParser, *, help: str = RUN_HELP) -> None:
-    """One run or more."""
-    made.add_argument("run", nargs="+", metavar="RUN", help=help)
-
-
-def alpha_argument(made: argparse.ArgumentParser, help: str = ALPHA_HELP) -> None:
-    """``--alpha``."""
-    made.add_argument("--alpha", type=float, default=0.1, help=help)
-
-
-def sets_arguments(made: argparse.ArgumentParser) -> None:
-    """Runs, and the rule by which their sets are formed."""
-    from core.conformal.scores import SCORE_NAMES
-    from core.conformal.sets import EMPTY_POLICIES
-    from core.conformal.threshold import THRESHOLDS
-    from core.reports.report import DEFAULT_SCORES
-
-    runs_argument(made)
-    alpha_argument(made)
-    made.add_argument(
-        "--score", nargs="+", default=list(DEFAULT_SCORES), choices=SCORE_NAMES, help="the conformal scores"
-    )
-    made.add_argument(
-        "--threshold",
-        default="exact",
-        choices=tuple(THRESHOLDS),
-        help="exact keeps the guarantee; the others are those of published code",
-    )
-    made.add_argument(
-        "--empty", default="allow", choices=EMPTY_POLICIES, help="allow empty sets, or give them the top option"
-    )
-
-
-def out_folder(made: argparse.ArgumentParser, help: str = FOLDER_HELP) -> None:
-    """``--out`` of a folder."""
-    made.add_argument("--out", type=Path, required=True, metavar="DIR", help=help)
-
-
-def dtype_argument(
-    made: argparse.ArgumentParser, help: str = "the precision; int8 and int4 need an NVIDIA GPU"
-) -> None:
-    """``--dtype`` of one model."""
-    from core.models.models import DTYPES
-
-    made.add_argument("--dtype", default="float32", choices=DTYPES, help=help)
-
-
-def queue_argument(made: argparse.ArgumentParser) -> None:
-    """``--queue``."""
-    made.add_argument("--queue", action="store_true", help="leave the run to this host's workers")

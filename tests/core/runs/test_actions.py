@@ -48,15 +48,6 @@ def test_the_queue_has_an_order_that_can_be_changed(no_agent):
     assert cli.main(["first", names[3]]) == 0
 
 
-def test_a_run_put_first_is_the_next_to_run(engine_home):
-    names = [engine.submit(spec(seed=seed)) for seed in range(3)]
-    until(begun(names[0]), "the first run")
-    engine.put_first([names[2]])
-    until(is_in(names[2], "done"), "the run that was put first")
-    assert engine.status(names[1]).state in ("queued", "running")
-    until(is_in(names[1], "done"), "the run behind it")
-
-
 def test_a_group_is_launched_cancelled_resumed_and_repeated_as_one(engine_home):
     specs = [spec(seed=seed) for seed in range(3)]
     group, outcome = actions.launch([*specs, specs[0], spec(task="nothing")], name="three seeds")
@@ -123,12 +114,6 @@ def test_a_group_of_nothing_and_one_that_is_damaged(home):
     assert groups.known() == []
 
 
-def test_what_exists_is_found_before_it_is_launched(no_agent):
-    name = engine.submit(spec())
-    found = actions.existing([spec(), spec(seed=1)])
-    assert [(each, now.state) for each, now in found.items()] == [(name, "queued")]
-
-
 def test_delete_and_have_back(no_agent, capsys):
     name = synthetic_run(seed=5)
     content = {path.name: path.read_bytes() for path in store.folder_of(name).iterdir()}
@@ -164,6 +149,8 @@ def test_what_can_not_be_deleted(no_agent, monkeypatch):
     actions.delete(waiting)  # which is taken out of the queue first
     assert run_queue.entries([waiting])[waiting].status == run_queue.CANCELLED
     assert run_queue.unfinished() == {}
+    assert engine.submit(spec()) == waiting  # anew
+    assert order() == [waiting]
     name = engine.submit(spec(seed=1))
     run_queue.take("elsewhere:cpu", memory_gib=1)
     store.create(RunRecord(spec=spec(seed=1), state="running", created=0.0))
@@ -202,11 +189,3 @@ def test_the_bin_is_emptied_of_what_is_a_week_old(home):
     os.rename(folder, folder.with_name(f"{old}@{int(week_ago * 1000)}"))
     trash.empty_bin(older_than_s=trash.KEEP_S)
     assert [each.run_id for each in trash.binned()] == [new]
-
-
-def test_a_deleted_run_that_is_asked_for_again_starts_anew(no_agent):
-    name = engine.submit(spec())
-    actions.delete(name)
-    assert engine.submit(spec()) == name
-    assert engine.status(name).state == "queued"
-    assert order() == [name]

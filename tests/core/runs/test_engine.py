@@ -13,6 +13,8 @@ import psutil
 import pytest
 
 from core.errors import InputError, RunError
+from core.models import memory_estimate, models
+from core.questions import bank
 from core.runs import engine, store
 from core.runs.queue import run_queue
 from core.runs.store import RunRecord
@@ -57,6 +59,42 @@ def test_a_run_goes_from_submit_to_done_in_processes_of_its_own(engine_home):
         engine.cancel(name)
     with pytest.raises(InputError, match="nothing is left to do"):
         engine.resume(name)
+
+
+def _counted(action, *functions):
+    """How often the action calls each of these functions in this thread."""
+    counts = dict.fromkeys((function.__code__ for function in functions), 0)
+
+    def count(frame, event, argument):
+        if event == "call" and frame.f_code in counts:
+            counts[frame.f_code] += 1
+
+    sys.setprofile(count)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return list(counts.values())
+
+
+def test_a_launch_reads_each_thing_once(home, monkeypatch):
+    monkeypatch.setenv("HEDGE_START_AGENT", "0")
+    functions = bank.load, models.resolve, memory_estimate.memory_gib, store.read_record
+    asked = spec(model="pocket-1m")
+    assert _counted(lambda: engine.submit(asked), *functions) == [1, 1, 1, 0]
+    engine.cancel(asked.run_id)
+    # The record is read before and after the database, and to be changed.
+    assert _counted(lambda: engine.submit(asked), *functions) == [0, 2, 1, 3]
+    assert engine.status(asked.run_id).state == "queued"
+
+
+def test_the_form_of_a_run_loads_no_client_of_servers():
+    code = "import sys, core.runs.spec; print(*(name for name in sys.modules if name.startswith(('aiohttp', 'core.'))))"
+    names = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {name for name in names.split() if "server" in name or "aiohttp" in name} == {
+        "core.models.server",
+        "core.models.server.address",  # how a model on a server is written
+    }
 
 
 @pytest.mark.nightly
@@ -229,12 +267,6 @@ def test_a_locked_database_and_a_server_that_is_gone_are_said_in_time(home, monk
         run_queue.unfinished()
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
-    monkeypatch.setenv("HEDGE_DATABASE_URL", "mysql://localhost/hedge")
-    with pytest.raises(RunError, match="a database of kind mysql; Hedge uses postgresql://"):
-        run_queue.unfinished()
-    monkeypatch.setenv("HEDGE_DATABASE_URL", "hedge")
-    with pytest.raises(RunError, match="not a database URL"):
-        run_queue.unfinished()
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,18 @@ from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.dropped.recognition import kind_of
 from core.runs import shared_questions, store
-from core.runs.shared_questions import FILE, LINK, copy_whole, questions_file, share
+from core.runs.shared_questions import FILE, LINK, questions_file, share
 from core.settings import ASSETS, settings
 
 pytestmark = pytest.mark.quick
 
 BUNDLED = min((ASSETS / "runs").glob("*-qa-base-0shot-float32-*"))
+
+
+def copy_whole(folder: Path, target: Path) -> None:
+    """Copy a run's folder with its questions in it, so that it stands by itself."""
+    shutil.copytree(folder, target, ignore=shutil.ignore_patterns(LINK))
+    shutil.copyfile(questions_file(folder), target / FILE)
 
 
 def test_sharing_keeps_one_file_of_the_same_questions(tmp_path: Path) -> None:

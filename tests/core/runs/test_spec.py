@@ -22,9 +22,13 @@ def test_equal_specs_are_one_run_and_unlike_ones_are_not():
             {"seed": 1},
             {"calibration_share": 0.4},
             {"fingerprint": "x"},
+            {"prompt_format": "chat"},
+            {"rotations": True},
+            {"form": "cloze"},
         )
     }
-    assert len(ids) == 10
+    assert len(ids) == 13
+    assert RunSpec(model="m", task="qa", batch_size=7).run_id == one.run_id
 
 
 def test_the_id_is_a_file_name_that_can_be_read():
@@ -44,6 +48,8 @@ def test_json_and_back():
     [
         ({"model": " "}, "needs a model"),
         ({"task": ""}, "needs a task"),
+        ({"model": "m\x1b[2J"}, r"model holds a control character, got 'm\\x1b\[2J'; rename it"),
+        ({"batch_size": 0}, "at least 1, got 0"),
         ({"strategy": "x"}, "base, shared, task"),
         ({"dtype": "int3"}, "float32, float16, bfloat16, int8, int4"),
         ({"form": "essay"}, "letters"),
@@ -65,15 +71,6 @@ def test_later_keys_leave_the_ids_of_earlier_runs_alone():
         del values[key]
     assert RunSpec.from_json(values) == before
     assert before.run_id == "pocket-3m-qa-base-0shot-float32-d6f799119f"
-
-
-def test_format_rotations_and_form_make_another_run():
-    base = RunSpec(model="m", task="qa").to_json()
-    changes = ({}, {"prompt_format": "chat"}, {"rotations": True}, {"form": "cloze"}, {"dtype": "int4"})
-    assert len({RunSpec(**(base | change)).run_id for change in changes}) == 5
-    assert RunSpec(**(base | {"batch_size": 7})).run_id == RunSpec(**base).run_id
-    with pytest.raises(InputError, match="at least 1, got 0"):
-        RunSpec(**(base | {"batch_size": 0}))
 
 
 def test_a_tasks_short_name():

@@ -1,25 +1,16 @@
 import json
 import time
 
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
-from core.records import OptionLogits
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import Progress, RunRecord
 from core.storage import tables
-from core.storage.tables import finished_chunks, join_chunks
-from tests.conftest import synthetic_questions, synthetic_run, without_digests
+from tests.conftest import synthetic_run, without_digests
 
 pytestmark = pytest.mark.quick
-
-
-def scored(ids, k=4, seed=0):
-    rng = np.random.default_rng(seed)
-    return OptionLogits(tuple(ids), rng.normal(size=(len(ids), k)).astype(np.float32), rng.random(len(ids), np.float32))
 
 
 @pytest.fixture
@@ -33,30 +24,6 @@ def test_a_record_comes_back(folder):
     store.update_record(folder.name, state="failed", message="no luck", provenance={"a": 1})
     assert store.read_record(folder.name).message == "no luck"
     assert store.run_ids() == sorted({*store.run_ids(), folder.name})
-
-
-def test_chunks_become_row_groups(folder):
-    chunks = [scored([f"a{i}" for i in range(5)]), scored([f"b{i}" for i in range(3)], seed=1)]
-    for i, chunk in enumerate(chunks):
-        store.write_chunk(folder, i, chunk)
-    store.write_chunk(folder, 0, chunks[0])  # written again: still once
-    assert finished_chunks(folder) == [0, 1]
-    join_chunks(folder, "logits.parquet")
-    file = pq.ParquetFile(folder / "logits.parquet")
-    assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [5, 3]
-    back = store.read_logits(folder.name)
-    assert back.ids == chunks[0].ids + chunks[1].ids
-    assert np.array_equal(back.logits, np.concatenate([c.logits for c in chunks]))
-    assert np.array_equal(back.letter_mass, np.concatenate([c.letter_mass for c in chunks]))
-
-
-def test_questions_come_back(folder):
-    questions = synthetic_questions(4)
-    store.write_questions(folder, questions, ["calibration", "test", "test", "demonstration"])
-    table = store.read_questions(folder.name)
-    assert table["options"].to_pylist() == [list(q.options) for q in questions]
-    assert table["label"].to_pylist() == [q.label for q in questions]
-    assert table["role"].to_pylist() == ["calibration", "test", "test", "demonstration"]
 
 
 def test_progress_and_log(folder):

@@ -12,7 +12,6 @@ from core.reports.evaluation import load
 from core.reports.figure_names import RUN_FIGURES
 from core.reports.report import report
 from core.runs import actions, store
-from core.settings import settings
 from hedge.cli import main
 from tests.conftest import synthetic_run
 
@@ -35,16 +34,6 @@ def test_columns_are_named_on_the_command_line(home, tmp_path, capsys):
     arguments = ["--options", "yes", "no", "--label", "says", "--values", "probabilities"]
     assert main(["import", "table", str(path), *arguments]) == 0
     assert len(store.run_ids()) >= 1
-
-
-@pytest.mark.parametrize("kind", ["table", "lm-eval", "inspect", "bluq"])
-def test_a_file_that_is_not_there_is_one_sentence(home, tmp_path, capsys, kind):
-    assert main(["import", kind, str(tmp_path / "gone.jsonl")]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "gone.jsonl" in said.err
-    assert "Traceback" not in said.err
-    assert not settings().runs.exists()
 
 
 def test_many_paths_come_in_at_once_and_each_is_told_apart(home, tmp_path, capsys):

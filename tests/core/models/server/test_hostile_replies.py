@@ -12,11 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from core.errors import HedgeError
+from core.models.price import Price
 from core.models.server import connect
 from core.models.server.bodies import chat_body, echo_body, letter_body
 from core.models.server.client import Patience, ServerClient, ServerError
 from core.models.server.reply_body import limit_of
-from core.models.server.spending import Price, Spending
+from core.models.server.spending import Spending
 
 PATIENCE = Patience(first_s=0.0, gone_s=0.0, tries=1, first_pause_s=0.001, longest_pause_s=0.001)
 MB = 1_000_000

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from core.errors import InputError, RunCancelled, RunError, ServerError
+from core.models.price import Price
 from core.models.server.abilities import models
 from core.models.server.address import check_key, key_of, key_variable, server_url, without_secrets
 from core.models.server.bodies import letter_body
 from core.models.server.client import Patience, RefusedError, ServerClient, TokenRequest
 from core.models.server.concurrency import InFlight
 from core.models.server.replies import next_tokens
-from core.models.server.spending import Price, Spending
+from core.models.server.spending import Spending
 
 SOON = Patience(answer_s=60, first_s=2, gone_s=20, tries=8, first_pause_s=0.01, longest_pause_s=0.05)
 SHORT = replace(SOON, answer_s=1.5)

@@ -7,35 +7,23 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError, RunCancelled
-from core.models.perplexity import conversations
-from core.models.perplexity.prompts import EMPTY, FITTING
-from core.models.perplexity.request import Request
-from core.questions import bank
 from core.runs import store
-from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
 from core.storage import tables
 from core.storage.tables import finished_chunks
-from tests.conftest import synthetic_questions
 from tests.damaged import flip
-from tests.parameters import rest_nightly
+
+pytestmark = pytest.mark.quick
 
 SPEC = RunSpec(model="fake", task="qa", shots=2)
-
-
-@pytest.fixture
-def fake(home, monkeypatch):
-    """The fake engine, over 130 synthetic questions."""
-    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(130))
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+WRITING = RunSpec(model="fake", task="qa", shots=2, repeats=2)
 
 
 def folder_of(spec: RunSpec) -> Path:
@@ -47,6 +35,14 @@ def stopped(spec: RunSpec, *, chunks: int = 1) -> Path:
     with pytest.raises(RunCancelled):
         execute(spec, cancelled=lambda: len(finished_chunks(folder_of(spec))) >= chunks)
     return folder_of(spec)
+
+
+def stopped_writing() -> Path:
+    """Execute :data:`WRITING` until ten answers are written; returns their file."""
+    path = folder_of(WRITING) / "chunks" / store.WRITTEN
+    with pytest.raises(RunCancelled):
+        execute(WRITING, cancelled=lambda: path.exists() and path.read_bytes().count(b"\n") >= 10)
+    return path
 
 
 def undisturbed(spec: RunSpec, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
@@ -95,7 +91,6 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_chunk_is_scored_again(fake, monkeypatch, tmp_path, damage):
     folder = stopped(SPEC, chunks=2)
@@ -110,7 +105,6 @@ def test_a_damaged_chunk_is_scored_again(fake, monkeypatch, tmp_path, damage):
     assert_equal(folder, undisturbed(SPEC, monkeypatch, tmp_path))
 
 
-@pytest.mark.quick
 def test_a_chunk_with_other_columns_than_the_others_is_scored_again(fake, monkeypatch, tmp_path):
     folder = stopped(SPEC, chunks=3)
     change(folder / "chunks" / "000001.parquet", lambda table: table.drop_columns(["top_token"]))
@@ -119,7 +113,6 @@ def test_a_chunk_with_other_columns_than_the_others_is_scored_again(fake, monkey
     assert_equal(folder, undisturbed(SPEC, monkeypatch, tmp_path))
 
 
-@pytest.mark.quick
 def test_files_beside_the_chunks_are_not_taken_for_some(fake, monkeypatch, tmp_path):
     folder = stopped(SPEC)
     for name in ("000000 (copy).parquet", "000009.parquet", "part-000001.parquet"):
@@ -128,7 +121,6 @@ def test_files_beside_the_chunks_are_not_taken_for_some(fake, monkeypatch, tmp_p
     assert_equal(folder, undisturbed(SPEC, monkeypatch, tmp_path))
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("damage", ["truncated", "a bit", "gone"])
 def test_a_chunk_that_is_damaged_while_the_run_is_at_work_is_scored_again_in_the_same_try(
     fake, monkeypatch, tmp_path, damage
@@ -146,7 +138,6 @@ def test_a_chunk_that_is_damaged_while_the_run_is_at_work_is_scored_again_in_the
     assert_equal(folder_of(SPEC), undisturbed(SPEC, monkeypatch, tmp_path))
 
 
-@pytest.mark.quick
 def test_a_disk_that_damages_every_chunk_ends_the_run_with_a_sentence(fake, monkeypatch):
     write = store.write_chunk
 
@@ -162,7 +153,6 @@ def test_a_disk_that_damages_every_chunk_ends_the_run_with_a_sentence(fake, monk
     assert len(store.read_logits(SPEC.run_id).ids) == 128
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("damage", ["truncated", "a bit", "no table", "fewer questions"])
 def test_the_options_on_their_own_are_scored_again_where_their_file_is_damaged(fake, monkeypatch, tmp_path, damage):
     spec = RunSpec(model="fake", task="qa", form="cloze")
@@ -173,21 +163,15 @@ def test_the_options_on_their_own_are_scored_again_where_their_file_is_damaged(f
     assert_equal(folder, undisturbed(spec, monkeypatch, tmp_path))
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("file", [store.BARE, "questions.parquet"])
-def test_other_files_that_are_damaged_while_the_run_is_at_work_are_made_again(fake, monkeypatch, tmp_path, file):
+@pytest.mark.parametrize("at_work", [True, False])
+def test_other_files_that_are_damaged_are_made_again(fake, monkeypatch, tmp_path, file, at_work):
     spec = RunSpec(model="fake", task="qa", form="cloze")
-    execute(spec, on_progress=lambda now: now.done == now.total > 0 and flip(folder_of(spec) / file))
+    if not at_work:
+        flip(stopped(spec) / file)
+    execute(spec, on_progress=lambda now: at_work and now.done == now.total > 0 and flip(folder_of(spec) / file))
     assert store.read_record(spec.run_id).state == "done"
     assert_equal(folder_of(spec), undisturbed(spec, monkeypatch, tmp_path))
-
-
-@pytest.mark.quick
-def test_the_questions_of_an_unfinished_run_are_written_again(fake, monkeypatch, tmp_path):
-    folder = stopped(SPEC)
-    flip(folder / "questions.parquet")
-    execute(SPEC)
-    assert_equal(folder, undisturbed(SPEC, monkeypatch, tmp_path))
 
 
 LINES: dict[str, Callable[[list[bytes]], bytes]] = {
@@ -200,13 +184,9 @@ LINES: dict[str, Callable[[list[bytes]], bytes]] = {
 }
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("damage", LINES)
 def test_a_damaged_line_of_written_answers_is_asked_again_and_no_other(fake, monkeypatch, tmp_path, damage):
-    spec = RunSpec(model="fake", task="qa", shots=2, repeats=2)
-    path = folder_of(spec) / "chunks" / store.WRITTEN
-    with pytest.raises(RunCancelled):
-        execute(spec, cancelled=lambda: path.exists() and path.read_bytes().count(b"\n") >= 10)
+    spec, path = WRITING, stopped_writing()
     lines = path.read_bytes().splitlines()
     assert len(lines) == 10
     path.write_bytes(LINES[damage](lines))
@@ -219,43 +199,11 @@ def test_a_damaged_line_of_written_answers_is_asked_again_and_no_other(fake, mon
     assert_equal(folder_of(spec), undisturbed(spec, monkeypatch, tmp_path))
 
 
-@pytest.mark.quick
 def test_written_answers_of_an_older_version_are_kept(fake):
-    spec = RunSpec(model="fake", task="qa", shots=2, repeats=2)
-    path = folder_of(spec) / "chunks" / store.WRITTEN
-    with pytest.raises(RunCancelled):
-        execute(spec, cancelled=lambda: path.exists() and path.read_bytes().count(b"\n") >= 10)
+    spec, path = WRITING, stopped_writing()
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     rows[0]["texts"] = [" of an older version"] * 2
     path.write_text("".join(json.dumps({"id": row["id"], "texts": row["texts"]}) + "\n" for row in rows))
     execute(spec)
     assert not any("damaged" in line for line in store.read_log(spec.run_id))
     assert store.read_written(spec.run_id)["text"].to_pylist().count(" of an older version") == 2
-
-
-PARTS = ("of another prompt", "truncated", "a bit", "while at work")
-
-
-@pytest.mark.parametrize("damage", rest_nightly(PARTS, now=PARTS[:1]))
-def test_a_damaged_perplexity_part_is_scored_again(home, monkeypatch, tmp_path, damage):
-    asked = Request(prompts=(FITTING, EMPTY), conversations=conversations.bundled()[:2])
-    spec = perplexity_run.spec_of(asked, "pocket-1m")
-    chunk = folder_of(spec) / "chunks" / "000000.parquet"
-    broken = []
-
-    def hear(now):
-        if now.done == now.total > 0 and damage == "while at work" and not broken:
-            broken.append(flip(chunk))
-
-    if damage != "while at work":
-        stopped(spec, chunks=2)
-        if damage == "of another prompt":
-            shutil.copy(chunk.with_name("000001.parquet"), chunk)
-        else:
-            DAMAGES[damage](chunk)
-    execute(spec, on_progress=hear)
-    assert sum("000000.parquet is damaged" in line for line in store.read_log(spec.run_id)) == 1
-    folder = folder_of(spec)
-    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "undisturbed"))
-    assert_equal(folder, undisturbed(perplexity_run.spec_of(asked, "pocket-1m"), monkeypatch, tmp_path))
-    assert np.isfinite(tables.read_table(folder / perplexity_run.FILE)["message"].to_numpy()).all()

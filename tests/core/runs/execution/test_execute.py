@@ -1,5 +1,4 @@
 import fcntl
-import json
 
 import numpy as np
 import pytest
@@ -17,18 +16,6 @@ from core.storage.tables import finished_chunks
 from tests.conftest import synthetic_questions
 
 pytestmark = pytest.mark.quick
-
-
-@pytest.fixture
-def fake(home, monkeypatch):
-    """The fake engine, over 130 synthetic questions; returns what sets its options."""
-    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(130))
-
-    def options(**values):
-        monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(values))
-
-    options()
-    return options
 
 
 SPEC = RunSpec(model="fake", task="qa", shots=2)
@@ -50,12 +37,8 @@ def test_a_run_from_start_to_end(fake):
     assert store.read_progress(name) is None
     assert store.read_log(name)[-1].endswith("done")
     assert len(load(name).test) == 64
-
-
-def test_done_is_done(fake):
-    name = execute(SPEC)
     before = (settings().runs / name / "logits.parquet").stat().st_mtime_ns
-    assert execute(SPEC) == name
+    assert execute(SPEC) == name  # done is done
     assert (settings().runs / name / "logits.parquet").stat().st_mtime_ns == before
 
 
@@ -143,10 +126,4 @@ def test_what_can_not_begin_writes_nothing(fake, change):
     spec = RunSpec(**(SPEC.to_json() | change))
     with pytest.raises(InputError):
         execute(spec)
-    assert not settings().runs.exists()
-
-
-def test_an_unknown_task_writes_nothing(home):
-    with pytest.raises(InputError, match="unknown task 'nonesuch'"):
-        execute(RunSpec(model="pocket-1m", task="nonesuch"))
     assert not settings().runs.exists()

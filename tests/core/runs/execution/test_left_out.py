@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,6 @@ import pytest
 from core.errors import InputError
 from core.exchange.run_table import run_table
 from core.jury.pipeline import jury_store
-from core.models.server import client, connect
-from core.models.server.client import Patience
 from core.models.server.left_out import FEWEST, most_left_out
 from core.reports import perplexity_results
 from core.reports.caveats import of_run
@@ -25,26 +23,12 @@ from core.runs.answering.custom_question import CustomQuestion
 from core.runs.answering.model_cache import ModelCache
 from core.runs.store import RunRecord
 from hedge.cli import main
-from tests.core.models.server.loopback import Loopback, loopback_server
+from tests.core.models.server.loopback import Loopback
+
+pytestmark = pytest.mark.usefixtures("impatient")
 
 POLICY = "The prompt was filtered by our content management policy"
 Reply = tuple[int, Any]
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[Loopback]:
-    with loopback_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server: Loopback, home: Path, monkeypatch: pytest.MonkeyPatch) -> Loopback:
-    _server.reset()
-    soon = Patience(answer_s=60, gone_s=0.3, tries=2, first_pause_s=0.01, longest_pause_s=0.02)
-    monkeypatch.setattr(client, "Patience", lambda: soon)
-    monkeypatch.setattr(connect, "SOON", soon)
-    home.mkdir(exist_ok=True)
-    return _server
 
 
 def when(word: str, reply: Reply) -> Callable[[str, dict[str, Any]], Reply | None]:

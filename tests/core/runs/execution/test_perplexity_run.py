@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -17,6 +18,9 @@ from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute, preflight
 from core.runs.spec import RunSpec
+from tests.core.runs.execution.test_damaged_chunks import DAMAGES, assert_equal, folder_of, stopped, undisturbed
+from tests.damaged import flip
+from tests.parameters import rest_nightly
 
 MODEL = "pocket-1m"
 
@@ -118,3 +122,30 @@ def test_losses_that_are_no_numbers_stop_the_run(home, monkeypatch):
     spec = perplexity_run.spec_of(request(prompts=(UNFITTING,)), MODEL)
     with pytest.raises(RunError, match="the model gives no numbers"):
         execute(spec)
+
+
+PARTS = ("of another prompt", "truncated", "a bit", "while at work")
+
+
+@pytest.mark.parametrize("damage", rest_nightly(PARTS, now=PARTS[:1]))
+def test_a_damaged_perplexity_part_is_scored_again(home, monkeypatch, tmp_path, damage):
+    spec = perplexity_run.spec_of(request(), MODEL)
+    chunk = folder_of(spec) / "chunks" / "000000.parquet"
+    broken = []
+
+    def hear(now):
+        if now.done == now.total > 0 and damage == "while at work" and not broken:
+            broken.append(flip(chunk))
+
+    if damage != "while at work":
+        stopped(spec, chunks=2)
+        if damage == "of another prompt":
+            shutil.copy(chunk.with_name("000001.parquet"), chunk)
+        else:
+            DAMAGES[damage](chunk)
+    execute(spec, on_progress=hear)
+    assert sum("000000.parquet is damaged" in line for line in store.read_log(spec.run_id)) == 1
+    folder = folder_of(spec)
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "undisturbed"))
+    assert_equal(folder, undisturbed(perplexity_run.spec_of(request(), MODEL), monkeypatch, tmp_path))
+    assert np.isfinite(pq.read_table(folder / perplexity_run.FILE)["message"].to_numpy()).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ import pytest
 from core.jury.pipeline import jury_store
 from core.models.server import client
 from core.models.server.abilities import BROAD, BROAD_CHAT
-from core.models.server.client import Patience
 from core.models.server.engine import ServerEngine
 from core.questions.prompting.verdict import asked as verdict_prompt
 from core.reports import perplexity_results
@@ -20,7 +20,7 @@ from core.reports.evaluation import load
 from core.runs import store
 from core.runs.prompts import draw_questions, make_prompt
 from hedge.cli import main
-from tests.core.models.server.loopback import loopback_server
+from tests.core.models.server.loopback import Loopback
 from tests.parameters import rest_nightly
 
 PROBES = 12
@@ -37,28 +37,12 @@ assistant: And what did you do there?
 """
 
 
-@pytest.fixture(scope="module")
-def _server():
-    with loopback_server() as server:
-        yield server
-
-
 @pytest.fixture
-def server(_server, home, monkeypatch):
-    """A server that is soon given up."""
-    _server.reset()
-    soon = Patience(answer_s=60, gone_s=20, tries=8, first_pause_s=0.01, longest_pause_s=0.05)
+def patient(server: Loopback, home: Path, monkeypatch: pytest.MonkeyPatch) -> Loopback:
+    """A server whose faults pass."""
+    soon = client.Patience(answer_s=60, gone_s=20, tries=8, first_pause_s=0.01, longest_pause_s=0.05)
     monkeypatch.setattr(client, "Patience", lambda: soon)
-    home.mkdir(exist_ok=True)
-    (home / "talk.txt").write_text(TALK)
-    return _server
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """Faults that stay end soon."""
-    soon = Patience(answer_s=60, gone_s=0.3, tries=2, first_pause_s=0.01, longest_pause_s=0.05)
-    monkeypatch.setattr(client, "Patience", lambda: soon)
+    return server
 
 
 def passing(number: int) -> str:
@@ -82,26 +66,26 @@ def own_run(served=True):
 
 
 @pytest.mark.parametrize("form", rest_nightly(["letters", "cloze"], now=["letters"]))
-def test_passing_faults_change_no_figure(server, form, capsys):
+def test_passing_faults_change_no_figure(patient, form, capsys):
     core("run", *ASKED, "--samples", 16, "--form", form)
-    server.reset(fault=passing, stall_s=20.0, wrong_counts=True)
-    core("run", *ASKED, "--samples", 16, "--form", form, "--server", server.url, "--timeout", 2)
+    patient.reset(fault=passing, stall_s=20.0, wrong_counts=True)
+    core("run", *ASKED, "--samples", 16, "--form", form, "--server", patient.url, "--timeout", 2)
     here, there = load(own_run(served=False).run_id), load(own_run().run_id)
     assert list(here.ids) == list(there.ids)
     assert np.abs(here.probabilities - there.probabilities).max() < 1e-4
     assert own_run().bounded == 0
 
 
-def test_passing_faults_change_no_written_answer(server, capsys):
-    server.reset(fault=passing, stall_s=20.0)
-    core("run", *ASKED, "--samples", 16, "--repeats", 3, "--server", server.url, "--timeout", 2)
+def test_passing_faults_change_no_written_answer(patient, capsys):
+    patient.reset(fault=passing, stall_s=20.0)
+    core("run", *ASKED, "--samples", 16, "--repeats", 3, "--server", patient.url, "--timeout", 2)
     record = own_run()
     rows = store.read_written(record.run_id).to_pylist()
     drawn = draw_questions(record.spec)
     test = [q for q, role in zip(drawn.questions, drawn.roles, strict=True) if role == "test"]
     assert [(row["id"], row["repeat"]) for row in rows] == [(q.id, i) for q in test for i in range(3)]
-    server.reset()
-    engine = ServerEngine.load("pocket-3m", servers=[server.url])
+    patient.reset()
+    engine = ServerEngine.load("pocket-3m", servers=[patient.url])
     prompts = [make_prompt(record.spec, q, drawn.demonstrations) for q in test]
     right = dict(engine.write(prompts, repeats=3, seeds=list(range(len(test)))))
     engine.close()
@@ -114,14 +98,15 @@ def measured(run_id):
 
 
 def perplexity(home, *words, status=0):
+    (home / "talk.txt").write_text(TALK)
     talk = ["--conversation", home / "talk.txt"]
     core("perplexity", "run", "--model", "pocket-3m", "--prompt", "fitting", "unfitting", *talk, *words, status=status)
 
 
-def test_passing_faults_change_no_perplexity(server, home, capsys):
+def test_passing_faults_change_no_perplexity(patient, home, capsys):
     perplexity(home)
-    server.reset(fault=passing, stall_s=20.0)
-    perplexity(home, "--server", server.url, "--timeout", 2)
+    patient.reset(fault=passing, stall_s=20.0)
+    perplexity(home, "--server", patient.url, "--timeout", 2)
     here, there = (measured(own_run(served=where).run_id) for where in (False, True))
     assert here.keys() == there.keys()
     for key, of in here.items():
@@ -130,13 +115,13 @@ def test_passing_faults_change_no_perplexity(server, home, capsys):
             assert np.abs(one[2] - other[2]).max() < 1e-4
 
 
-def test_passing_faults_change_no_answer_and_no_verdict(server, home, capsys):
-    server.reset(fault=passing, stall_s=20.0)
-    there, answers = f"pocket-3m@{server.url}", (home / "there.jsonl", home / "here.jsonl")
+def test_passing_faults_change_no_answer_and_no_verdict(patient, home, capsys):
+    patient.reset(fault=passing, stall_s=20.0)
+    there, answers = f"pocket-3m@{patient.url}", (home / "there.jsonl", home / "here.jsonl")
     core("jury", "answer", "--model", there, "--samples", 24, "--timeout", 2, "--out", answers[0])
     core("jury", "answer", "--model", "pocket-3m", "--samples", 24, "--out", answers[1])
     assert answers[0].read_bytes() == answers[1].read_bytes()
-    server.reset(fault=passing, stall_s=20.0)
+    patient.reset(fault=passing, stall_s=20.0)
     core("jury", "judge", "--juror", "pocket-3m", there, "--timeout", 2, "--answers", answers[0])
     (record,) = [jury_store.read(name) for name in jury_store.jury_ids() if name.startswith("pocket-3m")]
     assert len(record.p_true) == 24
@@ -165,6 +150,7 @@ def test_what_stays_wrong_is_one_sentence(server, home, impatient, capsys, path,
     if path == "cloze":
         found = main(["run", *ASKED, "--samples", "8", "--form", "cloze", *there])
     elif path == "perplexity":
+        (home / "talk.txt").write_text(TALK)
         talk = ["--conversation", str(home / "talk.txt")]
         found = main(["perplexity", "run", "--model", "pocket-3m", "--prompt", "fitting", *talk, *there])
     else:

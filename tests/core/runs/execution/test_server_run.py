@@ -11,8 +11,6 @@ import pytest
 from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
-from core.jury.pipeline import jury_store
-from core.models.server import client, connect
 from core.models.server.engine import CHECKED_QUESTIONS
 from core.models.server.known_servers import remember
 from core.reports import perplexity_results
@@ -26,30 +24,9 @@ from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import JURY, RunSpec
 from core.storage.tables import read_table
 from hedge.cli import main
-from tests.core.models.server.loopback import loopback_server
 
 KEY = "sk-planted-77aa"
 ASKED = ["--task", "qa", "--samples", "60"]
-
-
-@pytest.fixture(scope="module")
-def _server():
-    with loopback_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server, home):
-    _server.reset()
-    return _server
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """Faults end soon."""
-    soon = client.Patience(answer_s=60, gone_s=0.3, tries=3, first_pause_s=0.01, longest_pause_s=0.05)
-    monkeypatch.setattr(client, "Patience", lambda: soon)
-    monkeypatch.setattr(connect, "SOON", soon)
 
 
 def run(*words, status=0):
@@ -271,7 +248,6 @@ def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, mo
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     server.reset(key=KEY)
     there, key = f"pocket-3m@{server.url}", ["--key-variable", "PLANTED_API_KEY"]
-    home.mkdir(exist_ok=True)
     (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n")
     asked = ["--prompt", "fitting", "--conversation", str(home / "talk.txt"), "--server", server.url, *key]
     assert main(["perplexity", "run", "--model", "pocket-3m", *asked]) == 0
@@ -299,7 +275,6 @@ def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, mo
 
 
 def test_perplexities_equal_those_of_the_model_itself(server, home, capsys):
-    home.mkdir(exist_ok=True)
     talk = home / "talk.txt"
     talk.write_text("user: I feel worse today.\nassistant: What happened, naïve café ☃?\nuser: Nothing.\n"
                     "assistant: That sounds hard. Tell me more about the river.\n")  # fmt: skip
@@ -317,9 +292,6 @@ def test_perplexities_equal_those_of_the_model_itself(server, home, capsys):
             assert ["".join(one.pieces) for one in of] == ["".join(one.pieces) for one in messages[1][key]]
     assert there["vocabulary"] is None
     assert store.read_record(there["run"]).spent[0] > 100
-    server.reset(echo=False)
-    assert main(["perplexity", "run", "--model", "pocket-3m", *asked, "--server", server.url, "--exchanges", "1"]) == 2
-    assert "does not give the log-probabilities of a text" in capsys.readouterr().err
 
 
 def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, capsys):
@@ -339,7 +311,6 @@ def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, cap
 
 
 def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient, capsys):
-    home.mkdir(exist_ok=True)
     (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n" * 3)
     asked = ["--prompt", "fitting", "empty", "--conversation", str(home / "talk.txt"), "--server", server.url]
     words = ("perplexity", "run", "--model", "pocket-3m", *asked)
@@ -388,41 +359,23 @@ def test_a_server_that_is_restarted_with_other_weights_during_a_run_is_noticed(s
     assert np.abs(there.logits[order] - here.logits).max() < 1e-3
 
 
-def jury(*words, status=0):
-    assert main(["jury", *map(str, words)]) == status
-
-
-def test_jurors_and_base_models_may_be_on_servers(server, home, monkeypatch, capsys):
-    monkeypatch.setenv("PLANTED_API_KEY", KEY)
-    server.reset(key=KEY)
-    there, key = f"pocket-3m@{server.url}", ("--key-variable", "PLANTED_API_KEY")
-    answers = home / "there.jsonl", home / "here.jsonl"
-    jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
-    jury("answer", "--model", "pocket-3m", "--samples", 12, "--out", answers[1])
+def test_what_comes_before_an_answer_is_no_part_of_it(server, home, capsys):
+    there, answers = f"pocket-3m@{server.url}", (home / "there.jsonl", home / "here.jsonl")
+    for before, model, path in (
+        ("<think>Let me", there, answers[0]),
+        ("\n", there, answers[0]),
+        ("", "pocket-3m", answers[1]),
+    ):
+        server.reset(before=before)
+        assert main(["jury", "answer", "--model", model, "--samples", "12", "--out", str(path)]) == 0
+        thought = "12 are empty: the model wrote nothing, or its reasoning did not end" in capsys.readouterr().out
+        assert thought == ("think" in before)
     assert answers[0].read_bytes() == answers[1].read_bytes()
-    server.reset(key=KEY, before="<think>Let me")
-    capsys.readouterr()
-    jury("answer", "--model", there, *key, "--samples", 8, "--out", home / "thought.jsonl")
-    assert "8 are empty: the model wrote nothing, or its reasoning did not end" in capsys.readouterr().out
-    server.reset(key=KEY, before="\n")
-    jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
-    assert answers[0].read_bytes() == answers[1].read_bytes()
-    jury("judge", "--juror", "pocket-3m", there, *key, "--answers", answers[0])
-    (record,) = [jury_store.read(name) for name in jury_store.jury_ids() if name.startswith("pocket-3m")]
-    assert np.abs(np.diff(record.p_true, axis=1)).max() < 1e-4
-    assert record.jurors == ("pocket-3m-1", "pocket-3m-2")
-    jury("make", "--base", there, "--juror", there, there, *key, "--samples", 16)
-    assert "is made" in capsys.readouterr().out
-    server.reset(key=KEY, echo=False)
-    jury("judge", "--juror", "pocket-3m", there, *key, "--answers", answers[0], status=2)
-    assert "does not give the log-probabilities of a text" in capsys.readouterr().err
-    assert not [path for path in home.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--server", "host:8000"], "no server's address"),
         (["--server", "http://127.0.0.1:9", "--key-variable", KEY], "the name of its environment variable"),
         (["--server", "http://127.0.0.1:9", "--key-variable", "MISSING_API_KEY"], "is not set"),
         (["--budget", "1"], "belong to a model on a server"),

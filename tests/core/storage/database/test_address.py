@@ -81,6 +81,8 @@ def test_all_characters_at_once_and_the_tables_are_made_there(tmp_path, monkeypa
         ("sqlite:///:memory:", "names no SQLite file"),
         ("sqlite://srv/engine.sqlite", "names no SQLite file"),
         ("sqlite:///file:x?uri=true", "names no SQLite file"),
+        ("mysql://localhost/hedge", "a database of kind mysql; Hedge uses postgresql://"),
+        ("hedge", "is not a database URL"),
         ("postgresql://hedge@db:port/hedge", "is not a database URL"),
         ("sqlite:////srv/\udcff/engine.sqlite", "is not a database URL"),
     ],
