@@ -76,12 +76,10 @@ ANSWER = re.compile(r"answer|label|gold|correct|target|truth", re.IGNORECASE)
 """What the name of a column may have if it says the right option, or whether a model took it."""
 
 
-def read(
-    paths: Sequence[Path], *, columns: Columns | None = None, model: str = "", task: str = ""
-) -> list[ImportedRun]:
+def read(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
     """Read tables; without ``columns`` they are recognised by name. Raises :class:`InputError` that names the file, the
     line, what was expected and what was found."""
-    return [run for path in paths for run in _read_file(path, columns, model, task)]
+    return [run for path in paths for run in _read_file(path, columns)]
 
 
 def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
@@ -108,12 +106,12 @@ def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list
             table=pa.concat_tables(tables, promote_options="permissive"),
             lines=tuple(line for part in parts for line in part.lines or ()),
         )
-        runs = _read_sheet(whole, told, "", "", fingerprint_of(*paths))
+        runs = _read_sheet(whole, told, fingerprint_of(*paths))
     except pa.ArrowException as error:
         raise InputError(f"{paths[0]}: expected the same kinds of columns in {paths[-1].name}, found others") from error
     except InputError:
         for path in paths:  # whose own sentence names it
-            _read_file(path, columns, "", "")
+            _read_file(path, columns)
         raise
     file = ", ".join(path.name for path in paths)
     return [replace(run, provenance=run.provenance | {"file": file}) for run in runs]
@@ -122,12 +120,12 @@ def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list
 # ---------------------------------------------------------------- one file
 
 
-def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
+def _read_file(path: Path, columns: Columns | None) -> list[ImportedRun]:
     finger = fingerprint_of(path)
     sheets = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
     if len(sheets) > 1:  # a workbook has other sheets beside its tables of questions
         sheets = [sheet for sheet in sheets if columns is not None or _recognised(sheet)] or sheets[:1]
-    return [run for sheet in sheets for run in _read_sheet(sheet, columns, model, task, finger)]
+    return [run for sheet in sheets for run in _read_sheet(sheet, columns, finger)]
 
 
 def _by_figures(sheet: Sheet) -> list[Sheet]:
@@ -149,7 +147,7 @@ def _recognised(sheet: Sheet) -> bool:
     return True
 
 
-def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, finger: str) -> list[ImportedRun]:
+def _read_sheet(sheet: Sheet, columns: Columns | None, finger: str) -> list[ImportedRun]:
     check_count(sheet.table.num_rows, sheet.path)
     if sheet.short:
         raise InputError(sheet.short)
@@ -166,7 +164,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         mass = cells.listed_mass
     if read.told:
         finger = fingerprint(finger.encode(), read.form.encode())
-    named = naming(sheet, columns, ours=ours, told={"model": model, "task": task})
+    named = naming(sheet, columns, ours=ours)
     trained = _trained(sheet, columns, texts, len(labels))
     keys = list(zip(*(sheet.texts(name) for name in named.values()), strict=True)) or [()] * len(labels)
     rows_of: dict[tuple[str, ...], list[int]] = {}
@@ -174,7 +172,6 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         rows_of.setdefault(key, []).append(i)
     hendrycks = HENDRYCKS.match(columns.options[0])
     about_all = {"model": hendrycks["model"]} if hendrycks else named_by_folder(sheet.path)
-    about_all |= {name: value for name, value in (("model", model), ("task", task)) if value}
     runs = []
     for key, all_rows in rows_of.items():
         rows = [i for i in all_rows if cells.usable[i] and not trained[i]]

@@ -317,19 +317,15 @@ def roles_in(sheet: Sheet, columns: Columns) -> list[str]:
     return list(cells)
 
 
-def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) -> dict[str, str]:
-    """The columns that say of which run a row is, by what they say; those that are told otherwise are left out."""
+def naming(sheet: Sheet, columns: Columns, *, ours: bool) -> dict[str, str]:
+    """The columns that say of which run a row is, by what they say."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
     wanted = {name: (name,) for name in RUN_COLUMNS} | {
         "model": field_names.MODEL_NAMES,
         "task": field_names.TASK_NAMES,
     }
     wanted |= {BANK: (BANK,)} if ours else {}
-    found = {
-        what: next((lower[name] for name in names if name in lower), "")
-        for what, names in wanted.items()
-        if not told.get(what)
-    }
+    found = {what: next((lower[name] for name in names if name in lower), "") for what, names in wanted.items()}
     taken = {*columns.options, columns.label, columns.text, columns.group, columns.split, ""}
     return {what: name for what, name in found.items() if name not in taken}
 

@@ -7,7 +7,6 @@ How much an archive unpacks to is checked by what it says before anything is unp
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -250,8 +249,3 @@ def _decompress(path: Path, into: Path, take: Take) -> Iterator[Path]:
             take(len(piece), path)
             file.write(piece)
     yield target
-
-
-def clear(folder: Path) -> None:
-    """Delete what archives were unpacked into."""
-    shutil.rmtree(folder, ignore_errors=True)
