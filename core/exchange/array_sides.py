@@ -20,11 +20,8 @@ ROW_NUMBERS = ("idx", "index", "indices", "ind", "rows")
 
 def sides(arrays: Arrays, path: Path) -> tuple[Arrays, tuple[Role, ...], int]:
     """The arrays with a row for each question that calibrates or tests, the role of each (none if nothing says it), and
-    how many training rows are left out.
-
-    Arrays such as ``cal_probs`` and ``test_probs`` become one, ``probs``. Raises :class:`InputError` where they do not
-    fit together.
-    """
+    how many training rows are left out. Arrays such as ``cal_probs`` and ``test_probs`` become one, ``probs``. Raises
+    :class:`InputError` where they do not fit together."""
     named: dict[str, dict[str, str]] = {}
     for name in arrays:
         words = [word for word in WORDS.findall(name) if word.lower() in ROLES or word.lower() in TRAINING]

@@ -54,11 +54,9 @@ Rows = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
 
 
 def read(path: Path, given: Sequence[Path] = ()) -> list[ImportedRun]:
-    """The runs of a file of samples, one for each task, with a line each that says how it was read.
-
-    The results are in the file, among the ``given`` or beside it. Raises :class:`InputError` that names the file, the
-    line, what was expected and what was found.
-    """
+    """The runs of a file of samples, one for each task, with a line each that says how it was read. The results are in
+    the file, among the ``given`` or beside it. Raises :class:`InputError` that names the file, the line, what was
+    expected and what was found."""
     return [replace(run, read_as=_line(run)) for run in _read_file(path, given)]
 
 
@@ -184,11 +182,9 @@ class _Found:
 
 
 def _by_filter(path: Path, task: str, about: Results | None, rows: Rows) -> _Found:
-    """The samples under the first reading with which every claim of the file agrees.
-
-    A target like "3" is an option's number, or the text of one. The delimiter before the options is a blank unless the
-    task's configuration says otherwise; without that, it can be what all options of the first sample begin with.
-    """
+    """The samples under the first reading with which every claim of the file agrees. A target like "3" is an option's
+    number, or the text of one. The delimiter before the options is a blank unless the task's configuration says
+    otherwise; without that, it can be what all options of the first sample begin with."""
     config = about.config if about else {}
     stated = config.get("target_delimiter")
     tried = [str(stated)] if stated is not None else delimiters(next(iter(rows()), ("", {}))[1])

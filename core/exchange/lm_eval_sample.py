@@ -96,10 +96,8 @@ def _fields(names: tuple[str, ...], part: str) -> list[str]:
 
 def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
     """A sample of 2023, which ``--write_out`` kept as ``prompt_<i>`` (with the option), ``logit_<i>`` and ``truth``.
-
-    What differs in the prompts, from a word's beginning on, is the option. Its length is not known for certain, so
-    that ``acc_norm`` is left out.
-    """
+    What differs in the prompts, from a word's beginning on, is the option. Its length is not known for certain, so that
+    ``acc_norm`` is left out."""
     prompts = [str(row.get(f"prompt_{i}", "")) for i in range(sum(key.startswith("logit_") for key in row))]
     shared = common_beginning(prompts) if prompts else ""
     begin = max(shared.rfind(sign) for sign in ":\n ") + 1
@@ -114,10 +112,8 @@ def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
 
 def _context_and_question(doc: dict[str, Any], prompt: str) -> tuple[str, str]:
     """What a question is about, if it is about anything, and what is asked; the prompt where the document does not say.
-
     Of two statements (NLI), the first is the context. A text that the model was not shown, or that the question
-    contains, is no context.
-    """
+    contains, is no context."""
     lists = {name: "\n".join(value) for name, value in doc.items() if name.lower() == "contexts" and _are_texts(value)}
     texts = {name: value for name, value in (doc | lists).items() if isinstance(value, str) and value.strip()}
     names = tuple(texts)
@@ -300,11 +296,9 @@ def _gold(target: Any, choices: Sequence[str], where: str, digits: str) -> int:
 
 
 def _gold_of_prompts(row: dict[str, Any], own: FloatArray, where: str) -> int:
-    """The right one of several prompts with one continuation (Winogrande).
-
-    The file's target is then the continuation and says nothing. Of two, ``acc`` tells which was right; the document's
-    own answer, counted from 1, must agree where there is one.
-    """
+    """The right one of several prompts with one continuation (Winogrande). The file's target is then the continuation
+    and says nothing. Of two, ``acc`` tells which was right; the document's own answer, counted from 1, must agree where
+    there is one."""
     written = str(row["doc"].get("answer", "")).strip()
     if not _is_claimed(row, "acc") and written.isdecimal() and 1 <= int(written) <= len(own):
         return int(written) - 1

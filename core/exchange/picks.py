@@ -489,10 +489,8 @@ def _table_of(
 
 def shares_of(values: FloatArray, where: Callable[[int], str]) -> tuple[LogitArray, FloatArray, FloatArray]:
     """Logits and frequencies (n, k), and the numbers of samples (n,), of counts (n, k) with NaN where an option is
-    lacking. A row without any pick has 0 samples and equal frequencies, and is to be left out.
-
-    Raises :class:`InputError` for what is no count, and where each question has one pick.
-    """
+    lacking. A row without any pick has 0 samples and equal frequencies, and is to be left out. Raises
+    :class:`InputError` for what is no count, and where each question has one pick."""
     filled = np.where(np.isnan(values), 0.0, values)
     bad = ((filled < 0) | (filled != np.rint(filled)) | (filled > MAX_FOREIGN_PICKS)).any(axis=1)
     if bad.any():
@@ -567,10 +565,8 @@ def counts_of_array(
     values: npt.NDArray[Any], labels: npt.NDArray[Any], *, name: str, path: Path
 ) -> tuple[FloatArray, npt.NDArray[Any]]:
     """Counts (n, k), and labels (n,) from 0, of an array of whole numbers (n, k) that counts the picks of each option,
-    or of one (n, samples) that lists the picks of each question, with negative numbers for none.
-
-    Raises :class:`InputError` if neither the name of the array nor its numbers say which of them it is.
-    """
+    or of one (n, samples) that lists the picks of each question, with negative numbers for none. Raises
+    :class:`InputError` if neither the name of the array nor its numbers say which of them it is."""
     plain = plain_name(name)
     lists = {plain_name(f"{word}{end}") for word in (*OF_SAMPLES, *OF_OPTIONS_TOO) for end in ("", "s")}
     if plain not in {plain_name(one) for one in COUNT_LISTS}:

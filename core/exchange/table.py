@@ -248,10 +248,8 @@ def _figures(
     sheet: Sheet, columns: Columns, texts: _Texts, told: str
 ) -> tuple[OptionCells, Labels, LogitArray, FloatArray | None, FloatArray]:
     """The options' cells, the labels, the logits and the probabilities that the cells become, and how many picks they
-    are made of (NaN: none).
-
-    Where a label names an option whose log-probability is missing, missing letters are options that are not listed.
-    """
+    are made of (NaN: none). Where a label names an option whose log-probability is missing, missing letters are options
+    that are not listed."""
     cells = option_cells(sheet, columns, told=told)
     if cells.kind == "logits" and not told and not columns.values:
         check_not_counts(cells.values, sheet.path)

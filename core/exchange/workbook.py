@@ -69,11 +69,8 @@ HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
 
 def workbook(tables: Mapping[str, pa.Table]) -> bytes:
     """A workbook with one sheet per table: columns as wide as their texts, numbers with a format each, a header that
-    stays in place and filters.
-
-    Missing values and NaN are empty cells; infinite values are texts (``inf``). Raises :class:`InputError` if a table
-    has more rows than a sheet holds, or if there is no table.
-    """
+    stays in place and filters. Missing values and NaN are empty cells; infinite values are texts (``inf``). Raises
+    :class:`InputError` if a table has more rows than a sheet holds, or if there is no table."""
     if not tables:
         raise InputError("a workbook needs at least one table, got none")
     for name, table in tables.items():

@@ -76,10 +76,8 @@ def cluster_name(cell: object) -> str:
 
 def question_clusters(questions: Sequence[Question], roles: Sequence[str]) -> IntArray | None:
     """The number of the question that each row asks, (n,): rows with the same identity, or with the same ``cluster``,
-    ask one question. None if no two rows that calibrate or test do.
-
-    Questions without a published text are never the same.
-    """
+    ask one question. None if no two rows that calibrate or test do. Questions without a published text are never the
+    same."""
     asked = [(q.context.strip(), q.question.strip()) for q in questions]
     times = Counter(asked)
     texts = [

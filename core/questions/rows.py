@@ -35,10 +35,8 @@ def ending_of(name: str) -> str:
 
 def read_columns(path: Path) -> tuple[Columns, str]:
     """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`, and the encoding of a
-    text where it is a guess. Of a workbook the first table is read.
-
-    Raises :class:`InputError` for a file that is not there, is of another kind, or can't be read; it names the line.
-    """
+    text where it is a guess. Of a workbook the first table is read. Raises :class:`InputError` for a file that is not
+    there, is of another kind, or can't be read; it names the line."""
     if not ending_of(path.name):
         raise InputError(f"{path} is none of {', '.join(ENDINGS)}; give a file of one of these kinds")
     if not path.is_file():

@@ -14,11 +14,9 @@ PORTS = {"https": 443, "http": 80}
 
 
 def check(url: str, *, name: str, told_by: str = "") -> None:
-    """Raise :class:`InputError` for an address that is not fetched from; ``told_by`` is who redirected there.
-
-    Only https is used, and only hosts with public addresses. The one exception is the mirror of the settings
-    (``HEDGE_SHELF_MIRROR``), and only that host and port.
-    """
+    """Raise :class:`InputError` for an address that is not fetched from; ``told_by`` is who redirected there. Only
+    https is used, and only hosts with public addresses. The one exception is the mirror of the settings
+    (``HEDGE_SHELF_MIRROR``), and only that host and port."""
     begins = f"{name}: {told_by} redirects to" if told_by else f"{name}: the address is"
     check_readable(url, begins=begins)
     parts = urlsplit(url)

@@ -54,11 +54,9 @@ def bring(
     where: Mapping[str, Collection[str]] | None = None,
     progress: DownloadProgress | None = None,
 ) -> Brought:
-    """Bring in the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them.
-
-    Raises :class:`InputError` with one sentence if a file can't be had or read, and
-    :class:`~core.errors.RunCancelled` if a person cancelled; neither leaves anything half imported.
-    """
+    """Bring in the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them. Raises
+    :class:`InputError` with one sentence if a file can't be had or read, and :class:`~core.errors.RunCancelled` if a
+    person cancelled; neither leaves anything half imported."""
     told = progress or DownloadProgress()
     files = entry.chosen(only, where=where)
     told.total = size_of(files)
@@ -131,11 +129,9 @@ RECIPE_ROWS = 10_000
 
 
 def recipe_labels(file: ShelfFile) -> Path:
-    """Write the answers of a task whose published options were shuffled by a seed: the texts do not matter for it.
-
-    The right letters follow from the number of rows alone (:mod:`core.questions.recipes`), so nothing is downloaded;
-    the questions' texts are then not there.
-    """
+    """Write the answers of a task whose published options were shuffled by a seed: the texts do not matter for it. The
+    right letters follow from the number of rows alone (:mod:`core.questions.recipes`), so nothing is downloaded; the
+    questions' texts are then not there."""
     if file.address not in recipes.HALUEVAL:
         raise InputError(
             f"{file.path}: only {' and '.join(recipes.HALUEVAL)} have answers that a recipe gives, got {file.address!r}"

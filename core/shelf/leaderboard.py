@@ -48,11 +48,9 @@ def model_id(text: str) -> str:
 
 
 def of_model(text: str) -> Entry:
-    """The leaderboard's results of a model, by task (``values["task"]`` is a key of :data:`SUITES`).
-
-    Raises :class:`InputError` with one sentence for a text that is no model's id, a model that the leaderboard does not
-    have, one without a multiple-choice task, and a hub that can't be reached.
-    """
+    """The leaderboard's results of a model, by task (``values["task"]`` is a key of :data:`SUITES`). Raises
+    :class:`InputError` with one sentence for a text that is no model's id, a model that the leaderboard does not have,
+    one without a multiple-choice task, and a hub that can't be reached."""
     model = model_id(text)
     repository = f"{NAME}/{model.replace('/', '__')}-details"
     try:

@@ -110,11 +110,8 @@ class Source:
 @contextmanager
 def opened(path: Path, content: bytes | None = None) -> Iterator[Source]:
     """Open a file, or the ``content`` of one that a person knows as ``path``: unpacked if it is compressed, and in
-    UTF-8 if it is UTF-16 or UTF-32.
-
-    Other encodings show only while the text is read; :meth:`Source.decode` is for them.
-    Raises :class:`InputError` for a compressed file that is damaged or unpacks to too much.
-    """
+    UTF-8 if it is UTF-16 or UTF-32. Other encodings show only while the text is read; :meth:`Source.decode` is for
+    them. Raises :class:`InputError` for a compressed file that is damaged or unpacks to too much."""
     with path.open("rb") if content is None else io.BytesIO(content) as packed:
         compression = compression_of(packed.read(8))
         packed.seek(0)
@@ -228,11 +225,9 @@ def read_text(path: Path) -> tuple[str, str]:
 
 
 def looks_windows(content: bytes) -> bool:
-    """Whether text that is not UTF-8 is Windows-1252, which holds Latin-1, by all of its bytes above 0x7F.
-
-    Damaged UTF-8 has whole sequences of UTF-8 beside the damage, capitals with an accent within words (its first
-    bytes) or signs within words (its others). Cyrillic and Asian encodings have such letters side by side.
-    """
+    """Whether text that is not UTF-8 is Windows-1252, which holds Latin-1, by all of its bytes above 0x7F. Damaged
+    UTF-8 has whole sequences of UTF-8 beside the damage, capitals with an accent within words (its first bytes) or
+    signs within words (its others). Cyrillic and Asian encodings have such letters side by side."""
     try:
         content.decode("cp1252")
     except UnicodeDecodeError:

@@ -64,11 +64,9 @@ def widened(sheet: Sheet) -> Sheet:
 
 
 def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
-    """The rows of a column with an object for each option, by the beginning of its columns' names; else nothing.
-
-    An object has the option's letter and one figure, and may have its text. Tokens beside the letters, as servers list
-    them, are left out.
-    """
+    """The rows of a column with an object for each option, by the beginning of its columns' names; else nothing. An
+    object has the option's letter and one figure, and may have its text. Tokens beside the letters, as servers list
+    them, are left out."""
     cells = sheet.table[name]
     first = _items(cells[0].as_py()) if sheet.table.num_rows else None
     figure = next((str(key) for key in (first or [{}])[0] if _figure(str(key))), "")

@@ -178,10 +178,8 @@ def open_sheet(path: Path) -> Sheet:
 
 
 def open_sheets(path: Path) -> list[Sheet]:
-    """Read the tables of a file, which may be compressed: one, or one for each sheet of a workbook.
-
-    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
-    """
+    """Read the tables of a file, which may be compressed: one, or one for each sheet of a workbook. Raises
+    :class:`InputError` that names the file, the line, what was expected and what was found."""
     check_size(path)
     try:
         with opened(path) as source:

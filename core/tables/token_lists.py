@@ -42,11 +42,9 @@ def letter(token: str) -> str:
 
 
 def token_columns(sheet: Sheet, name: str) -> dict[str, pa.Array]:
-    """The columns of the letters' log-probabilities, and the two on all listed tokens; nothing for another column.
-
-    The options are the letters from A on that more than half of the rows list. Tokens that say the same letter, such as
-    "A" and " A", are added.
-    """
+    """The columns of the letters' log-probabilities, and the two on all listed tokens; nothing for another column. The
+    options are the letters from A on that more than half of the rows list. Tokens that say the same letter, such as "A"
+    and " A", are added."""
     if not NAMES.fullmatch(name.strip().lower()):
         return {}
     rows: list[dict[str, float]] = []

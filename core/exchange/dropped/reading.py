@@ -171,11 +171,9 @@ def _newest(runs: Sequence[FoundRun]) -> tuple[list[FoundRun], list[Refusal]]:
 
 
 def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refusal:
-    """The error with every file under the name that a person knows, and without the name at its beginning.
-
-    Raises :class:`MemoryError` where that is the cause, whatever the reader took it for (pyarrow's is an ArrowException
-    too): the process has reached its limit.
-    """
+    """The error with every file under the name that a person knows, and without the name at its beginning. Raises
+    :class:`MemoryError` where that is the cause, whatever the reader took it for (pyarrow's is an ArrowException too):
+    the process has reached its limit."""
     if isinstance(error.__cause__, MemoryError):
         raise MemoryError from error
     text = " ".join(filter(None, map(str.strip, str(error).split("\n"))))

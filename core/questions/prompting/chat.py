@@ -50,11 +50,9 @@ class LeftOutError(InputError):
 
 
 def render(tokenizer: ChatTokenizer, text: str, *, system: str = "") -> str:
-    """``text`` as a conversation up to and including the assistant's first word, with special tokens.
-
-    Raises :class:`InputError` if the model has no chat template, or if the template refuses the conversation or leaves
-    out a part of it.
-    """
+    """``text`` as a conversation up to and including the assistant's first word, with special tokens. Raises
+    :class:`InputError` if the model has no chat template, or if the template refuses the conversation or leaves out a
+    part of it."""
     if not getattr(tokenizer, "chat_template", None):
         raise InputError("the model has no chat template; ask it in the plain format (--format plain)")
     said = text.removesuffix(OPENING).rstrip()
