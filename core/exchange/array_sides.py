@@ -42,20 +42,22 @@ def sides(arrays: Arrays, path: Path) -> tuple[Arrays, tuple[Role, ...], int]:
             "out the others"
         )
     left_out = sum(_rows(arrays, own) for own in trained.values())
-    kept = {name: array for name, array in arrays.items() if not any(name in own.values() for own in named.values())}
+    rest_of_arrays = {
+        name: array for name, array in arrays.items() if not any(name in own.values() for own in named.values())
+    }
     if not others:
         return _by_words(arrays, path)
     if calibrating and testing:
         cal, test = others[calibrating[0]], others[testing[0]]
         if set(cal) & set(ROW_NUMBERS) & set(test):
-            return _by_numbers(kept, arrays, cal, test, path)
+            return _by_numbers(rest_of_arrays, arrays, cal, test, path)
         for rest in cal:
             if rest in test:
-                kept[rest or "values"] = _joined(arrays, cal[rest], test[rest], path)
-        return kept, _roles(_rows(arrays, cal), _rows(arrays, test)), left_out
+                rest_of_arrays[rest or "values"] = _joined(arrays, cal[rest], test[rest], path)
+        return rest_of_arrays, _roles(_rows(arrays, cal), _rows(arrays, test)), left_out
     if trained:  # the only other side is split as any file
         (own,) = others.values()
-        return kept | {rest or "values": arrays[name] for rest, name in own.items()}, (), left_out
+        return rest_of_arrays | {rest or "values": arrays[name] for rest, name in own.items()}, (), left_out
     return _by_words(arrays, path)
 
 

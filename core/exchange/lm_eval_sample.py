@@ -146,30 +146,33 @@ def _requests(row: dict[str, Any], where: str) -> tuple[list[str], list[str]]:
         ]
     if not isinstance(arguments, list) or not arguments:
         raise InputError(f"{where}: expected the requests in 'arguments', found {shown(arguments)}")
-    if any(isinstance(one, (list, tuple)) and len(one) > 1 and isinstance(one[1], dict) for one in arguments):
+    if any(
+        isinstance(request, (list, tuple)) and len(request) > 1 and isinstance(request[1], dict)
+        for request in arguments
+    ):
         raise InputError(
             f"{where}: expected the log-likelihoods of options, found a generation task; only tasks of "
             "output_type multiple_choice say how probable each option is"
         )
-    if not all(isinstance(one, (list, tuple)) and len(one) >= 2 for one in arguments):
+    if not all(isinstance(request, (list, tuple)) and len(request) >= 2 for request in arguments):
         raise InputError(f"{where}: expected (prompt, option) pairs in 'arguments', found {shown(arguments[0])}")
-    return [str(one[0]) for one in arguments], [str(one[1]) for one in arguments]
+    return [str(request[0]) for request in arguments], [str(request[1]) for request in arguments]
 
 
 def _likelihoods(row: dict[str, Any], where: str) -> list[float]:
-    found: Any = row.get("filtered_resps") or row.get("resps")
-    if not isinstance(found, list):
-        raise InputError(f"{where}: expected a list of log-likelihoods in 'resps', found {shown(found)}")
+    responses: Any = row.get("filtered_resps") or row.get("resps")
+    if not isinstance(responses, list):
+        raise InputError(f"{where}: expected a list of log-likelihoods in 'resps', found {shown(responses)}")
     values = []
-    for one in found:
-        while isinstance(one, list) and len(one) == 1 and isinstance(one[0], list):
-            one = one[0]
-        if not (isinstance(one, list) and len(one) == 2):
+    for response in responses:
+        while isinstance(response, list) and len(response) == 1 and isinstance(response[0], list):
+            response = response[0]
+        if not (isinstance(response, list) and len(response) == 2):
             raise InputError(
-                f"{where}: expected [log-likelihood, greedy] for each option, found {shown(one)}; generation and "
+                f"{where}: expected [log-likelihood, greedy] for each option, found {shown(response)}; generation and "
                 "rolling tasks do not say how probable each option is"
             )
-        values.append(number(one[0], where, "a log-likelihood"))
+        values.append(number(response[0], where, "a log-likelihood"))
     return values
 
 
@@ -238,15 +241,15 @@ def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...
         return tuple(text.lstrip("\n") or text for text in choices)
     k = len(choices)
     for name in _fields(tuple(doc), "options"):
-        found = doc[name]
-        if isinstance(found, dict):
-            found = found.get("text", [found[letter] for letter in LETTERS[:k] if letter in found])
-        if isinstance(found, list) and len(found) == k:
-            return without_marks(tuple(map(str, found)))
-    found = next(([doc[name] for name in run] for run in option_runs(doc) if len(run) == k), None)
-    if not found and isinstance(doc.get("input"), str):
-        found = _listed(doc["input"], choices)
-    return tuple(str(text) for text in found) if found and len(found) == k else tuple(choices)
+        options = doc[name]
+        if isinstance(options, dict):
+            options = options.get("text", [options[letter] for letter in LETTERS[:k] if letter in options])
+        if isinstance(options, list) and len(options) == k:
+            return without_marks(tuple(map(str, options)))
+    options = next(([doc[name] for name in run] for run in option_runs(doc) if len(run) == k), None)
+    if not options and isinstance(doc.get("input"), str):
+        options = _listed(doc["input"], choices)
+    return tuple(str(text) for text in options) if options and len(options) == k else tuple(choices)
 
 
 def _listed(text: str, choices: Sequence[str]) -> list[str]:
@@ -255,8 +258,8 @@ def _listed(text: str, choices: Sequence[str]) -> list[str]:
     >>> _listed("Which?\\nOptions:\\n(A) One\\n(B) Two", ["(A)", "(B)", "(C)"])
     ['One', 'Two', '(C)']
     """
-    found = dict(re.findall(r"(?m)^\(([A-Z])\) (.+)$", text))
-    return [found.get(choice.strip().strip("()"), choice) for choice in choices]
+    texts = dict(re.findall(r"(?m)^\(([A-Z])\) (.+)$", text))
+    return [texts.get(choice.strip().strip("()"), choice) for choice in choices]
 
 
 def _letter_mass(own: FloatArray) -> float:

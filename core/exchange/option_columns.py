@@ -141,11 +141,11 @@ def _marks(name: str) -> Iterator[tuple[str, int]]:
 
 def _runs(names: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Names that differ in a letter or number alone, which run from the first on; with the words around it."""
-    found: dict[str, dict[int, str]] = {}
+    places_by_words: dict[str, dict[int, str]] = {}
     for name in names:
         for words, place in _marks(name):
-            found.setdefault(words, {}).setdefault(place, name)
-    for words, places in found.items():
+            places_by_words.setdefault(words, {}).setdefault(place, name)
+    for words, places in places_by_words.items():
         k = next(i for i in range(len(places) + 1) if i not in places)
         if k >= 2:
             yield words[1:], tuple(places[i] for i in range(k))

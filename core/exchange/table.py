@@ -87,8 +87,8 @@ def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list
     :class:`InputError` as :func:`read` does."""
     parts = [widened(tallied(open_sheets(path)[0])) for path in paths]
     parts = [part.part(np.ones(part.table.num_rows, dtype=np.bool_), part.names) for part in parts]  # with their lines
-    told = replace(columns, split="split") if columns and not columns.partial else columns
-    ids = (told if told and not told.partial else recognise(parts[0])).id
+    named = replace(columns, split="split") if columns and not columns.partial else columns
+    ids = (named if named and not named.partial else recognise(parts[0])).id
     again = bool(ids) and bool(set(parts[0].texts(ids)).intersection(*(part.texts(ids) for part in parts[1:])))
     tables = []
     for part in parts:
@@ -106,7 +106,7 @@ def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list
             table=pa.concat_tables(tables, promote_options="permissive"),
             lines=tuple(line for part in parts for line in part.lines or ()),
         )
-        runs = _read_sheet(whole, told, fingerprint_of(*paths))
+        runs = _read_sheet(whole, named, fingerprint_of(*paths))
     except pa.ArrowException as error:
         raise InputError(f"{paths[0]}: expected the same kinds of columns in {paths[-1].name}, found others") from error
     except InputError:
@@ -237,9 +237,9 @@ def _read_as(
     if bounded:
         values += f" (some letters are not listed in {bounded:,} rows, and have upper bounds)"
     repeated = 0
-    if run.provenance["texts"] and len({one.question for one in run.questions}) < len(run.questions):
-        asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
-        repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
+    if run.provenance["texts"] and len({question.question for question in run.questions}) < len(run.questions):
+        keys = [(question.context, question.question, question.options, question.label) for question in run.questions]
+        repeated = repeats(list(zip(keys, map(bytes, cells.values[rows]), strict=True)))
     encoding = f"in {sheet.encoding}" if sheet.encoding else ""
     return line(run.questions, read.words, values, encoding, repeated=repeated, left_out=left_out)
 
@@ -463,6 +463,6 @@ def _roles(
             f"{sheet.path}: expected questions that calibrate and questions that test in {columns.split!r}, found only "
             f"{', '.join(sorted(set(roles)))}"
         )
-    kept = counted_once(roles, questions) if texts.questions else tuple(roles)
-    check_split(questions, kept, sheet.path)
-    return kept
+    counted = counted_once(roles, questions) if texts.questions else tuple(roles)
+    check_split(questions, counted, sheet.path)
+    return counted

@@ -184,12 +184,12 @@ def recognised_values(values: FloatArray) -> str:
     return "logits"
 
 
-def refined(said: str, seen: str) -> str:
+def refined(named: str, seen: str) -> str:
     """What the cells are, by what the columns' names say and what the cells look like. Names can't tell probabilities,
     per cent and next-token probabilities apart, nor logits from log-probabilities; the cells can."""
-    if said == "probabilities" and seen in SHARES:
+    if named == "probabilities" and seen in SHARES:
         return seen
-    return said or seen
+    return named or seen
 
 
 def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> tuple[LogitArray, FloatArray | None]:

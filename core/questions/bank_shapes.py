@@ -292,11 +292,11 @@ def _in_questions(questions: list[str]) -> tuple[list[str], Options] | None:
     texts, options = [], []
     for whole in questions:
         begin = FIRST_OPTION.search(whole)
-        found = split_text(ANSWER_FOLLOWS.sub("", whole[begin.start() :]).strip()) if begin else ()
-        if begin is None or not whole[: begin.start()].strip() or len(found) < 2 or not all(found):
+        pieces = split_text(ANSWER_FOLLOWS.sub("", whole[begin.start() :]).strip()) if begin else ()
+        if begin is None or not whole[: begin.start()].strip() or len(pieces) < 2 or not all(pieces):
             return None
         texts.append(OPTIONS_ANNOUNCED.sub("", whole[: begin.start()]).strip())
-        options.append(found)
+        options.append(pieces)
     return (texts, Options(options, remark="options from the questions")) if texts and all(texts) else None
 
 
@@ -363,8 +363,8 @@ def option_runs(names: Iterable[str]) -> list[tuple[str, ...]]:
     runs: dict[str, dict[int, str]] = {}
     for name in names:
         plain = plain_name(name)
-        if found := re.fullmatch(r"(.*?)(\d{1,2})", plain):
-            begin, place = f"{found[1]}#", int(found[2])
+        if numbered := re.fullmatch(r"(.*?)(\d{1,2})", plain):
+            begin, place = f"{numbered[1]}#", int(numbered[2])
         elif plain:
             begin, place = f"{plain[:-1]}@", ord(plain[-1]) - ord("a")
         else:
@@ -387,9 +387,9 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
     list_name = first(others, WRONG_NAMES)
     begins = tuple(plain_name(begin) for begin in WRONG_BEGINNINGS)
     numbered = sorted(
-        (int(found[2]), name)
+        (int(numbered_name[2]), name)
         for name in others
-        if (found := re.fullmatch(r"(.*?)(\d{1,2})", plain_name(name))) and found[1] in begins
+        if (numbered_name := re.fullmatch(r"(.*?)(\d{1,2})", plain_name(name))) and numbered_name[1] in begins
     )
     own = tuple(name for _, name in numbered) or tuple(matching(others, WRONG_BEGINNINGS)[:1])
     if not right or not (list_name or own):
@@ -648,11 +648,11 @@ def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
     )
 
 
-def named_by_text(made: Parts) -> bool:
+def named_by_text(bank: Parts) -> bool:
     """Whether a field of answers has the text of one of its row's options in every row, as no model's figures have."""
-    for cells in made.answers.values():
+    for cells in bank.answers.values():
         given = [
-            (_text(cell), row) for cell, row in zip(cells, made.options.texts, strict=True) if not is_missing(cell)
+            (_text(cell), row) for cell, row in zip(cells, bank.options.texts, strict=True) if not is_missing(cell)
         ]
         if given and all(cell in row for cell, row in given) and not all(PLACE.fullmatch(cell) for cell, _ in given):
             return True

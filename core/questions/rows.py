@@ -71,13 +71,13 @@ def read_dataset(location: str, *, configuration: str | None, split: str, revisi
     import datasets
 
     try:
-        found = datasets.load_dataset(location, configuration, split=split, revision=revision)
+        rows = datasets.load_dataset(location, configuration, split=split, revision=revision)
     except Exception as error:  # the hub client raises its transport's own errors, whichever that is
         reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise InputError(
             f"data set {location!r} can't be loaded ({reason}); check the network, or give its file with TASK@FILE"
         ) from error
-    return [dict(row) for row in found]
+    return [dict(row) for row in rows]
 
 
 def download(repository: str, name: str) -> Path:

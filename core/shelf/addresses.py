@@ -73,10 +73,10 @@ def _private(host: str, url: str) -> bool:
     if uses_proxy(url):  # the proxy resolves the name, and this machine may not be able to
         return False
     try:
-        found = socket.getaddrinfo(host, urlsplit(url).port or 443, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, urlsplit(url).port or 443, type=socket.SOCK_STREAM)
     except OSError:
         return False  # the download says that the host can't be reached
-    return any(_is_private(str(one[4][0])) for one in found)
+    return any(_is_private(str(info[4][0])) for info in infos)
 
 
 def _is_private(address: str) -> bool:

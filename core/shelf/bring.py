@@ -57,22 +57,22 @@ def bring(
     """Bring in the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them. Raises
     :class:`InputError` with one sentence if a file can't be had or read, and :class:`~core.errors.RunCancelled` if a
     person cancelled; neither leaves anything half imported."""
-    told = progress or DownloadProgress()
+    download = progress or DownloadProgress()
     files = entry.chosen(only, where=where)
-    told.total = size_of(files)
+    download.total = size_of(files)
     quotas.check_disk(size_of([file for file in files if not _is_here(file)]))
     with _alone(), tempfile.TemporaryDirectory(prefix="hedge-shelf-") as folder:
         try:
-            kept = [(file, _fetched(file, told)) for file in files]
+            fetched = [(file, _fetched(file, download)) for file in files]
         except UnreachableError as error:
             raise UnreachableError(f"{error}; {_here_of(files)}") from error
-        told.begin(entry.title, "importing")
+        download.begin(entry.title, "importing")
         laid = Path(folder) / entry.name
         scratch = Path(folder) / "unpacked"
         scratch.mkdir()
-        for file, path in kept:
+        for file, path in fetched:
             cache.laid_out(path, laid / file.path)
-        results = [laid / file.path for file, _ in kept if not file.published]
+        results = [laid / file.path for file, _ in fetched if not file.published]
         # Files of the shelf are larger than uploads, and most of them have a known hash.
         reading = DropApart(
             results,
@@ -80,15 +80,15 @@ def bring(
             name=lambda path: path.relative_to(laid).as_posix(),
             limits=default_limits(memory_gb=MEMORY_GB, seconds=SECONDS),
         ).read()
-        runs = _runs(entry, reading, [file.path for file, _ in kept])
-        told.begin(entry.title, "recomputing")
+        runs = _runs(entry, reading, [file.path for file, _ in fetched])
+        download.begin(entry.title, "recomputing")
         imported = ImportedResults(
             runs=runs,
             juries=[found.jury for found in reading.juries],
-            files={file.path: path for file, path in kept},
+            files={file.path: path for file, path in fetched},
         )
         figures = recompute(entry.figures, entry.figure_options, imported)
-        told.check()
+        download.check()
         before = [stored_as(run) for run in runs]
         save(run for run, name in zip(runs, before, strict=True) if not name)
         juries = tuple(_keep(entry, found) for found in reading.juries)
@@ -98,7 +98,7 @@ def bring(
         existed=tuple(name for name in before if name),
         juries=juries,
         figures=figures,
-        fetched=told.fetched,
+        fetched=download.fetched,
         refused=tuple((name, sentence) for sentence, names in refusals(reading) for name in names),
     )
 
@@ -138,8 +138,8 @@ def recipe_labels(file: ShelfFile) -> Path:
         )
     about, right, wrong = recipes.HALUEVAL[file.address]
     rows = [{about: str(i), right: f"right {i}", wrong: f"wrong {i}"} for i in range(RECIPE_ROWS)]
-    made = recipes.build(file.address, rows, place=file.path).questions
-    labels = [{"id": i, "answer": LETTERS[question.label]} for i, question in enumerate(made)]
+    questions = recipes.build(file.address, rows, place=file.path).questions
+    labels = [{"id": i, "answer": LETTERS[question.label]} for i, question in enumerate(questions)]
     address = f"recipe:{file.address}:{RECIPE_ROWS}"
     part = cache.part_path(address)
     part.write_text(json.dumps({"labels": labels}), encoding="utf-8")
@@ -150,8 +150,8 @@ def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[Imported
     """The runs under the entry's names. Raises :class:`InputError` if a file of the entry can't be read. Files inside
     its archives may be anything."""
     refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
-    refused += [(name, "its columns do not say what they are") for one in reading.unmapped for name in one.names]
-    own = next((one for one in refused if one[0] in paths), None)
+    refused += [(name, "its columns do not say what they are") for table in reading.unmapped for name in table.names]
+    own = next((table for table in refused if table[0] in paths), None)
     if own is None and not reading.runs and not reading.juries:
         own = refused[0] if refused else (entry.title, "no results were found in its files")
     if own is not None:
@@ -177,10 +177,10 @@ def _keep(entry: Entry, found: FoundJury) -> str:
 
 def _here_of(files: Sequence[ShelfFile]) -> str:
     """How much of what was asked for needs no network."""
-    found = here(files)
-    if not found:
+    count = here(files)
+    if not count:
         return "none of its files is here yet"
-    return f"{found} of its {len(files)} files {'is' if found == 1 else 'are'} here already and can be brought in alone"
+    return f"{count} of its {len(files)} files {'is' if count == 1 else 'are'} here already and can be brought in alone"
 
 
 def here(files: Sequence[ShelfFile]) -> int:

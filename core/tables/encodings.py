@@ -137,7 +137,7 @@ def _in_utf8(source: Source) -> Source:
 
 def compression_of(head: bytes) -> str:
     """How a single compressed file is packed, a name of :data:`COMPRESSIONS`; empty for others."""
-    return next((name for name, of in COMPRESSIONS.items() if head.startswith(of.begin)), "")
+    return next((name for name, compression in COMPRESSIONS.items() if head.startswith(compression.begin)), "")
 
 
 def unpacked(packed: IO[bytes], compression: str) -> Iterator[bytes]:

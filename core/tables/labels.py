@@ -350,7 +350,7 @@ def _above_shuffled(picks: IntArray, labels: IntArray) -> float:
         return 0.0
     k = int(max(picks.max(), labels.max())) + 1
     a, b = (np.bincount(values, minlength=k).astype(np.float64) for values in (picks, labels))
-    both = a * b
-    total = float(both.sum())
-    variance = total / n + (total**2 - float((both * (a + b - 1)).sum())) / (n * (n - 1)) - (total / n) ** 2
+    products = a * b
+    total = float(products.sum())
+    variance = total / n + (total**2 - float((products * (a + b - 1)).sum())) / (n * (n - 1)) - (total / n) ** 2
     return float((picks == labels).sum() - total / n) / math.sqrt(variance) if variance > 1e-9 else 0.0

@@ -95,9 +95,9 @@ class Sheet:
             lines = tuple(range(1, len(rows) + 1))
         elif lines is None:
             within = np.zeros(len(rows), dtype=np.int64)  # line ends within each row's cells
-            for one in self.table.columns:
-                if pa.types.is_string(one.type) or pa.types.is_large_string(one.type):
-                    within += pc.fill_null(pc.count_substring(one, "\n"), 0).to_numpy()
+            for column in self.table.columns:
+                if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+                    within += pc.fill_null(pc.count_substring(column, "\n"), 0).to_numpy()
             lines = tuple((2 + self.skipped + np.arange(len(rows)) + np.cumsum(within) - within).tolist())
         table = self.table.select(list(columns)).filter(pa.array(rows))
         nested = {
@@ -255,9 +255,9 @@ def _csv(source: Source, head: bytes) -> Sheet:
     except (pa.ArrowException, OSError, ValueError) as error:
         if _decoded_again(source):
             return _csv(source, source.head(HEAD))
-        said = " ".join(str(error).split())[:160]
+        problem = " ".join(str(error).split())[:160]
         failed = InputError(
-            f"{path}: expected {len(names)} columns of UTF-8 text in every line, but reading them failed: {said}"
+            f"{path}: expected {len(names)} columns of UTF-8 text in every line, but reading them failed: {problem}"
         )
         failed.__cause__ = error
         table, short = _uneven_table(source, names, delimiter, skipped, failed)
@@ -373,13 +373,13 @@ def _workbook(source: Source) -> list[Sheet]:
             )
         source.file.seek(0)
         book = load_workbook(source.file, read_only=True, data_only=True)  # of a path, openpyxl asks the ending
-        found = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
+        worksheets = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
         book.close()
     except InputError:
         raise
     except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise what they like
         raise InputError(f"{path}: expected a whole workbook (XLSX), found none ({type(error).__name__})") from error
-    sheets = [sheet for sheet in found if sheet is not None]
+    sheets = [sheet for sheet in worksheets if sheet is not None]
     if not sheets:
         raise InputError(f"{path}: expected a sheet with a row of names and rows below it, found none")
     return sheets

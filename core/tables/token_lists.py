@@ -100,8 +100,8 @@ def _listed(value: Any, depth: int) -> dict[str, float] | None:
         if all(isinstance(figure, (int, float)) and not isinstance(figure, bool) for figure in value.values()):
             return {str(token): float(figure) for token, figure in value.items() if math.isfinite(figure)}
         for key in LIST_KEYS:
-            if isinstance(value.get(key), (dict, list)) and (found := _listed(value[key], depth - 1)) is not None:
-                return found
+            if isinstance(value.get(key), (dict, list)) and (tokens := _listed(value[key], depth - 1)) is not None:
+                return tokens
         return None
     if not isinstance(value, list):
         return None

@@ -78,7 +78,7 @@ class Reading:
     @property
     def unmapped(self) -> tuple[TableHeader, ...]:
         """Tables whose columns a person has to name."""
-        return tuple(one for one in self.tables if one.columns is None)
+        return tuple(table for table in self.tables if table.columns is None)
 
 
 def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
@@ -98,13 +98,13 @@ def in_shared_tasks(reading: Reading) -> Reading:
 def refusals(reading: Reading, *, unclear: bool = True) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each reason why files become nothing, with the names of those files. Without ``unclear``, files that a person is
     asked about are left out."""
-    said: dict[str, list[str]] = {}
+    names_by_sentence: dict[str, list[str]] = {}
     for refusal in reading.refused:
         if refusal.undecided and not unclear:
             continue
-        said.setdefault(refusal.sentence, []).append(refusal.name)
+        names_by_sentence.setdefault(refusal.sentence, []).append(refusal.name)
     for found in reading.elsewhere:
         if not KINDS[found.kind].place and (found.kind != UNCLEAR or unclear):
-            said.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
-    for sentence, names in said.items():
+            names_by_sentence.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
+    for sentence, names in names_by_sentence.items():
         yield sentence, tuple(names)
