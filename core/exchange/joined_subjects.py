@@ -102,8 +102,10 @@ def _joined(runs: Sequence[ImportedRun], benchmark: str) -> ImportedRun:
         for question in run.questions
     )
     k = max(run.scored.logits.shape[1] for run in runs)
-    batches = [replace(run.scored, ids=tuple(name(subject, one) for one in run.scored.ids)) for run, subject in pairs]
-    scored = joined(batches, [one for batch in batches for one in batch.ids], k=k)
+    batches = [
+        replace(run.scored, ids=tuple(name(subject, row_id) for row_id in run.scored.ids)) for run, subject in pairs
+    ]
+    scored = joined(batches, [row_id for batch in batches for row_id in batch.ids], k=k)
     given = [batch.probabilities for batch in batches if batch.probabilities is not None]
     if len(given) == len(batches):
         scored = replace(

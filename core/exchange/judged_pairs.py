@@ -123,7 +123,7 @@ def read_annotators(pairs: Path) -> ReadJury:
     jurors = {
         f"annotator {i + 1}": {pair.id: chance[votes[i]] for pair, votes in voted} for i in range(len(ANNOTATORS))
     }
-    jury = _jury([one for one, _ in voted], jurors)
+    jury = _jury([judged for judged, _ in voted], jurors)
     note = "The truth is these annotators' own majority, so their accuracy is high by construction."
     return ReadJury(jury.judgements, (note, *jury.notes), name="annotators")
 
@@ -182,27 +182,29 @@ def read_alpaca_eval(paths: Sequence[Path]) -> ReadJury:
     """The jury of annotators of one model's answers. The pairs are those that every annotator has."""
     preferences: dict[str, dict[tuple[str, str, str], float]] = {}
     for path in paths:
-        of = preferences.setdefault(path.parent.name, {})
+        values_by_pair = preferences.setdefault(path.parent.name, {})
         for where, row in _rows(path):
             if row.get("preference") is None:
                 continue
             preference = number(row["preference"], where, "a preference")
             if not 1 <= preference <= 2:
                 raise InputError(f"{where}: expected a preference from 1 to 2, found {preference:g}")
-            of[str(row.get("instruction")), str(row.get("output_1")), str(row.get("output_2"))] = 2 - preference
+            values_by_pair[str(row.get("instruction")), str(row.get("output_1")), str(row.get("output_2"))] = (
+                2 - preference
+            )
     if ALPACA_TRUTH not in preferences or len(preferences) < 3:
         raise InputError(
             f"{paths[0].parents[1]}: expected annotations of {ALPACA_TRUTH}, which count as the truth, and of two "
             f"other annotators of the same model, found {', '.join(preferences)}"
         )
-    shared = [key for key in preferences[ALPACA_TRUTH] if all(key in of for of in preferences.values())]
+    shared = [key for key in preferences[ALPACA_TRUTH] if all(key in values for values in preferences.values())]
     pairs = [
         JudgedPair(str(i + 1), *key, first_is_better=None if (p := preferences[ALPACA_TRUTH][key]) == 0.5 else p > 0.5)
         for i, key in enumerate(shared)
     ]
     jurors = {
-        name: {pair.id: of[key] for pair, key in zip(pairs, shared, strict=True)}
-        for name, of in preferences.items()
+        name: {pair.id: values_by_pair[key] for pair, key in zip(pairs, shared, strict=True)}
+        for name, values_by_pair in preferences.items()
         if name != ALPACA_TRUTH
     }
     jury = _jury(pairs, jurors)

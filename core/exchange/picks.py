@@ -216,7 +216,7 @@ def _lists(sheet: Sheet) -> _Answers | None:
         plain = plain_name(name)
         if plain not in known | doubtful:
             continue
-        rows = _parted(sheet.table[name].to_pylist(), is_count=plain in {plain_name(one) for one in COUNT_LISTS})
+        rows = _parted(sheet.table[name].to_pylist(), is_count=plain in {plain_name(counts) for counts in COUNT_LISTS})
         if rows is None or (plain in doubtful and not _repeat_themselves([[c for c, _ in row] for row in rows])):
             continue
         if _look_like_picks(sheet, [[cell for cell, _ in row] for row in rows]):
@@ -569,7 +569,7 @@ def counts_of_array(
     :class:`InputError` if neither the name of the array nor its numbers say which of them it is."""
     plain = plain_name(name)
     lists = {plain_name(f"{word}{end}") for word in (*OF_SAMPLES, *OF_OPTIONS_TOO) for end in ("", "s")}
-    if plain not in {plain_name(one) for one in COUNT_LISTS}:
+    if plain not in {plain_name(counts) for counts in COUNT_LISTS}:
         sums = values.sum(axis=1)
         if plain in lists:
             known = np.concatenate([values[values >= 0], labels])

@@ -245,13 +245,13 @@ def _read_as(
 
 
 def _figures(
-    sheet: Sheet, columns: Columns, texts: _Texts, told: str
+    sheet: Sheet, columns: Columns, texts: _Texts, kind_named: str
 ) -> tuple[OptionCells, Labels, LogitArray, FloatArray | None, FloatArray]:
     """The options' cells, the labels, the logits and the probabilities that the cells become, and how many picks they
     are made of (NaN: none). Where a label names an option whose log-probability is missing, missing letters are options
     that are not listed."""
-    cells = option_cells(sheet, columns, told=told)
-    if cells.kind == "logits" and not told and not columns.values:
+    cells = option_cells(sheet, columns, told=kind_named)
+    if cells.kind == "logits" and not kind_named and not columns.values:
         check_not_counts(cells.values, sheet.path)
     for _ in range(2):
         probabilities: FloatArray | None
@@ -271,7 +271,7 @@ def _figures(
         except InputError:
             if cells.kind not in LISTED or cells.bounds is not None or (cells.counts == len(columns.options)).all():
                 raise
-            cells = option_cells(sheet, columns, told=told, whole=True)
+            cells = option_cells(sheet, columns, told=kind_named, whole=True)
     raise AssertionError("the second round returns or raises")
 
 

@@ -116,25 +116,25 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     return replace(known, options=options.options, label=label, values=options.kind, texts=options.texts)
 
 
-def resolved(sheet: Sheet, told: Columns) -> Columns:
+def resolved(sheet: Sheet, named: Columns) -> Columns:
     """Which column is what in a table whose columns a person named, all of them or some (``partial``). Raises
     :class:`InputError` for a column that is not there, and as :func:`recognise` does."""
-    if not told.partial:
-        return checked(sheet, told)
-    if not told.options:
-        seen = recognise(sheet, label=told.label)
-        return checked(sheet, replace(seen, values=told.values or seen.values, label_from=told.label_from))
-    known = _others(sheet, (*told.options, told.label))
-    texts = text_option_columns(_words(sheet, told.options), len(told.options))
+    if not named.partial:
+        return checked(sheet, named)
+    if not named.options:
+        seen = recognise(sheet, label=named.label)
+        return checked(sheet, replace(seen, values=named.values or seen.values, label_from=named.label_from))
+    known = _others(sheet, (*named.options, named.label))
+    texts = text_option_columns(_words(sheet, named.options), len(named.options))
     return checked(
         sheet,
         replace(
             known,
-            options=told.options,
-            label=told.label,
-            values=told.values,
-            label_from=told.label_from,
-            texts=texts if len(texts) == len(told.options) and not set(texts) & {*told.options} else (),
+            options=named.options,
+            label=named.label,
+            values=named.values,
+            label_from=named.label_from,
+            texts=texts if len(texts) == len(named.options) and not set(texts) & {*named.options} else (),
         ),
     )
 

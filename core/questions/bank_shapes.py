@@ -202,19 +202,19 @@ def parts(columns: Columns) -> Parts:
     if not names:
         raise InputError("it holds no questions")
     may_ask = [name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])]
-    asked = next((name for name in may_ask if not _is_number(columns[name])), next(iter(may_ask), ""))
-    context = _context(columns, asked)
-    context = context or ("" if asked else _joined_context(columns))
+    question_column = next((name for name in may_ask if not _is_number(columns[name])), next(iter(may_ask), ""))
+    context = _context(columns, question_column)
+    context = context or ("" if question_column else _joined_context(columns))
     hypothesis = next((name for name in matching(names, HYPOTHESIS_NAMES) if name != context), "")
-    taken = {asked, context, hypothesis}
+    taken = {question_column, context, hypothesis}
     options = _options(columns, taken)
-    questions = _questions(columns, asked, context, hypothesis)
+    questions = _questions(columns, question_column, context, hypothesis)
     if questions and (options is None or _are_letters(options)) and (inside := _in_questions(questions)):
         questions, options = inside
     taken |= set(options.names) if options else set()
     answers = {name: columns[name] for name in matching(names, LABEL_NAMES) if name not in taken}
     if options is None:
-        options = _own_words(columns, answers, asked or hypothesis)
+        options = _own_words(columns, answers, question_column or hypothesis)
     if questions is None:
         raise InputError(f"expected a question, found the columns {listed(names)}")
     contexts = _stripped(columns[context]) if context else [""] * len(questions)
@@ -245,15 +245,15 @@ def _stripped(cells: Sequence[Any]) -> list[str]:
         return [_text(cell) for cell in cells]
 
 
-def _context(columns: Columns, asked: str) -> str:
+def _context(columns: Columns, question_column: str) -> str:
     """The field of what questions are about; a prompt that repeats the question is none."""
     for name in matching(columns, CONTEXT_NAMES):
         cells = columns[name]
-        if name == asked or (isinstance(cells[0], (int, float)) and _is_number(cells)):
+        if name == question_column or (isinstance(cells[0], (int, float)) and _is_number(cells)):
             continue
-        if not asked:
+        if not question_column:
             return name
-        pairs = [(_text(cell), _text(q)) for cell, q in zip(cells[:1000], columns[asked][:1000], strict=True)]
+        pairs = [(_text(cell), _text(q)) for cell, q in zip(cells[:1000], columns[question_column][:1000], strict=True)]
         if 2 * sum(bool(text) and question in text for text, question in pairs) <= len(pairs):
             return name
     return ""
@@ -270,9 +270,9 @@ def _joined_context(columns: Columns) -> str:
     return ""
 
 
-def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> list[str] | None:
-    if asked:
-        texts = _stripped(columns[asked])
+def _questions(columns: Columns, question_column: str, context: str, hypothesis: str) -> list[str] | None:
+    if question_column:
+        texts = _stripped(columns[question_column])
         if {text.lower() for text in set(texts)} <= set(CAUSE_OR_EFFECT):
             return [CAUSE_OR_EFFECT[text.lower()] for text in texts]
         if hypothesis:
@@ -327,9 +327,9 @@ def _in_turn(columns: Columns, names: Sequence[str]) -> Options | None:
     such set of them and a field of answers names one of its columns in every row."""
     runs: dict[tuple[str, str], dict[str, str]] = {}
     for name in names:
-        for found in IN_TURN_NAME.finditer(name):
-            around = (name[: found.start()].lower(), name[found.end() :].lower())
-            runs.setdefault(around, {}).setdefault(found[0].upper(), name)
+        for match in IN_TURN_NAME.finditer(name):
+            around = (name[: match.start()].lower(), name[match.end() :].lower())
+            runs.setdefault(around, {}).setdefault(match[0].upper(), name)
     sets = set()
     for places in runs.values():
         for marks in (LETTERS, [str(i) for i in range(100)], [str(i) for i in range(1, 100)]):
@@ -421,12 +421,12 @@ def _with_first_at(texts: Texts, row: int) -> Texts:
     return (*texts[1 : place + 1], *texts[:1], *texts[place + 1 :])
 
 
-def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
+def _own_words(columns: Columns, answers: Columns, question_column: str) -> Options:
     """Options of questions whose answers name them: yes and no, or whether a statement follows."""
     for cells in [] if len(answers) > 1 else answers.values():  # a label beside an answer may say whether it is right
         given = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
         words = next((options for options in ANSWER_WORDS if given and given <= set(options)), ())
-        if words and asked:
+        if words and question_column:
             places = {word: place for place, word in enumerate(words)}
             if words == ("true", "false") and all(isinstance(cell, bool) or cell is None for cell in cells):
                 words = ("yes", "no")

@@ -243,21 +243,21 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
     keys: set[tuple[str, str, Texts, int]] = set()
     numbers: dict[str, int] = {}
     are_columns = len(bank.options.names) > 1
-    for row, (asked, context, texts, label) in enumerate(
+    for row, (question, context, texts, label) in enumerate(
         zip(bank.questions, bank.contexts, options, rows.labels, strict=True)
     ):
-        if row in unfit or not (asked or any(texts)):  # an empty line
+        if row in unfit or not (question or any(texts)):  # an empty line
             continue
         if not all(texts):
             texts, label = _without_gaps(texts, label, are_columns=are_columns)
-        if not asked or not len(set(texts)) == len(texts) > 1 or not all(texts) or len(texts) > len(LETTERS):
-            unfit[row] = _reason(asked, texts, label)
+        if not question or not len(set(texts)) == len(texts) > 1 or not all(texts) or len(texts) > len(LETTERS):
+            unfit[row] = _reason(question, texts, label)
             continue
         if label < 0:
             unanswered += 1
             continue
         name = str(ids[row] or f"{stem}-{row + 1}")
-        key = (context, asked, texts, label)
+        key = (context, question, texts, label)
         if key in keys:
             if not ids[row] or name in numbers:
                 again += 1
@@ -270,7 +270,7 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
             raise InputError(f"{path}, question {row + 1}: the id {name[:80]!r} is that of question {numbers[name]}")
         numbers[name] = row + 1
         cluster = cluster_name(clusters[row]) if clusters[row] is not None else ""
-        questions.append(Question(name, TASK, str(groups[row] or ""), context, asked, texts, label, cluster))
+        questions.append(Question(name, TASK, str(groups[row] or ""), context, question, texts, label, cluster))
     if len(unfit) > MOST_UNFIT * n:
         row = min(unfit)
         raise InputError(f"{path}, question {row + 1}: {_sentence(unfit[row], bank, row, options[row])}")
@@ -296,8 +296,8 @@ def _without_gaps(texts: Texts, label: int, *, are_columns: bool) -> tuple[Texts
     return there, sum(map(bool, texts[:label])) if 0 <= label < len(texts) and texts[label] else -1
 
 
-def _reason(asked: str, texts: Texts, label: int) -> str:
-    if not asked:
+def _reason(question: str, texts: Texts, label: int) -> str:
+    if not question:
         return "no question"
     if len(texts) < 2:
         return "fewer than two options"

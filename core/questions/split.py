@@ -116,7 +116,7 @@ def without(drawn: Draw, names: Collection[str]) -> Draw:
 
 def with_other_orders(drawn: Draw, others: Callable[[Question], list[Question]]) -> Draw:
     """The draw with every test question again for each of its ``others``; these copies are in no split."""
-    asked = zip(drawn.questions, drawn.roles, strict=True)
-    turned = [other for question, role in asked if role == "test" for other in others(question)]
+    with_roles = zip(drawn.questions, drawn.roles, strict=True)
+    turned = [other for question, role in with_roles if role == "test" for other in others(question)]
     added: list[Role] = ["rotation"] * len(turned)
     return Draw((*drawn.questions, *turned), (*drawn.roles, *added), drawn.alike)

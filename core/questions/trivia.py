@@ -87,8 +87,8 @@ def shipped_rows() -> list[Row]:
 
 
 def _question(row: Row, where: str, number: int) -> ShortQuestion:
-    asked = str(row.get("question") or "").strip()
-    if not asked:
+    question = str(row.get("question") or "").strip()
+    if not question:
         raise InputError(f"{where}: expected a question, found the columns {', '.join(map(str, row))}")
     answer = row.get("answer")
     values: dict[str, Any] = (
@@ -102,6 +102,6 @@ def _question(row: Row, where: str, number: int) -> ShortQuestion:
     if not aliases:
         raise InputError(f"{where}: expected an answer or aliases, found none")
     fact = row.get("fact")
-    about = sorted([str(fact[1]).lower(), value.lower()]) if isinstance(fact, list) and len(fact) == 2 else [asked]
+    about = sorted([str(fact[1]).lower(), value.lower()]) if isinstance(fact, list) and len(fact) == 2 else [question]
     name, cluster = str(row.get("question_id") or number), normalized(" ".join(about))
-    return ShortQuestion(name, asked, aliases, cluster, row.get("tuning") is True)
+    return ShortQuestion(name, question, aliases, cluster, row.get("tuning") is True)

@@ -84,14 +84,14 @@ def bring(
         download.begin(entry.title, "recomputing")
         imported = ImportedResults(
             runs=runs,
-            juries=[found.jury for found in reading.juries],
+            juries=[found_jury.jury for found_jury in reading.juries],
             files={file.path: path for file, path in fetched},
         )
         figures = recompute(entry.figures, entry.figure_options, imported)
         download.check()
         before = [stored_as(run) for run in runs]
         save(run for run, name in zip(runs, before, strict=True) if not name)
-        juries = tuple(_keep(entry, found) for found in reading.juries)
+        juries = tuple(_keep(entry, found_jury) for found_jury in reading.juries)
     return Brought(
         entry=entry,
         runs=tuple(name or run.spec.run_id for run, name in zip(runs, before, strict=True)),
@@ -162,16 +162,18 @@ def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[Imported
             spec=replace(run.spec, prompt_format=entry.prompt_format or run.spec.prompt_format),
             provenance=run.provenance | {"shelf": entry.name, "lacks": []},
         )
-        for run in (named(found, model=entry.model if "model" in found.lacks else "") for found in reading.runs)
+        for run in (
+            named(found_run, model=entry.model if "model" in found_run.lacks else "") for found_run in reading.runs
+        )
     ]
 
 
-def _keep(entry: Entry, found: FoundJury) -> str:
+def _keep(entry: Entry, found_jury: FoundJury) -> str:
     from core.jury.pipeline import jury_store
 
-    name = f"{entry.title}: {found.jury.name or ', '.join(found.jury.judgements.jurors)}"[:60]
+    name = f"{entry.title}: {found_jury.jury.name or ', '.join(found_jury.jury.judgements.jurors)}"[:60]
     return jury_store.save(
-        found.jury.judgements, name=name, origin=f"from the shelf: {entry.title}", notes=found.jury.notes
+        found_jury.jury.judgements, name=name, origin=f"from the shelf: {entry.title}", notes=found_jury.jury.notes
     )
 
 

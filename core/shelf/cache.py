@@ -139,10 +139,10 @@ def drop_part(part: Path) -> None:
     part.with_suffix(".json").unlink(missing_ok=True)
 
 
-def laid_out(kept: Path, target: Path) -> None:
+def laid_out(cached: Path, target: Path) -> None:
     """Lay a cached file down under its own name, without a copy where the disk allows it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        os.link(kept, target)
+        os.link(cached, target)
     except OSError:
-        shutil.copyfile(kept, target)
+        shutil.copyfile(cached, target)

@@ -112,7 +112,7 @@ def listed(repository: str) -> list[RepoFile]:
         return result
 
     try:
-        return [one for one in asked(repository, answer) if isinstance(one, RepoFile)]
+        return [listed_file for listed_file in asked(repository, answer) if isinstance(listed_file, RepoFile)]
     except queue.Empty as error:
         raise InputError(
             f"{repository}: the hub did not list its files within {LISTING_SECONDS:g} s; try again later"

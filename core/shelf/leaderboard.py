@@ -54,7 +54,7 @@ def of_model(text: str) -> Entry:
     model = model_id(text)
     repository = f"{NAME}/{model.replace('/', '__')}-details"
     try:
-        files = [hub.described(repository, one) for one in hub.listed(repository)]
+        files = [hub.described(repository, path) for path in hub.listed(repository)]
     except hub.NotOnHubError as error:
         raise InputError(
             f"the Open LLM Leaderboard has no results of {model} (there is no {repository} on the hub, or HF_TOKEN may "

@@ -260,14 +260,16 @@ def _juries_demo(options: Mapping[str, Any], imported: ImportedResults) -> list[
     names = experiment.with_baselines(protocol.rules)
     printed = _rows(ASSETS / "published" / "juries-demo.csv", "rule")
     figures = []
-    for jury in (one.judgements for one in imported.juries):
+    for jury in (imported_jury.judgements for imported_jury in imported.juries):
         values = experiment.once(
-            jury, protocol, lambda of: experiment.rule_figures(of, [experiment.decided(names, one.case) for one in of])
+            jury,
+            protocol,
+            lambda of: experiment.rule_figures(of, [experiment.decided(names, decision.case) for decision in of]),
         )
-        for made in experiment.tried(jury, protocol, values, values, values).outcomes:
+        for outcome in experiment.tried(jury, protocol, values, values, values).outcomes:
             for name in experiment.MEASURES:
-                figure = f"{name}, {made.rule.replace('_', ' ')}"
-                stated, value = float(printed[made.rule][name]), getattr(made, name).value
+                figure = f"{name}, {outcome.rule.replace('_', ' ')}"
+                stated, value = float(printed[outcome.rule][name]), getattr(outcome, name).value
                 figures.append(
                     RecomputedFigure(f"{len(jury.jurors)} jurors", "TriviaQA answers", figure, stated, value)
                 )
@@ -297,8 +299,8 @@ def _llmbar(options: Mapping[str, Any], imported: ImportedResults) -> list[Recom
     figures = []
     for name, path in imported.files.items():
         parts = Path(name).parts
-        made = computed.get((parts[-5], judged_pairs.evaluator_of(Path(name)))) if len(parts) >= 5 else None
-        if parts[-1] == "statistics.json" and made is not None:
+        shares = computed.get((parts[-5], judged_pairs.evaluator_of(Path(name)))) if len(parts) >= 5 else None
+        if parts[-1] == "statistics.json" and shares is not None:
             stated = json_document(path)
             for key, title in LLMBAR_FIGURES.items():
                 count = re.match(r"(\d+) / (\d+)\b", str(stated.get(key, "")))
@@ -306,7 +308,7 @@ def _llmbar(options: Mapping[str, Any], imported: ImportedResults) -> list[Recom
                     raise InputError(f"{name}: expected {key} as a count of pairs, found {stated.get(key)!r}")
                 share = int(count[1]) / int(count[2])
                 figures.append(
-                    RecomputedFigure(judged_pairs.evaluator_of(Path(name)), parts[-5], title, share, made[key])
+                    RecomputedFigure(judged_pairs.evaluator_of(Path(name)), parts[-5], title, share, shares[key])
                 )
     return figures
 
@@ -343,7 +345,7 @@ def _three_way(truth: IntArray, verdicts: IntArray) -> dict[str, float]:
     parts = []
     for side in (0, 1, 2):
         hits = int(((truth == side) & (verdicts == side)).sum())
-        precision, recall = (hits / max(int((of == side).sum()), 1) for of in (verdicts, truth))
+        precision, recall = (hits / max(int((sides == side).sum()), 1) for sides in (verdicts, truth))
         parts.append((precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0))
     names = ("macro precision", "macro recall", "macro F1")
     return {"accuracy": float((truth == verdicts).mean())} | dict(

@@ -213,9 +213,9 @@ def number(value: Any, where: str, what: str) -> float:
     try:
         if isinstance(value, bool):
             raise TypeError
-        found = float(value)
+        as_float = float(value)
     except (TypeError, ValueError):
         raise InputError(f"{where}: expected {what} as a number, found {shown(value)}") from None
-    if math.isnan(found) or found == math.inf:
-        raise InputError(f"{where}: expected {what} as a number, found {found}")
-    return found
+    if math.isnan(as_float) or as_float == math.inf:
+        raise InputError(f"{where}: expected {what} as a number, found {as_float}")
+    return as_float

@@ -109,7 +109,11 @@ class Sheet:
     def _newlines(self, row: int) -> int:
         """Line ends within the cells of the rows before."""
         before = self.table.slice(0, row)
-        texts = [one for one in before.columns if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
+        texts = [
+            column
+            for column in before.columns
+            if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        ]
         counts = [pc.sum(pc.count_substring(column, "\n")).as_py() or 0 for column in texts]
         return int(sum(counts))
 

@@ -278,5 +278,5 @@ def _read_already() -> list[Any]:
 
 def _size(path: Path) -> int:
     if path.is_dir():
-        return sum(one.stat().st_size for one in path.rglob("*") if one.is_file() and not one.is_symlink())
+        return sum(inner.stat().st_size for inner in path.rglob("*") if inner.is_file() and not inner.is_symlink())
     return path.stat().st_size

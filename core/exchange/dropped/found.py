@@ -89,9 +89,9 @@ def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
 
 def in_shared_tasks(reading: Reading) -> Reading:
     """The same, where runs with the same questions are in one task (:mod:`core.exchange.shared_tasks`)."""
-    runs = with_stored_tasks(with_shared_tasks([found.run for found in reading.runs]))
+    runs = with_stored_tasks(with_shared_tasks([found_run.run for found_run in reading.runs]))
     return replace(
-        reading, runs=tuple(FoundRun(run, found.name) for run, found in zip(runs, reading.runs, strict=True))
+        reading, runs=tuple(FoundRun(run, found_run.name) for run, found_run in zip(runs, reading.runs, strict=True))
     )
 
 
@@ -103,8 +103,8 @@ def refusals(reading: Reading, *, unclear: bool = True) -> Iterator[tuple[str, t
         if refusal.undecided and not unclear:
             continue
         names_by_sentence.setdefault(refusal.sentence, []).append(refusal.name)
-    for found in reading.elsewhere:
-        if not KINDS[found.kind].place and (found.kind != UNCLEAR or unclear):
-            names_by_sentence.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
+    for bank_or_other in reading.elsewhere:
+        if not KINDS[bank_or_other.kind].place and (bank_or_other.kind != UNCLEAR or unclear):
+            names_by_sentence.setdefault(KINDS[bank_or_other.kind].sentence, []).append(bank_or_other.file.name)
     for sentence, names in names_by_sentence.items():
         yield sentence, tuple(names)

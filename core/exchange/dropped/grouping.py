@@ -106,9 +106,9 @@ def grouped(
     done.groups += sorted(groups, key=lambda group: order[group.paths[0]])
     banks = [
         *files_by_kind.pop("questions", []),
-        *(found.file for found in done.elsewhere if found.kind == "questions"),
+        *(recognised.file for recognised in done.elsewhere if recognised.kind == "questions"),
     ]
-    done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
+    done.elsewhere = [recognised for recognised in done.elsewhere if recognised.kind != "questions"]
     for file in banks:
         at(file)
         try:
@@ -362,11 +362,13 @@ def _juries(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At) -
     texts, labels = files_by_kind.pop("jury text", []), files_by_kind.pop("jury labels", [])
     if texts and len(labels) == 1:
         truth = labels.pop()
-        done.groups.append(_group([*texts, truth], lambda: juries.read([one.path for one in texts], labels=truth.path)))
+        done.groups.append(
+            _group([*texts, truth], lambda: juries.read([file.path for file in texts], labels=truth.path))
+        )
     elif texts:
         done.refused += [
-            Refusal(one.name, "it does not say what is right; bring in a table with question and label too")
-            for one in texts
+            Refusal(file.name, "it does not say what is right; bring in a table with question and label too")
+            for file in texts
         ]
     published: dict[Path, list[DroppedFile]] = {}
     for file in files_by_kind.pop("jury", []):
@@ -379,8 +381,8 @@ def _juries(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At) -
     for files in published.values():
         done.groups.append(_group(files, partial(juries.read, [file.path for file in files])))
     done.refused += [
-        Refusal(one.name, "it says which answers are right, but has no juror's verdict; a jury's own files say it too")
-        for one in labels
+        Refusal(file.name, "it says which answers are right, but has no juror's verdict; a jury's own files say it too")
+        for file in labels
     ]
 
 
@@ -457,9 +459,9 @@ def _first_sheet(
     failed: InputError | None = None
     for sheet in sheets:
         header = tuple(sheet.names)
-        told = _told(header, mappings)
+        named = _told(header, mappings)
         try:
-            return sheet, (resolved(sheet, told) if told and told.partial else told) or recognise(sheet), None
+            return sheet, (resolved(sheet, named) if named and named.partial else named) or recognise(sheet), None
         except InputError as error:
             failed = failed or error
     return sheets[0], None, failed

@@ -44,8 +44,8 @@ def gathered_once(
     gathered = gather(paths, scratch=scratch, name=name, at=at)
     runs = {file.path.parent for file in gathered.files if file.path.name == run_folder.RECORD}
     runs &= {file.path.parent for file in gathered.files if file.path.name == run_folder.LOGITS}
-    beside = [one for one in gathered.files if one.path.parent in runs and one.path.name in run_folder.BESIDE]
-    files, twice = _without_copies([one for one in gathered.files if one not in beside])
+    beside = [file for file in gathered.files if file.path.parent in runs and file.path.name in run_folder.BESIDE]
+    files, twice = _without_copies([file for file in gathered.files if file not in beside])
     return Gathered(tuple(files), (*gathered.refused, *twice))
 
 
