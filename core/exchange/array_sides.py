@@ -20,11 +20,8 @@ ROW_NUMBERS = ("idx", "index", "indices", "ind", "rows")
 
 def sides(arrays: Arrays, path: Path) -> tuple[Arrays, tuple[Role, ...], int]:
     """The arrays with a row for each question that calibrates or tests, the role of each (none if nothing says it), and
-    how many training rows are left out.
-
-    Arrays such as ``cal_probs`` and ``test_probs`` become one, ``probs``. Raises :class:`InputError` where they do not
-    fit together.
-    """
+    how many training rows are left out. Arrays such as ``cal_probs`` and ``test_probs`` become one, ``probs``. Raises
+    :class:`InputError` where they do not fit together."""
     named: dict[str, dict[str, str]] = {}
     for name in arrays:
         words = [word for word in WORDS.findall(name) if word.lower() in ROLES or word.lower() in TRAINING]
@@ -45,20 +42,22 @@ def sides(arrays: Arrays, path: Path) -> tuple[Arrays, tuple[Role, ...], int]:
             "out the others"
         )
     left_out = sum(_rows(arrays, own) for own in trained.values())
-    kept = {name: array for name, array in arrays.items() if not any(name in own.values() for own in named.values())}
+    rest_of_arrays = {
+        name: array for name, array in arrays.items() if not any(name in own.values() for own in named.values())
+    }
     if not others:
         return _by_words(arrays, path)
     if calibrating and testing:
         cal, test = others[calibrating[0]], others[testing[0]]
         if set(cal) & set(ROW_NUMBERS) & set(test):
-            return _by_numbers(kept, arrays, cal, test, path)
+            return _by_numbers(rest_of_arrays, arrays, cal, test, path)
         for rest in cal:
             if rest in test:
-                kept[rest or "values"] = _joined(arrays, cal[rest], test[rest], path)
-        return kept, _roles(_rows(arrays, cal), _rows(arrays, test)), left_out
+                rest_of_arrays[rest or "values"] = _joined(arrays, cal[rest], test[rest], path)
+        return rest_of_arrays, _roles(_rows(arrays, cal), _rows(arrays, test)), left_out
     if trained:  # the only other side is split as any file
         (own,) = others.values()
-        return kept | {rest or "values": arrays[name] for rest, name in own.items()}, (), left_out
+        return rest_of_arrays | {rest or "values": arrays[name] for rest, name in own.items()}, (), left_out
     return _by_words(arrays, path)
 
 
@@ -104,12 +103,12 @@ def _joined(arrays: Arrays, cal: str, test: str, path: Path) -> np.ndarray[Any, 
 
 
 def _by_numbers(
-    kept: Arrays, arrays: Arrays, cal: dict[str, str], test: dict[str, str], path: Path
+    named_arrays: Arrays, arrays: Arrays, cal: dict[str, str], test: dict[str, str], path: Path
 ) -> tuple[Arrays, tuple[Role, ...], int]:
     """The rows whose numbers two arrays list; the others are left out."""
     rest = next(name for name in ROW_NUMBERS if name in cal and name in test)
     own = [arrays[side[rest]] for side in (cal, test)]
-    n = max((array.shape[-2] for array in kept.values() if array.ndim >= 2), default=0)
+    n = max((array.shape[-2] for array in named_arrays.values() if array.ndim >= 2), default=0)
     rows = np.concatenate([array.reshape(-1) for array in own])
     if (
         any(array.dtype.kind not in "iu" for array in own)
@@ -120,7 +119,7 @@ def _by_numbers(
             f"{path}: expected row numbers from 0 to {n - 1} in {cal[rest]} and {test[rest]}, each once, found others"
         )
     roles = _roles(own[0].size, own[1].size)
-    return {name: _taken(array, rows, n) for name, array in kept.items()}, roles, n - len(rows)
+    return {name: _taken(array, rows, n) for name, array in named_arrays.items()}, roles, n - len(rows)
 
 
 def _roles(calibrating: int, testing: int) -> tuple[Role, ...]:
@@ -142,8 +141,8 @@ def _by_words(arrays: Arrays, path: Path) -> tuple[Arrays, tuple[Role, ...], int
         raise InputError(f"{path}, row {odd + 1}: expected calibration or test in {name!r}, found {shown(words[odd])}")
     rows = np.flatnonzero([word not in TRAINING for word in words])
     roles = tuple(ROLES[words[row]] for row in rows)
-    kept = {key: _taken(array, rows, len(words)) for key, array in arrays.items() if key != name}
-    return kept, roles if len(set(roles)) > 1 else (), len(words) - len(rows)
+    evaluated = {key: _taken(array, rows, len(words)) for key, array in arrays.items() if key != name}
+    return evaluated, roles if len(set(roles)) > 1 else (), len(words) - len(rows)
 
 
 def _are_words(array: np.ndarray[Any, np.dtype[Any]]) -> bool:

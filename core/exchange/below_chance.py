@@ -19,11 +19,9 @@ OWN = (HEDGE, RUN_FOLDER)
 
 
 def noted(run: ImportedRun) -> ImportedRun:
-    """The run, whose provenance says so if it is right far less often than guesses are.
-
-    The number of right answers is compared with the binomial distribution of as many guesses, each right with the mean
-    of 1 / k. Ties at the top that hold the right option count as right. Of the rows of one cluster, the first counts.
-    """
+    """The run, whose provenance says so if it is right far less often than guesses are. The number of right answers is
+    compared with the binomial distribution of as many guesses, each right with the mean of 1 / k. Ties at the top that
+    hold the right option count as right. Of the rows of one cluster, the first counts."""
     if run.spec.origin in OWN or "exported_run" in run.provenance:
         return run
     places = {name: i for i, name in enumerate(run.scored.ids)}

@@ -79,8 +79,10 @@ def read(path: Path) -> ImportedRun:
         logits = np.log(shares).astype(np.float32)
     check_not_flat(logits, path)
     mass = np.full(len(questions), np.nan, dtype=np.float32)
+    model, task, dtype, strategy = (parts[name] for name in ("model", *KNOWN))
+    spec = RunSpec(model, task, strategy, dtype=dtype, origin=ORIGIN, fingerprint=fingerprint(content))
     return ImportedRun(
-        spec=RunSpec(**parts, origin=ORIGIN, fingerprint=fingerprint(content)),
+        spec=spec,
         questions=tuple(questions),
         roles=tuple(roles),
         scored=OptionLogits(tuple(q.id for q in questions), logits, mass, probabilities=shares),

@@ -92,8 +92,8 @@ def padded(rows: Sequence[Sequence[float]]) -> FloatArray:
 def in_range(logits: FloatArray) -> FloatArray:
     """Logits of any shape as they are kept: one below −3.4e38 rules its option out, and one above 3.4e38 is infinite,
     which is refused."""
-    kept = np.where(logits < -LARGEST_LOGIT, -np.inf, logits)
-    return np.where(kept > LARGEST_LOGIT, np.inf, kept)
+    bounded = np.where(logits < -LARGEST_LOGIT, -np.inf, logits)
+    return np.where(bounded > LARGEST_LOGIT, np.inf, bounded)
 
 
 def check_not_flat(values: LogitArray, path: Path) -> None:
@@ -130,7 +130,7 @@ def split(questions: Sequence[Question], *, path: Path, texts: bool = True) -> t
     wanted = len(questions) // 2
     roles: list[Role] = ["test"] * len(questions)
     taken = 0
-    for rows in sorted(members.values(), key=lambda of: min(keys[row] for row in of)):
+    for rows in sorted(members.values(), key=lambda rows: min(keys[row] for row in rows)):
         if taken + len(rows) <= wanted:
             taken += len(rows)
             for row in rows:

@@ -36,9 +36,9 @@ def _all() -> dict[str, object]:
 def recall(names: Sequence[str]) -> Columns | None:
     """What was said last of a table with these columns; None if nothing was."""
     key = json.dumps(list(names))
-    found = _all().get(key)
+    mapping = _all().get(key)
     try:
-        values = unsealed(found) if isinstance(found, dict) else {}
+        values = unsealed(mapping) if isinstance(mapping, dict) else {}
         return Columns.from_json(values) if values.pop(NAMES, key) == key else None
     except (InputError, TypeError, ValueError):
         return None
@@ -48,8 +48,8 @@ def recall(names: Sequence[str]) -> Columns | None:
 def remember(names: Sequence[str], columns: Columns) -> None:
     """Keep it; the oldest of more than a hundred are forgotten."""
     key = json.dumps(list(names))
-    kept = {name: value for name, value in _all().items() if name != key} | {
+    mappings = {name: value for name, value in _all().items() if name != key} | {
         key: seal({**columns.to_json(), NAMES: key})
     }
     settings().home.mkdir(parents=True, exist_ok=True)
-    write_atomically(_path(), json.dumps(dict(list(kept.items())[-MOST:]), indent=1).encode())
+    write_atomically(_path(), json.dumps(dict(list(mappings.items())[-MOST:]), indent=1).encode())

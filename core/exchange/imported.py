@@ -62,7 +62,8 @@ def renamed(run: ImportedRun, *, model: str = "", task: str = "") -> ImportedRun
     if spec.task == old:
         return replace(run, spec=spec)
     questions = tuple(
-        replace(one, task=spec.task, group=spec.task if one.group == old else one.group) for one in run.questions
+        replace(question, task=spec.task, group=spec.task if question.group == old else question.group)
+        for question in run.questions
     )
     follows = {"bank": {"name": spec.task}} if run.provenance.get("bank") == {"name": old} else {}
     return replace(run, spec=spec, questions=questions, provenance=run.provenance | follows)
@@ -108,7 +109,7 @@ def _check_stored(run: ImportedRun) -> None:
     run_id = run.spec.run_id
     labels = store.read_questions(run_id, columns=["id", "label", "role"])
     stored = list(zip(*(labels[name].to_pylist() for name in ("id", "label", "role")), strict=True))
-    rows = [(one.id, one.label, role) for one, role in zip(run.questions, run.roles, strict=True)]
+    rows = [(question.id, question.label, role) for question, role in zip(run.questions, run.roles, strict=True)]
     scored = store.read_logits(run_id)
     if (
         store.read_record(run_id).spec != run.spec
@@ -151,7 +152,7 @@ def _write(part: Path, run: ImportedRun) -> None:
 
 
 def _letter_mass(run: ImportedRun) -> dict[str, Any]:
-    tests = {one.id for one, role in zip(run.questions, run.roles, strict=True) if role == "test"}
+    tests = {question.id for question, role in zip(run.questions, run.roles, strict=True) if role == "test"}
     return letter_mass.noted(run.scored, np.flatnonzero([name in tests for name in run.scored.ids]))
 
 

@@ -122,20 +122,20 @@ def _spec(about: dict[str, Any], path: Path) -> RunSpec:
 
 def _of_epochs(path: Path, about: dict[str, Any]) -> ImportedRun | None:
     """The frequencies of the letters that were answered, by question; None if each question was asked once."""
-    asked: dict[str, tuple[Question, list[int]]] = {}
+    picks_by_id: dict[str, tuple[Question, list[int]]] = {}
     errors = 0
     for where, sample in _open(path)[1]:
         if sample.get("error"):
             errors += 1
             continue
         question = _question(sample, where, str(about.get("task", "inspect")))
-        said = str(_score(sample.get("scores")).get("answer") or "").strip()
-        place = LETTERS.find(said) if len(said) == 1 else NOT_FOUND
-        picks = asked.setdefault(question.id, (question, []))[1]
+        answer = str(_score(sample.get("scores")).get("answer") or "").strip()
+        place = LETTERS.find(answer) if len(answer) == 1 else NOT_FOUND
+        picks = picks_by_id.setdefault(question.id, (question, []))[1]
         picks.append(place if place < len(question.options) else NOT_FOUND)
-    if not any(len(picks) > 1 for _, picks in asked.values()):
+    if not any(len(picks) > 1 for _, picks in picks_by_id.values()):
         return None
-    rows = [asked[name] for name in sorted(asked, key=natural_order)]
+    rows = [picks_by_id[name] for name in sorted(picks_by_id, key=natural_order)]
     return assembled(path, rows, _spec(about, path), {"file": path.name, "errors": errors})
 
 
@@ -213,12 +213,12 @@ def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | No
             f"{where}: expected the score {float(answered == label):g} of the answer {LETTERS[answered]} where "
             f"{LETTERS[label]} is right, found {claimed:g} in the file"
         )
-    found = read_letters(sample.get("output") or {}, len(texts), where)
-    if found is None:
+    letters = read_letters(sample.get("output") or {}, len(texts), where)
+    if letters is None:
         return None, claimed
-    logits = unshuffled(found.logits, order)
-    row = ScoredRow(question, logits, where, found.mass)
-    return _Answer(row, found.bounded, int(np.argmax(logits)) == answered), claimed
+    logits = unshuffled(letters.logits, order)
+    row = ScoredRow(question, logits, where, letters.mass)
+    return _Answer(row, letters.bounded, int(np.argmax(logits)) == answered), claimed
 
 
 def _question(sample: dict[str, Any], where: str, task: str) -> Question:
@@ -294,20 +294,22 @@ def asked_order(scores: Any, texts: tuple[str, ...], where: str) -> list[int]:
     explanation = next((text for text in explanations if SHUFFLED in text), "")
     if not explanation:
         return list(range(len(texts)))
-    asked = explanation.split(SHUFFLED, 1)[1].split("\nShuffled answer:")[0].lstrip("\n")
+    shuffled = explanation.split(SHUFFLED, 1)[1].split("\nShuffled answer:")[0].lstrip("\n")
     order: list[int] = []
     for place in range(len(texts)):
         head = f"{LETTERS[place]}) "
         rest = [
             i
             for i, text in enumerate(texts)
-            if i not in order and (asked == head + text or asked.startswith(f"{head}{text}\n"))
+            if i not in order and (shuffled == head + text or shuffled.startswith(f"{head}{text}\n"))
         ]
         if not rest:
-            raise InputError(f"{where}: expected the shuffled choices in the score's explanation, found {shown(asked)}")
+            raise InputError(
+                f"{where}: expected the shuffled choices in the score's explanation, found {shown(shuffled)}"
+            )
         longest = max(rest, key=lambda i: len(texts[i]))
         order.append(longest)
-        asked = asked[len(head + texts[longest]) + 1 :]
+        shuffled = shuffled[len(head + texts[longest]) + 1 :]
     return order
 
 
@@ -325,9 +327,9 @@ def _letter_place(tokens: Sequence[dict[str, Any]], k: int) -> int | None:
     for token in tokens:
         starts.append(len(text))
         text += token["token"].translate(SPACES)
-    found = list(ANSWER.finditer(text))
+    announced = list(ANSWER.finditer(text))
     only = ONLY_LETTER.match(re.sub(r"<\|[^|]*\|>|</s>", "", text))
-    at = found[-1].start("letter") if found else text.index(only["letter"]) if only else None
+    at = announced[-1].start("letter") if announced else text.index(only["letter"]) if only else None
     if at is None:
         return None
     place = max(i for i, start in enumerate(starts) if start <= at)
@@ -337,24 +339,24 @@ def _letter_place(tokens: Sequence[dict[str, Any]], k: int) -> int | None:
 def _letters(token: dict[str, Any], k: int, where: str) -> tuple[list[float], int, float]:
     """The log-probability of each letter, how many are upper bounds, and the share that fell on listed letters."""
     listed = {
-        str(one.get("token")): number(one.get("logprob"), where, "a log-probability")
-        for one in [token, *token["top_logprobs"]]
-        if isinstance(one, dict)
+        str(entry.get("token")): number(entry.get("logprob"), where, "a log-probability")
+        for entry in [token, *token["top_logprobs"]]
+        if isinstance(entry, dict)
     }
     return bounded(listed, k, where)
 
 
 def _asked(sample: dict[str, Any]) -> str:
     """The question as text, looked up where the log keeps long texts apart."""
-    asked = sample.get("input")
-    if isinstance(asked, list):
-        users = [one for one in asked if isinstance(one, dict) and one.get("role") == "user"]
-        asked = users[-1].get("content") if users else ""
-        if isinstance(asked, list):
-            asked = " ".join(str(part.get("text", "")) for part in asked if isinstance(part, dict))
-    text = str(asked or "")
-    kept: dict[str, Any] = sample.get("attachments") or {}
-    return str(kept.get(text.removeprefix("attachment://"), text)).strip()
+    content = sample.get("input")
+    if isinstance(content, list):
+        users = [message for message in content if isinstance(message, dict) and message.get("role") == "user"]
+        content = users[-1].get("content") if users else ""
+        if isinstance(content, list):
+            content = " ".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    text = str(content or "")
+    attachments: dict[str, Any] = sample.get("attachments") or {}
+    return str(attachments.get(text.removeprefix("attachment://"), text)).strip()
 
 
 def _check_mean(header: dict[str, Any], values: Sequence[float], path: Path) -> None:

@@ -68,8 +68,8 @@ def joined_by_benchmark(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
     """The runs, where those of one model on subjects of one benchmark are one run in the place of the first. Raises
     :class:`InputError` where a model has two runs of one subject."""
     return [
-        _joined(found, benchmark_and_subject(found[0].spec.task)[0]) if len(found) > 1 else found[0]
-        for found in by_benchmark(runs)
+        _joined(parts, benchmark_and_subject(parts[0].spec.task)[0]) if len(parts) > 1 else parts[0]
+        for parts in by_benchmark(runs)
     ]
 
 
@@ -102,8 +102,10 @@ def _joined(runs: Sequence[ImportedRun], benchmark: str) -> ImportedRun:
         for question in run.questions
     )
     k = max(run.scored.logits.shape[1] for run in runs)
-    batches = [replace(run.scored, ids=tuple(name(subject, one) for one in run.scored.ids)) for run, subject in pairs]
-    scored = joined(batches, [one for batch in batches for one in batch.ids], k=k)
+    batches = [
+        replace(run.scored, ids=tuple(name(subject, row_id) for row_id in run.scored.ids)) for run, subject in pairs
+    ]
+    scored = joined(batches, [row_id for batch in batches for row_id in batch.ids], k=k)
     given = [batch.probabilities for batch in batches if batch.probabilities is not None]
     if len(given) == len(batches):
         scored = replace(
@@ -139,5 +141,5 @@ def _roles(runs: Sequence[ImportedRun], questions: Sequence[Question]) -> tuple[
 def _pooled(claims: Sequence[tuple[dict[str, float], int]]) -> dict[str, float]:
     """The means of the metrics that all parts have, each part with the weight of its questions."""
     total = sum(n for _, n in claims)
-    shared = set.intersection(*(set(of) for of, _ in claims))
-    return {metric: sum(of[metric] * n for of, n in claims) / total for metric in sorted(shared)}
+    shared = set.intersection(*(set(means) for means, _ in claims))
+    return {metric: sum(means[metric] * n for means, n in claims) / total for metric in sorted(shared)}

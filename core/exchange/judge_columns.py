@@ -173,27 +173,27 @@ def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ..
     """The judgements of such a table, and notes. Rows without a verdict on what is right are left out. Raises
     :class:`InputError` for a missing verdict of a judge on an answer that is not a pair."""
     truth = [_side(cell, columns.pairs) for cell in sheet.texts(columns.truth)]
-    kept = [row for row, side in enumerate(truth) if side in (0.0, 1.0)]
-    if not kept:
+    decided_rows = [row for row, side in enumerate(truth) if side in (0.0, 1.0)]
+    if not decided_rows:
         raise InputError(f"{sheet.path}: expected what is right in {shown(columns.truth)}, found nothing decided")
-    p_true = np.array([_probabilities(sheet, name, kept, columns) for name in columns.judges]).T
+    p_true = np.array([_probabilities(sheet, name, decided_rows, columns) for name in columns.judges]).T
     notes = [f"{columns.truth} is what is right; the judges are {', '.join(_names(columns.judges))}."]
-    if len(kept) < len(truth):
-        notes.append(f"{len(truth) - len(kept):,} rows are left out, because {columns.truth} names no side.")
+    if len(decided_rows) < len(truth):
+        notes.append(f"{len(truth) - len(decided_rows):,} rows are left out, because {columns.truth} names no side.")
     if ties := int((p_true == 0.5).sum()):
         notes.append(f"{ties:,} ties and missing verdicts have the probability ½, which counts half for each side.")
-    ids = _texts(sheet, first(sheet.names, ID_NAMES), kept)
-    clusters = _texts(sheet, first(sheet.names, CLUSTER_NAMES), kept)
-    labels: BoolArray = np.array([truth[row] == 1 for row in kept], dtype=np.bool_)
+    ids = _texts(sheet, first(sheet.names, ID_NAMES), decided_rows)
+    clusters = _texts(sheet, first(sheet.names, CLUSTER_NAMES), decided_rows)
+    labels: BoolArray = np.array([truth[row] == 1 for row in decided_rows], dtype=np.bool_)
     judged = Judgements(
         jurors=_names(columns.judges),
-        ids=tuple(ids) if all(ids) and len(set(ids)) == len(ids) else tuple(str(row + 1) for row in kept),
-        questions=tuple(_texts(sheet, first(sheet.names, QUESTION_NAMES), kept)),
-        answers=tuple(_answers(sheet, kept, pairs=columns.pairs)),
+        ids=tuple(ids) if all(ids) and len(set(ids)) == len(ids) else tuple(str(row + 1) for row in decided_rows),
+        questions=tuple(_texts(sheet, first(sheet.names, QUESTION_NAMES), decided_rows)),
+        answers=tuple(_answers(sheet, decided_rows, pairs=columns.pairs)),
         labels=labels,
         p_true=p_true,
         p_false=1 - p_true,
-        parts=("",) * len(kept),
+        parts=("",) * len(decided_rows),
         pairwise=columns.pairs,
         cluster_names=tuple(clusters) if all(clusters) else (),
     )
@@ -274,10 +274,10 @@ def _side(cell: str, pairs: bool) -> float | None:
     return None
 
 
-def _probabilities(sheet: Sheet, name: str, kept: Sequence[int], columns: JudgeColumns) -> list[float]:
+def _probabilities(sheet: Sheet, name: str, rows: Sequence[int], columns: JudgeColumns) -> list[float]:
     cells = sheet.texts(name)
     shares = []
-    for row in kept:
+    for row in rows:
         side = _side(cells[row], columns.pairs)
         if side is None and not columns.pairs:
             side = as_number(cells[row], percent=cells[row].endswith("%"))
@@ -292,9 +292,9 @@ def _probabilities(sheet: Sheet, name: str, kept: Sequence[int], columns: JudgeC
     return shares
 
 
-def _texts(sheet: Sheet, name: str, kept: Sequence[int]) -> list[str]:
+def _texts(sheet: Sheet, name: str, rows: Sequence[int]) -> list[str]:
     cells = sheet.texts(name, as_is=True) if name else []
-    return [meant(cells[row]) if cells else "" for row in kept]
+    return [meant(cells[row]) if cells else "" for row in rows]
 
 
 def _names(judges: Sequence[str]) -> tuple[str, ...]:
@@ -307,10 +307,10 @@ def _names(judges: Sequence[str]) -> tuple[str, ...]:
     return short if len(set(short)) == len(short) else tuple(judges)
 
 
-def _answers(sheet: Sheet, kept: Sequence[int], *, pairs: bool) -> list[str]:
+def _answers(sheet: Sheet, rows: Sequence[int], *, pairs: bool) -> list[str]:
     if not pairs:
-        return _texts(sheet, first(sheet.names, JUDGED_NAMES), kept)
-    both = [name for name in sheet.names if PAIRED.match(plain_name(name))]
-    longest = [name for name in both if not plain_name(name).startswith("model")] or both
-    one, other = (_texts(sheet, name, kept) for name in sorted(longest, key=plain_name)[:2])
-    return [f"First: {a}\n\nSecond: {b}" for a, b in zip(one, other, strict=True)]
+        return _texts(sheet, first(sheet.names, JUDGED_NAMES), rows)
+    answer_columns = [name for name in sheet.names if PAIRED.match(plain_name(name))]
+    longest = [name for name in answer_columns if not plain_name(name).startswith("model")] or answer_columns
+    firsts, seconds = (_texts(sheet, name, rows) for name in sorted(longest, key=plain_name)[:2])
+    return [f"First: {a}\n\nSecond: {b}" for a, b in zip(firsts, seconds, strict=True)]

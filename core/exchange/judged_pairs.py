@@ -72,28 +72,28 @@ def read_llmbar(paths: Sequence[Path]) -> ReadJury:
     jurors: dict[str, dict[str, float]] = {}
     for path in paths:
         evaluator = evaluator_of(path)
-        found: list[JudgedPair] = []
+        own_pairs: list[JudgedPair] = []
         for where, row in _rows(path):
             pair = JudgedPair(
-                id=str(len(found) + 1),
+                id=str(len(own_pairs) + 1),
                 question=str(row.get("input")),
                 first=str(row.get("output_1")),
                 second=str(row.get("output_2")),
                 first_is_better=_side(row.get("label"), where) == 1,
             )
             results = row["results"][-1] if isinstance(row.get("results"), list) and row["results"] else None
-            for order, said in ORDERS.items():
+            for order, suffix in ORDERS.items():
                 winner = results.get(order) if isinstance(results, dict) else None
                 if not isinstance(winner, dict) or "winner" not in winner:
                     raise InputError(
                         f"{where}: expected the winner with {order!r} in 'results', found {shown(results)}"
                     )
-                of = jurors.setdefault(f"{evaluator}{said}", {})
-                of[pair.id] = {1: 1.0, 2: 0.0}.get(_verdict(winner["winner"], where), 0.5)
-            found.append(pair)
-        if pairs and found != pairs:
+                verdicts = jurors.setdefault(f"{evaluator}{suffix}", {})
+                verdicts[pair.id] = {1: 1.0, 2: 0.0}.get(_verdict(winner["winner"], where), 0.5)
+            own_pairs.append(pair)
+        if pairs and own_pairs != pairs:
             raise InputError(f"{path}: expected the pairs of {paths[0].parent}, found others; give one set at a time")
-        pairs = found
+        pairs = own_pairs
     return replace(_jury(pairs, jurors), name=paths[0].parents[3].name if len(paths[0].parents) > 3 else "")
 
 
@@ -111,21 +111,21 @@ def evaluator_of(path: Path) -> str:
 
 def read_pandalm(pairs: Path, judges: Sequence[Path]) -> ReadJury:
     """The jury of two or more judges, whose truth is the annotators' majority."""
-    found = _pandalm_pairs(pairs)
-    made = _jury([one for one, _ in found], {_judge(path): _pandalm_judge(path) for path in judges})
-    return replace(made, name="judges")
+    voted = _pandalm_pairs(pairs)
+    jury = _jury([pair for pair, _ in voted], {_judge(path): _pandalm_judge(path) for path in judges})
+    return replace(jury, name="judges")
 
 
 def read_annotators(pairs: Path) -> ReadJury:
     """The three annotators as a jury of their own, for how much they agree."""
-    found = _pandalm_pairs(pairs)
+    voted = _pandalm_pairs(pairs)
     chance = {1: 1.0, 2: 0.0, 0: 0.5}
     jurors = {
-        f"annotator {i + 1}": {pair.id: chance[votes[i]] for pair, votes in found} for i in range(len(ANNOTATORS))
+        f"annotator {i + 1}": {pair.id: chance[votes[i]] for pair, votes in voted} for i in range(len(ANNOTATORS))
     }
-    made = _jury([one for one, _ in found], jurors)
+    jury = _jury([judged for judged, _ in voted], jurors)
     note = "The truth is these annotators' own majority, so their accuracy is high by construction."
-    return ReadJury(made.judgements, (note, *made.notes), name="annotators")
+    return ReadJury(jury.judgements, (note, *jury.notes), name="annotators")
 
 
 def pandalm_votes(pairs: Path) -> list[tuple[int, ...]]:
@@ -148,27 +148,27 @@ def majority(votes: Sequence[int]) -> int:
 
 
 def _pandalm_pairs(path: Path) -> list[tuple[JudgedPair, tuple[int, ...]]]:
-    found = []
+    voted = []
     for where, row in _rows(path):
         votes = tuple(_verdict(row.get(name), where) for name in ANNOTATORS)
-        asked = [row.get("instruction"), row.get("input")]
+        question_parts = [row.get("instruction"), row.get("input")]
         pair = JudgedPair(
             id=str(row.get("idx")),
-            question="\n\n".join(text for text in asked if isinstance(text, str) and text.strip()),
+            question="\n\n".join(text for text in question_parts if isinstance(text, str) and text.strip()),
             first=str(row.get("response1")),
             second=str(row.get("response2")),
             first_is_better={1: True, 2: False}.get(majority(votes)),
         )
-        found.append((pair, votes))
-    return found
+        voted.append((pair, votes))
+    return voted
 
 
 def _pandalm_judge(path: Path) -> dict[str, float]:
-    said = {}
+    verdicts = {}
     for where, row in _rows(path):
         key = next((name for name in row if name.endswith("_result")), "")
-        said[str(row.get("idx"))] = {1: 1.0, 2: 0.0}.get(_verdict(row.get(key), where), 0.5)
-    return said
+        verdicts[str(row.get("idx"))] = {1: 1.0, 2: 0.0}.get(_verdict(row.get(key), where), 0.5)
+    return verdicts
 
 
 def _judge(path: Path) -> str:
@@ -180,44 +180,48 @@ def _judge(path: Path) -> str:
 
 def read_alpaca_eval(paths: Sequence[Path]) -> ReadJury:
     """The jury of annotators of one model's answers. The pairs are those that every annotator has."""
-    said: dict[str, dict[tuple[str, str, str], float]] = {}
+    preferences: dict[str, dict[tuple[str, str, str], float]] = {}
     for path in paths:
-        of = said.setdefault(path.parent.name, {})
+        values_by_pair = preferences.setdefault(path.parent.name, {})
         for where, row in _rows(path):
             if row.get("preference") is None:
                 continue
             preference = number(row["preference"], where, "a preference")
             if not 1 <= preference <= 2:
                 raise InputError(f"{where}: expected a preference from 1 to 2, found {preference:g}")
-            of[str(row.get("instruction")), str(row.get("output_1")), str(row.get("output_2"))] = 2 - preference
-    if ALPACA_TRUTH not in said or len(said) < 3:
+            values_by_pair[str(row.get("instruction")), str(row.get("output_1")), str(row.get("output_2"))] = (
+                2 - preference
+            )
+    if ALPACA_TRUTH not in preferences or len(preferences) < 3:
         raise InputError(
             f"{paths[0].parents[1]}: expected annotations of {ALPACA_TRUTH}, which count as the truth, and of two "
-            f"other annotators of the same model, found {', '.join(said)}"
+            f"other annotators of the same model, found {', '.join(preferences)}"
         )
-    shared = [key for key in said[ALPACA_TRUTH] if all(key in of for of in said.values())]
+    shared = [key for key in preferences[ALPACA_TRUTH] if all(key in values for values in preferences.values())]
     pairs = [
-        JudgedPair(str(i + 1), *key, first_is_better=None if (p := said[ALPACA_TRUTH][key]) == 0.5 else p > 0.5)
+        JudgedPair(str(i + 1), *key, first_is_better=None if (p := preferences[ALPACA_TRUTH][key]) == 0.5 else p > 0.5)
         for i, key in enumerate(shared)
     ]
     jurors = {
-        name: {pair.id: of[key] for pair, key in zip(pairs, shared, strict=True)}
-        for name, of in said.items()
+        name: {pair.id: values_by_pair[key] for pair, key in zip(pairs, shared, strict=True)}
+        for name, values_by_pair in preferences.items()
         if name != ALPACA_TRUTH
     }
-    made = _jury(pairs, jurors)
-    left = max(map(len, said.values())) - len(shared)
+    jury = _jury(pairs, jurors)
+    left = max(map(len, preferences.values())) - len(shared)
     notes = [f"No human judged these pairs. What counts as better is the preference of {ALPACA_TRUTH}."]
     notes += [f"{left:,} pairs are left out, because not every annotator has them."] if left else []
-    return ReadJury(made.judgements, (*notes, *made.notes), name=paths[0].parents[1].name)
+    return ReadJury(jury.judgements, (*notes, *jury.notes), name=paths[0].parents[1].name)
 
 
 def mean_preference(path: Path) -> float:
     """The mean preference for the second answer, in [0, 1], over the pairs that have one."""
-    found = [number(row["preference"], where, "a preference") for where, row in _rows(path) if row.get("preference")]
-    if not found:
+    preferences = [
+        number(row["preference"], where, "a preference") for where, row in _rows(path) if row.get("preference")
+    ]
+    if not preferences:
         raise InputError(f"{path}: expected preferences, found none")
-    return float(np.mean(found)) - 1
+    return float(np.mean(preferences)) - 1
 
 
 # ---------------------------------------------------------------- all of them
@@ -247,32 +251,32 @@ def _side(value: object, where: str) -> int:
 
 def _jury(pairs: Sequence[JudgedPair], jurors: Mapping[str, Mapping[str, float]]) -> ReadJury:
     """The jury of jurors with a probability for each pair's id that the first is better; tied pairs are left out."""
-    for name, of in jurors.items():
-        missing = next((pair.id for pair in pairs if pair.id not in of), None)
-        if missing is not None or len(of) != len(pairs):
-            which = f"pair {missing}" if missing is not None else f"{len(pairs)} pairs, found {len(of)}"
+    for name, verdicts in jurors.items():
+        missing = next((pair.id for pair in pairs if pair.id not in verdicts), None)
+        if missing is not None or len(verdicts) != len(pairs):
+            which = f"pair {missing}" if missing is not None else f"{len(pairs)} pairs, found {len(verdicts)}"
             raise InputError(f"juror {name!r} judged other pairs: expected {which}")
-    kept = [pair for pair in pairs if pair.first_is_better is not None]
-    if not kept:
+    decided = [pair for pair in pairs if pair.first_is_better is not None]
+    if not decided:
         raise InputError(
             "expected pairs that every juror judged and of which one answer is better, found none; the files may be of "
             "different answers"
         )
-    p_first = np.array([[of[pair.id] for of in jurors.values()] for pair in kept], dtype=np.float64)
+    p_first = np.array([[verdicts[pair.id] for verdicts in jurors.values()] for pair in decided], dtype=np.float64)
     judged = Judgements(
         jurors=tuple(jurors),
-        ids=tuple(pair.id for pair in kept),
-        questions=tuple(pair.question for pair in kept),
-        answers=tuple(f"First: {pair.first}\n\nSecond: {pair.second}" for pair in kept),
-        labels=np.array([bool(pair.first_is_better) for pair in kept], dtype=np.bool_),
-        p_true=p_first.reshape(len(kept), -1),
-        p_false=1 - p_first.reshape(len(kept), -1),
-        parts=("",) * len(kept),
+        ids=tuple(pair.id for pair in decided),
+        questions=tuple(pair.question for pair in decided),
+        answers=tuple(f"First: {pair.first}\n\nSecond: {pair.second}" for pair in decided),
+        labels=np.array([bool(pair.first_is_better) for pair in decided], dtype=np.bool_),
+        p_true=p_first.reshape(len(decided), -1),
+        p_false=1 - p_first.reshape(len(decided), -1),
+        parts=("",) * len(decided),
         pairwise=True,
     )
     notes = []
-    if len(kept) < len(pairs):
-        notes.append(f"{len(pairs) - len(kept):,} pairs are left out, because neither answer counts as better.")
+    if len(decided) < len(pairs):
+        notes.append(f"{len(pairs) - len(decided):,} pairs are left out, because neither answer counts as better.")
     undecided = (judged.verdicts == 0.5).sum(axis=0)
     if undecided.any():
         counts = ", ".join(f"{name} {n:,}" for name, n in zip(jurors, undecided, strict=True) if n)

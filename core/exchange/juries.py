@@ -103,10 +103,10 @@ def juror_and_part(path: Path) -> tuple[str, str]:
     >>> juror_and_part(Path("jury_logits_qlora_llama13b_calib.csv"))
     ('llama13b', 'calibration')
     """
-    found = FILE_NAME.match(path.stem)
-    if found is None:
+    named = FILE_NAME.match(path.stem)
+    if named is None:
         return path.stem, ""
-    return found["juror"], PARTS[found["part"]]
+    return named["juror"], PARTS[named["part"]]
 
 
 def probabilities(cell: str) -> tuple[float, float]:
@@ -116,15 +116,15 @@ def probabilities(cell: str) -> tuple[float, float]:
     (0.75, 0.25)
     """
     try:
-        found = json.loads(cell)
+        value = json.loads(cell)
     except (ValueError, RecursionError):
-        found = None
-    while isinstance(found, list) and len(found) == 1:
-        found = found[0]
-    if isinstance(found, list) and len(found) == 2:
-        pair = found
-    elif isinstance(found, (int, float)):
-        pair = [found, 1 - found]
+        value = None
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, list) and len(value) == 2:
+        pair = value
+    elif isinstance(value, (int, float)):
+        pair = [value, 1 - value]
     else:
         raise InputError(f"expected [[p_true, p_false]], found {shown(cell)}")
     if not all(isinstance(p, (int, float)) and not isinstance(p, bool) and 0 <= p <= 1 for p in pair):
@@ -190,11 +190,11 @@ def _texts(paths: Sequence[Path], labels: Path | None) -> ReadJury:
         rows: list[Row] = []
         left = []
         for line in lines:
-            found = known(line.question, line.answer)
-            if found is None:
+            label = known(line.question, line.answer)
+            if label is None:
                 left.append(line.question)
             else:
-                rows.append((part, line.question, line.answer, found, line.p_true, line.p_false))
+                rows.append((part, line.question, line.answer, label, line.p_true, line.p_false))
         notes.append(_joined_note(path, len(rows), len(lines), left, labels))
         if not rows:
             raise InputError(
@@ -205,11 +205,11 @@ def _texts(paths: Sequence[Path], labels: Path | None) -> ReadJury:
 
 
 def _joined_note(path: Path, rows: int, lines: int, left: Sequence[str], labels: Path) -> str:
-    said = f"{path.name}: {rows:,} of {lines:,} lines were joined with {labels.name} by their question"
+    sentence = f"{path.name}: {rows:,} of {lines:,} lines were joined with {labels.name} by their question"
     if not left:
-        return f"{said}."
-    some = ", ".join(shown(question) for question in left[:NAMED])
-    return f"{said}; left out: {some}{' …' if len(left) > NAMED else ''}."
+        return f"{sentence}."
+    examples = ", ".join(shown(question) for question in left[:NAMED])
+    return f"{sentence}; left out: {examples}{' …' if len(left) > NAMED else ''}."
 
 
 def _lines(path: Path) -> list[_Line]:
@@ -256,9 +256,9 @@ def _labels(sheet: Sheet) -> Callable[[str, str], bool | None]:
         by_answer.setdefault((_key(question), _key(answer)), set()).add(right)
 
     def find(question: str, answer: str) -> bool | None:
-        found = by_answer.get((_key(question), _key(answer))) if answer else None
-        found = found or by_question.get(_key(question), set())
-        return next(iter(found)) if len(found) == 1 else None
+        rights = by_answer.get((_key(question), _key(answer))) if answer else None
+        rights = rights or by_question.get(_key(question), set())
+        return next(iter(rights)) if len(rights) == 1 else None
 
     return find
 

@@ -46,7 +46,7 @@ def read(path: Path) -> ImportedRun:
     named = NAME.match(path.stem)
     task, shots = _task(named["task"] if named else path.stem)
     rows = []
-    for place, (name, asked, choices, gold, predictions) in enumerate(_samples(sheet)):
+    for place, (name, text, choices, gold, predictions) in enumerate(_samples(sheet)):
         where = sheet.where(place)
         texts = [str(choice).strip() for choice in listed(choices) or []]
         scores = [_likelihood(entry, where) for entry in _pairs(predictions)]
@@ -65,8 +65,8 @@ def read(path: Path) -> ImportedRun:
             raise InputError(f"{where}: expected one right choice in 'gold_index', found {shown(gold)}")
         label = int(golds[0])
         check_row(where, len(texts), label, texts)
-        asked = asked.strip() or f"sample {place + 1}"
-        question = Question(name or str(place + 1), task, task, "", asked, tuple(texts), label)
+        text = text.strip() or f"sample {place + 1}"
+        question = Question(name or str(place + 1), task, task, "", text, tuple(texts), label)
         rows.append(ScoredRow(question, tuple(scores), where))
     letters = all(row.question.options == tuple(LETTERS[: len(row.question.options)]) for row in rows)
     model, form = _model(path), "letters" if letters else "cloze"
@@ -108,8 +108,8 @@ def _samples(sheet: Sheet) -> Iterable[tuple[str, str, Any, Any, Any]]:
             texts = str(doc.get("id") or ""), str(doc.get("query") or "")
             yield *texts, doc.get("choices"), doc.get("gold_index"), response.get("logprobs")
         return
-    asked = next((name for name in ("example", "full_prompt", "instruction") if name in sheet.names), "")
-    questions = sheet.texts(asked) if asked else [""] * sheet.table.num_rows
+    column = next((name for name in ("example", "full_prompt", "instruction") if name in sheet.names), "")
+    questions = sheet.texts(column) if column else [""] * sheet.table.num_rows
     columns = [sheet.table[name].to_pylist() for name in ("choices", "gold_index", "predictions")]
     for question, choices, gold, predictions in zip(questions, *columns, strict=True):
         yield "", question, choices, gold, predictions

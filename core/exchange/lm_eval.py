@@ -54,11 +54,9 @@ Rows = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
 
 
 def read(path: Path, given: Sequence[Path] = ()) -> list[ImportedRun]:
-    """The runs of a file of samples, one for each task, with a line each that says how it was read.
-
-    The results are in the file, among the ``given`` or beside it. Raises :class:`InputError` that names the file, the
-    line, what was expected and what was found.
-    """
+    """The runs of a file of samples, one for each task, with a line each that says how it was read. The results are in
+    the file, among the ``given`` or beside it. Raises :class:`InputError` that names the file, the line, what was
+    expected and what was found."""
     return [replace(run, read_as=_line(run)) for run in _read_file(path, given)]
 
 
@@ -93,11 +91,11 @@ def _beginning(path: Path) -> tuple[str, dict[str, Any]]:
         text = file.readline(LONGEST_LINE).removeprefix(b"\xef\xbb\xbf").lstrip()
     character = text[:1].decode("ascii", "replace")
     try:
-        found = loads(text)
+        value = loads(text)
     except ValueError:
         over_lines = text.rstrip().endswith((b"{", b"[", b",")) or len(text) == LONGEST_LINE
         return character, {} if over_lines else {"doc_id": None}
-    return character, found if isinstance(found, dict) else {}
+    return character, value if isinstance(value, dict) else {}
 
 
 def is_sample(row: dict[str, Any]) -> bool:
@@ -107,10 +105,10 @@ def is_sample(row: dict[str, Any]) -> bool:
 
 def is_document(values: Any) -> bool:
     """Whether a JSON document holds samples by task, as ``simple_evaluate()`` returns them."""
-    found = values.get("samples", values) if isinstance(values, dict) else None
-    return isinstance(found, dict) and any(
+    samples = values.get("samples", values) if isinstance(values, dict) else None
+    return isinstance(samples, dict) and any(
         isinstance(rows, list) and rows and isinstance(rows[0], dict) and {"doc_id", "arguments"} <= set(rows[0])
-        for rows in found.values()
+        for rows in samples.values()
     )
 
 
@@ -158,19 +156,19 @@ def _read_task(path: Path, task: str, about: Results | None, rows: Rows) -> Impo
     }
     if lm_eval_picks.is_sampled(next(iter(rows()), ("", {}))[1]):
         return lm_eval_picks.read(rows(), spec=spec, path=path, provenance=described)
-    found = _by_filter(path, task, about, rows)
-    if not found.samples:
+    by_filter = _by_filter(path, task, about, rows)
+    if not by_filter.samples:
         raise InputError(f"{path}: expected samples of multiple-choice questions, found none")
-    kept = "none" if "none" in found.samples else next(iter(found.samples))
-    samples = _told_apart(list(found.samples[kept].values()))
-    claims = _check_means(samples, about if certain else None, kept, path)
+    filter_name = "none" if "none" in by_filter.samples else next(iter(by_filter.samples))
+    samples = _told_apart(list(by_filter.samples[filter_name].values()))
+    claims = _check_means(samples, about if certain else None, filter_name, path)
     form = "letters" if all(is_letters(sample.choices) for sample in samples) else "cloze"
     described |= {
-        "repeated_lines": found.repeated,
-        "filters": sorted(found.samples),
+        "repeated_lines": by_filter.repeated,
+        "filters": sorted(by_filter.samples),
         "recomputed": sorted({metric for sample in samples for metric in sample.claims}),
         "claims": claims,
-        "stated": _stated(claims, about if certain else None, kept),
+        "stated": _stated(claims, about if certain else None, filter_name),
     }
     return assemble(path, [sample.row for sample in samples], replace(spec, form=form), described)
 
@@ -184,11 +182,9 @@ class _Found:
 
 
 def _by_filter(path: Path, task: str, about: Results | None, rows: Rows) -> _Found:
-    """The samples under the first reading with which every claim of the file agrees.
-
-    A target like "3" is an option's number, or the text of one. The delimiter before the options is a blank unless the
-    task's configuration says otherwise; without that, it can be what all options of the first sample begin with.
-    """
+    """The samples under the first reading with which every claim of the file agrees. A target like "3" is an option's
+    number, or the text of one. The delimiter before the options is a blank unless the task's configuration says
+    otherwise; without that, it can be what all options of the first sample begin with."""
     config = about.config if about else {}
     stated = config.get("target_delimiter")
     tried = [str(stated)] if stated is not None else delimiters(next(iter(rows()), ("", {}))[1])
@@ -221,12 +217,12 @@ def _samples(task: str, rows: Rows, *, delimiter: str, digits: str) -> _Found:
         if not isinstance(row["doc"], dict):
             row["doc"] = {}  # some tasks' documents are bare texts; the prompt says as much
         sample = scored(row, where, task, delimiter=delimiter, digits=digits)
-        of = samples.setdefault(str(row.get("filter", "none")), {})
+        same_filter = samples.setdefault(str(row.get("filter", "none")), {})
         name = str(row["doc_id"])
-        if name not in of:
-            of[name] = sample
+        if name not in same_filter:
+            same_filter[name] = sample
             continue
-        _check_same(of[name], sample, name)
+        _check_same(same_filter[name], sample, name)
         repeated += 1
     return _Found(samples, repeated)
 
@@ -247,32 +243,32 @@ def _check_same(first: Sample, again: Sample, name: str) -> None:
 def _told_apart(rows: Sequence[Sample]) -> list[Sample]:
     """Equal documents have equal hashes; the second and later ones get a number."""
     seen: dict[str, int] = {}
-    told = []
-    for one in rows:
-        name = one.row.question.id
+    renamed = []
+    for sample in rows:
+        name = sample.row.question.id
         seen[name] = seen.get(name, 0) + 1
         if seen[name] > 1:
-            question = replace(one.row.question, id=f"{name}-{seen[name]}")
-            one = replace(one, row=replace(one.row, question=question))
-        told.append(one)
-    return told
+            question = replace(sample.row.question, id=f"{name}-{seen[name]}")
+            sample = replace(sample, row=replace(sample.row, question=question))
+        renamed.append(sample)
+    return renamed
 
 
-def _stated(means: Mapping[str, float], about: Results | None, kept: str) -> dict[str, float]:
+def _stated(means: Mapping[str, float], about: Results | None, filter_name: str) -> dict[str, float]:
     """What the results file says of each metric that was recomputed."""
-    found = {metric: about.claims.get(f"{metric},{kept}") for metric in means} if about else {}
-    return {metric: float(value) for metric, value in found.items() if isinstance(value, (int, float))}
+    stated = {metric: about.claims.get(f"{metric},{filter_name}") for metric in means} if about else {}
+    return {metric: float(value) for metric, value in stated.items() if isinstance(value, (int, float))}
 
 
-def _check_means(rows: Sequence[Sample], about: Results | None, kept: str, path: Path) -> dict[str, float]:
+def _check_means(rows: Sequence[Sample], about: Results | None, filter_name: str, path: Path) -> dict[str, float]:
     """The means of the recomputed metrics; refused where ``results_*.json`` says otherwise."""
     means = {
-        metric: float(np.mean([one.claims[metric] for one in rows]))
+        metric: float(np.mean([sample.claims[metric] for sample in rows]))
         for metric in METRICS
-        if all(metric in one.claims for one in rows)
+        if all(metric in sample.claims for sample in rows)
     }
     for metric, mean in means.items():
-        claimed = about.claims.get(f"{metric},{kept}") if about else None
+        claimed = about.claims.get(f"{metric},{filter_name}") if about else None
         if isinstance(claimed, (int, float)) and abs(claimed - mean) > MEAN_WITHIN:
             raise InputError(
                 f"{path}: expected {metric} {claimed!r} as its results file says, found {mean!r} over {len(rows)} "

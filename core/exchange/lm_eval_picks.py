@@ -50,10 +50,10 @@ def read(
     rows: Iterable[tuple[str, dict[str, Any]]], *, spec: RunSpec, path: Path, provenance: dict[str, Any]
 ) -> ImportedRun:
     """The run of samples, each with its place. Raises :class:`InputError` that names the file and the line."""
-    asked: dict[str, _Asked] = {}
+    by_id: dict[str, _Asked] = {}
     for where, row in rows:
         row["doc"] = row["doc"] if isinstance(row.get("doc"), dict) else {}
-        of = asked.setdefault(str(row.get("doc_id")), _Asked(where, row, _options(row["doc"])))
+        entry = by_id.setdefault(str(row.get("doc_id")), _Asked(where, row, _options(row["doc"])))
         if not is_sampled(row):
             raise InputError(f"{where}: expected several answers in 'resps', as in other lines, found {shown(row)}")
         written = _texts(row["resps"][0])
@@ -61,17 +61,20 @@ def read(
         filtered = filtered[0] if isinstance(filtered, list) and len(filtered) == 1 else filtered
         for name, answers in ((WRITTEN, written), (str(row.get("filter", "none")), _texts(filtered))):
             if len(answers) == len(written):
-                of.answers.setdefault(name, answers)
-    questions = list(asked.values())
-    names = [name for name in questions[0].answers if all(name in of.answers for of in questions)]
-    picks = {name: [[read_pick(text, of.options) for text in of.answers[name]] for of in questions] for name in names}
-    best = max(reversed(names), key=lambda name: sum(place != NOT_FOUND for of in picks[name] for place in of))
-    known = all(of.options is not ANY_OPTION for of in questions)
+                entry.answers.setdefault(name, answers)
+    questions = list(by_id.values())
+    names = [name for name in questions[0].answers if all(name in entry.answers for entry in questions)]
+    picks = {
+        name: [[read_pick(text, entry.options) for text in entry.answers[name]] for entry in questions]
+        for name in names
+    }
+    best = max(reversed(names), key=lambda name: sum(place != NOT_FOUND for entry in picks[name] for place in entry))
+    known = all(entry.options is not ANY_OPTION for entry in questions)
     labels, k = _labels(questions, picks[best], known=known)
     letters = tuple(f"option {letter}" for letter in OPTION_NAMES[:k])
     read_rows = [
-        (_question(of, int(label), of.options if known else letters, spec.task), own)
-        for of, label, own in zip(questions, labels, picks[best], strict=True)
+        (_question(entry, int(label), entry.options if known else letters, spec.task), own)
+        for entry, label, own in zip(questions, labels, picks[best], strict=True)
     ]
     return assembled(path, read_rows, spec, provenance | {"filters": [best or "as written"]})
 
@@ -93,15 +96,15 @@ def _options(doc: dict[str, Any]) -> tuple[str, ...]:
 
 def _labels(questions: list[_Asked], picks: list[list[int]], *, known: bool) -> tuple[Any, int]:
     """The right options (n,), counted from 0, and the largest number of options."""
-    targets = [str(of.row.get("target", "")).strip() for of in questions]
+    targets = [str(entry.row.get("target", "")).strip() for entry in questions]
     most = max(place for own in picks for place in own)
     letters = [OPTION_NAMES.index(text.strip("() .")) for text in targets if text.strip("() .") in OPTION_NAMES[:26]]
     k = max(most + 1, max(letters, default=0) + 1, 2)
-    counts = np.array([len(of.options) if known else k for of in questions])
+    counts = np.array([len(entry.options) if known else k for entry in questions])
     labels = read_labels(
         targets,
         counts,
-        texts=[of.options for of in questions] if known else (),
+        texts=[entry.options for entry in questions] if known else (),
         where=lambda row: questions[row].where,
         column="target",
         picks=np.array([max(set(own), key=own.count) for own in picks]),
@@ -109,9 +112,9 @@ def _labels(questions: list[_Asked], picks: list[list[int]], *, known: bool) -> 
     return labels, int(counts.max())
 
 
-def _question(of: _Asked, label: int, options: tuple[str, ...], task: str) -> Question:
-    doc = {str(key): value for key, value in of.row["doc"].items() if isinstance(value, str) and value.strip()}
-    asked, context, group = (first(doc, names) for names in (QUESTION_NAMES, CONTEXT_NAMES, GROUP_NAMES))
-    text = doc[asked] if asked else f"document {of.row.get('doc_id')}"
-    about = doc[context] if context and context != asked else ""
-    return Question(str(of.row.get("doc_id")), task, doc[group] if group else task, about, text, options, label)
+def _question(entry: _Asked, label: int, options: tuple[str, ...], task: str) -> Question:
+    doc = {str(key): value for key, value in entry.row["doc"].items() if isinstance(value, str) and value.strip()}
+    question, context, group = (first(doc, names) for names in (QUESTION_NAMES, CONTEXT_NAMES, GROUP_NAMES))
+    text = doc[question] if question else f"document {entry.row.get('doc_id')}"
+    about = doc[context] if context and context != question else ""
+    return Question(str(entry.row.get("doc_id")), task, doc[group] if group else task, about, text, options, label)

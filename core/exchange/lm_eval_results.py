@@ -179,11 +179,11 @@ def model_of(path: Path) -> str:
     return named_parts(path)[0] or path.resolve().parent.name.replace("__", "/").strip("/") or "unknown"
 
 
-def _arguments(found: Any) -> dict[str, str]:
+def _arguments(arguments: Any) -> dict[str, str]:
     """The model's arguments by name: an object, or ``pretrained=…,dtype=…``."""
-    if isinstance(found, dict):
-        return {str(key): str(value) for key, value in found.items() if value is not None}
-    return dict(part.strip().partition("=")[::2] for part in str(found or "").split(","))
+    if isinstance(arguments, dict):
+        return {str(key): str(value) for key, value in arguments.items() if value is not None}
+    return dict(part.strip().partition("=")[::2] for part in str(arguments or "").split(","))
 
 
 def _object(values: Mapping[str, Any], name: str) -> dict[str, Any]:

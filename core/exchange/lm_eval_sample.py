@@ -96,10 +96,8 @@ def _fields(names: tuple[str, ...], part: str) -> list[str]:
 
 def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
     """A sample of 2023, which ``--write_out`` kept as ``prompt_<i>`` (with the option), ``logit_<i>`` and ``truth``.
-
-    What differs in the prompts, from a word's beginning on, is the option. Its length is not known for certain, so
-    that ``acc_norm`` is left out.
-    """
+    What differs in the prompts, from a word's beginning on, is the option. Its length is not known for certain, so that
+    ``acc_norm`` is left out."""
     prompts = [str(row.get(f"prompt_{i}", "")) for i in range(sum(key.startswith("logit_") for key in row))]
     shared = common_beginning(prompts) if prompts else ""
     begin = max(shared.rfind(sign) for sign in ":\n ") + 1
@@ -114,10 +112,8 @@ def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
 
 def _context_and_question(doc: dict[str, Any], prompt: str) -> tuple[str, str]:
     """What a question is about, if it is about anything, and what is asked; the prompt where the document does not say.
-
     Of two statements (NLI), the first is the context. A text that the model was not shown, or that the question
-    contains, is no context.
-    """
+    contains, is no context."""
     lists = {name: "\n".join(value) for name, value in doc.items() if name.lower() == "contexts" and _are_texts(value)}
     texts = {name: value for name, value in (doc | lists).items() if isinstance(value, str) and value.strip()}
     names = tuple(texts)
@@ -150,30 +146,33 @@ def _requests(row: dict[str, Any], where: str) -> tuple[list[str], list[str]]:
         ]
     if not isinstance(arguments, list) or not arguments:
         raise InputError(f"{where}: expected the requests in 'arguments', found {shown(arguments)}")
-    if any(isinstance(one, (list, tuple)) and len(one) > 1 and isinstance(one[1], dict) for one in arguments):
+    if any(
+        isinstance(request, (list, tuple)) and len(request) > 1 and isinstance(request[1], dict)
+        for request in arguments
+    ):
         raise InputError(
             f"{where}: expected the log-likelihoods of options, found a generation task; only tasks of "
             "output_type multiple_choice say how probable each option is"
         )
-    if not all(isinstance(one, (list, tuple)) and len(one) >= 2 for one in arguments):
+    if not all(isinstance(request, (list, tuple)) and len(request) >= 2 for request in arguments):
         raise InputError(f"{where}: expected (prompt, option) pairs in 'arguments', found {shown(arguments[0])}")
-    return [str(one[0]) for one in arguments], [str(one[1]) for one in arguments]
+    return [str(request[0]) for request in arguments], [str(request[1]) for request in arguments]
 
 
 def _likelihoods(row: dict[str, Any], where: str) -> list[float]:
-    found: Any = row.get("filtered_resps") or row.get("resps")
-    if not isinstance(found, list):
-        raise InputError(f"{where}: expected a list of log-likelihoods in 'resps', found {shown(found)}")
+    responses: Any = row.get("filtered_resps") or row.get("resps")
+    if not isinstance(responses, list):
+        raise InputError(f"{where}: expected a list of log-likelihoods in 'resps', found {shown(responses)}")
     values = []
-    for one in found:
-        while isinstance(one, list) and len(one) == 1 and isinstance(one[0], list):
-            one = one[0]
-        if not (isinstance(one, list) and len(one) == 2):
+    for response in responses:
+        while isinstance(response, list) and len(response) == 1 and isinstance(response[0], list):
+            response = response[0]
+        if not (isinstance(response, list) and len(response) == 2):
             raise InputError(
-                f"{where}: expected [log-likelihood, greedy] for each option, found {shown(one)}; generation and "
+                f"{where}: expected [log-likelihood, greedy] for each option, found {shown(response)}; generation and "
                 "rolling tasks do not say how probable each option is"
             )
-        values.append(number(one[0], where, "a log-likelihood"))
+        values.append(number(response[0], where, "a log-likelihood"))
     return values
 
 
@@ -242,15 +241,15 @@ def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...
         return tuple(text.lstrip("\n") or text for text in choices)
     k = len(choices)
     for name in _fields(tuple(doc), "options"):
-        found = doc[name]
-        if isinstance(found, dict):
-            found = found.get("text", [found[letter] for letter in LETTERS[:k] if letter in found])
-        if isinstance(found, list) and len(found) == k:
-            return without_marks(tuple(map(str, found)))
-    found = next(([doc[name] for name in run] for run in option_runs(doc) if len(run) == k), None)
-    if not found and isinstance(doc.get("input"), str):
-        found = _listed(doc["input"], choices)
-    return tuple(str(text) for text in found) if found and len(found) == k else tuple(choices)
+        options = doc[name]
+        if isinstance(options, dict):
+            options = options.get("text", [options[letter] for letter in LETTERS[:k] if letter in options])
+        if isinstance(options, list) and len(options) == k:
+            return without_marks(tuple(map(str, options)))
+    options = next(([doc[name] for name in run] for run in option_runs(doc) if len(run) == k), None)
+    if not options and isinstance(doc.get("input"), str):
+        options = _listed(doc["input"], choices)
+    return tuple(str(text) for text in options) if options and len(options) == k else tuple(choices)
 
 
 def _listed(text: str, choices: Sequence[str]) -> list[str]:
@@ -259,8 +258,8 @@ def _listed(text: str, choices: Sequence[str]) -> list[str]:
     >>> _listed("Which?\\nOptions:\\n(A) One\\n(B) Two", ["(A)", "(B)", "(C)"])
     ['One', 'Two', '(C)']
     """
-    found = dict(re.findall(r"(?m)^\(([A-Z])\) (.+)$", text))
-    return [found.get(choice.strip().strip("()"), choice) for choice in choices]
+    texts = dict(re.findall(r"(?m)^\(([A-Z])\) (.+)$", text))
+    return [texts.get(choice.strip().strip("()"), choice) for choice in choices]
 
 
 def _letter_mass(own: FloatArray) -> float:
@@ -300,11 +299,9 @@ def _gold(target: Any, choices: Sequence[str], where: str, digits: str) -> int:
 
 
 def _gold_of_prompts(row: dict[str, Any], own: FloatArray, where: str) -> int:
-    """The right one of several prompts with one continuation (Winogrande).
-
-    The file's target is then the continuation and says nothing. Of two, ``acc`` tells which was right; the document's
-    own answer, counted from 1, must agree where there is one.
-    """
+    """The right one of several prompts with one continuation (Winogrande). The file's target is then the continuation
+    and says nothing. Of two, ``acc`` tells which was right; the document's own answer, counted from 1, must agree where
+    there is one."""
     written = str(row["doc"].get("answer", "")).strip()
     if not _is_claimed(row, "acc") and written.isdecimal() and 1 <= int(written) <= len(own):
         return int(written) - 1

@@ -54,10 +54,8 @@ def option_columns(
     sheet: Sheet, numeric: Sequence[str], texts: Sequence[str], *, known: Sequence[str], label: str
 ) -> OptionColumns | None:
     """The options among the columns of numbers; ``texts`` are the columns of texts, ``known`` those with another
-    meaning, ``label`` the right option's, if it is known.
-
-    Raises :class:`InputError` for more options than are read, and where other columns seem to belong to them.
-    """
+    meaning, ``label`` the right option's, if it is known. Raises :class:`InputError` for more options than are read,
+    and where other columns seem to belong to them."""
     best = _best(numeric) or _of_shares(sheet, numeric)
     free = [name for name in numeric if name not in known]
     others = [name for name in free if best is None or name not in best[1]]
@@ -143,11 +141,11 @@ def _marks(name: str) -> Iterator[tuple[str, int]]:
 
 def _runs(names: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Names that differ in a letter or number alone, which run from the first on; with the words around it."""
-    found: dict[str, dict[int, str]] = {}
+    places_by_words: dict[str, dict[int, str]] = {}
     for name in names:
         for words, place in _marks(name):
-            found.setdefault(words, {}).setdefault(place, name)
-    for words, places in found.items():
+            places_by_words.setdefault(words, {}).setdefault(place, name)
+    for words, places in places_by_words.items():
         k = next(i for i in range(len(places) + 1) if i not in places)
         if k >= 2:
             yield words[1:], tuple(places[i] for i in range(k))
@@ -193,11 +191,9 @@ def _around(name: str) -> str:
 
 
 def _classes(sheet: Sheet, names: Sequence[str], label: str) -> tuple[str, ...]:
-    """The columns named after classes, if each row's label names one of these classes; else none.
-
-    Those that begin with the same words (``p_``) belong together; their label may also be a number. Without such words,
-    those that stand side by side do, if each row of them sums to 1 or 100.
-    """
+    """The columns named after classes, if each row's label names one of these classes; else none. Those that begin with
+    the same words (``p_``) belong together; their label may also be a number. Without such words, those that stand side
+    by side do, if each row of them sums to 1 or 100."""
     cells = set(sheet.texts(label))
     by_words: dict[str, list[str]] = {}
     for name in names:

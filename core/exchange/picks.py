@@ -137,8 +137,8 @@ def tallied(sheet: Sheet) -> Sheet:
 
 def _answers(sheet: Sheet) -> _Answers | None:
     """The answers in each row; None for a table that has none, or that has figures of options."""
-    if (found := _numbered(sheet) or _lists(sheet)) is not None:
-        return found
+    if (answers := _numbered(sheet) or _lists(sheet)) is not None:
+        return answers
     candidates = matching(sheet.names, PICK_NAMES)
     labels = [name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name)]
     if (not candidates and len(labels) < 2) or looks_scored(sheet) or row_an_option(sheet) in candidates:
@@ -216,7 +216,7 @@ def _lists(sheet: Sheet) -> _Answers | None:
         plain = plain_name(name)
         if plain not in known | doubtful:
             continue
-        rows = _parted(sheet.table[name].to_pylist(), is_count=plain in {plain_name(one) for one in COUNT_LISTS})
+        rows = _parted(sheet.table[name].to_pylist(), is_count=plain in {plain_name(counts) for counts in COUNT_LISTS})
         if rows is None or (plain in doubtful and not _repeat_themselves([[c for c, _ in row] for row in rows])):
             continue
         if _look_like_picks(sheet, [[cell for cell, _ in row] for row in rows]):
@@ -334,17 +334,17 @@ def _joined_cells(sheet: Sheet, rows: Sequence[int], answers: _Answers) -> Cells
         return [cell for row in rows for cell in answers.cells[row]]
     numbers = sheet.table[numbered]
     seen: dict[str, int] = {}
-    kept = []
+    single = []
     for row in rows:
         name = str(numbers[row].as_py())
         if (again := seen.setdefault(name, row)) == row:
-            kept.append(row)
+            single.append(row)
         elif answers.cells[again] != answers.cells[row]:
             raise InputError(
                 f"{sheet.where(row)}: expected every sample of a question once, found {numbered} {shown(name)} again "
                 f"with another answer (first: {sheet.where(again)})"
             )
-    return [cell for row in (kept if len(kept) > 1 else rows) for cell in answers.cells[row]]
+    return [cell for row in (single if len(single) > 1 else rows) for cell in answers.cells[row]]
 
 
 def _is_constant(cells: Sequence[str], groups: Iterable[Sequence[int]]) -> bool:
@@ -462,7 +462,7 @@ def _place(cell: str, options: tuple[str, ...], start: int | None) -> int:
 def _table_of(
     sheet: Sheet,
     rows: Sequence[int],
-    kept: Sequence[str],
+    columns_kept: Sequence[str],
     label: str,
     labels: IntArray,
     counts: IntArray,
@@ -473,8 +473,8 @@ def _table_of(
     mask[list(rows)] = True
     order = np.argsort(np.argsort(rows))  # part() keeps the order of the table
     begin = next(name for name in ("votes", "picks", "counts of votes") if f"{name}_A" not in sheet.names)
-    part = sheet.part(mask, kept)
-    columns = {name: part.table[name] for name in kept}
+    part = sheet.part(mask, columns_kept)
+    columns = {name: part.table[name] for name in columns_kept}
     at = np.empty(len(rows), dtype=np.int64)
     at[order] = np.arange(len(rows))
     columns[label] = pa.array([OPTION_NAMES[labels[i]] for i in at])
@@ -489,10 +489,8 @@ def _table_of(
 
 def shares_of(values: FloatArray, where: Callable[[int], str]) -> tuple[LogitArray, FloatArray, FloatArray]:
     """Logits and frequencies (n, k), and the numbers of samples (n,), of counts (n, k) with NaN where an option is
-    lacking. A row without any pick has 0 samples and equal frequencies, and is to be left out.
-
-    Raises :class:`InputError` for what is no count, and where each question has one pick.
-    """
+    lacking. A row without any pick has 0 samples and equal frequencies, and is to be left out. Raises
+    :class:`InputError` for what is no count, and where each question has one pick."""
     filled = np.where(np.isnan(values), 0.0, values)
     bad = ((filled < 0) | (filled != np.rint(filled)) | (filled > MAX_FOREIGN_PICKS)).any(axis=1)
     if bad.any():
@@ -567,13 +565,11 @@ def counts_of_array(
     values: npt.NDArray[Any], labels: npt.NDArray[Any], *, name: str, path: Path
 ) -> tuple[FloatArray, npt.NDArray[Any]]:
     """Counts (n, k), and labels (n,) from 0, of an array of whole numbers (n, k) that counts the picks of each option,
-    or of one (n, samples) that lists the picks of each question, with negative numbers for none.
-
-    Raises :class:`InputError` if neither the name of the array nor its numbers say which of them it is.
-    """
+    or of one (n, samples) that lists the picks of each question, with negative numbers for none. Raises
+    :class:`InputError` if neither the name of the array nor its numbers say which of them it is."""
     plain = plain_name(name)
     lists = {plain_name(f"{word}{end}") for word in (*OF_SAMPLES, *OF_OPTIONS_TOO) for end in ("", "s")}
-    if plain not in {plain_name(one) for one in COUNT_LISTS}:
+    if plain not in {plain_name(counts) for counts in COUNT_LISTS}:
         sums = values.sum(axis=1)
         if plain in lists:
             known = np.concatenate([values[values >= 0], labels])
@@ -601,18 +597,18 @@ def assembled(
     path: Path, rows: Sequence[tuple[Question, Sequence[int]]], spec: RunSpec, provenance: dict[str, Any]
 ) -> ImportedRun:
     """The run of questions with the options that a model picked, each time it was asked (-1: none)."""
-    kept = [(question, picks) for question, picks in rows if any(place != NOT_FOUND for place in picks)]
-    if not kept:
+    answered = [(question, picks) for question, picks in rows if any(place != NOT_FOUND for place in picks)]
+    if not answered:
         raise InputError(f"{path}: expected answers that name an option, found none in {len(rows)} questions")
-    k = max(len(question.options) for question, _ in kept)
-    values = np.full((len(kept), k), np.nan)
-    for i, (question, picks) in enumerate(kept):
+    k = max(len(question.options) for question, _ in answered)
+    values = np.full((len(answered), k), np.nan)
+    for i, (question, picks) in enumerate(answered):
         tally = Counter(picks)
         values[i, : len(question.options)] = [tally[place] for place in range(len(question.options))]
-    logits, shares, samples = shares_of(values, lambda row: f"{path}, question {kept[row][0].id!r}")
-    questions = tuple(question for question, _ in kept)
+    logits, shares, samples = shares_of(values, lambda row: f"{path}, question {answered[row][0].id!r}")
+    questions = tuple(question for question, _ in answered)
     mass = np.full(len(questions), np.nan, dtype=np.float32)
     scored = OptionLogits(tuple(question.id for question in questions), logits, mass, probabilities=shares)
     run = ImportedRun(spec, questions, split(questions, path=path), scored, provenance)
-    unread = sum(place == NOT_FOUND for _, picks in kept for place in picks)
-    return sampled(run, samples, unread=unread, left_out=len(rows) - len(kept))
+    unread = sum(place == NOT_FOUND for _, picks in answered for place in picks)
+    return sampled(run, samples, unread=unread, left_out=len(rows) - len(answered))

@@ -95,8 +95,8 @@ def read(folder: Path) -> ImportedRun:
     """The run of a folder. Raises :class:`InputError` if it has not ended well, or a file is missing or damaged."""
     path = folder / RECORD
     values = json_document(path)
-    asked = questions_file(folder)
-    files = dict(zip(FILES, (path, asked, folder / LOGITS), strict=True))
+    questions_path = questions_file(folder)
+    files = dict(zip(FILES, (path, questions_path, folder / LOGITS), strict=True))
     lacking = [name for name, file in files.items() if not file.is_file()]
     if lacking:
         raise InputError(f"{path}: expected {', '.join(lacking)} beside it, found no such file; take the whole folder")
@@ -115,7 +115,7 @@ def read(folder: Path) -> ImportedRun:
         raise InputError(f"{path}: the spec of the run can't be read from it ({reason(error)})") from error
     if not spec.answers:
         raise InputError(f"{path}: expected a run that answers questions, found one of the form {spec.form!r}")
-    table = read_table(asked, digest=digests.get(asked.name, ""))
+    table = read_table(questions_path, digest=digests.get(questions_path.name, ""))
     try:
         rows = table.to_pylist()
         questions = tuple(
@@ -154,7 +154,7 @@ def read(folder: Path) -> ImportedRun:
     if scored.bounded is not None:
         provenance["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
     if scored.samples is None:
-        spec, provenance = replace(spec, picks=0), {key: of for key, of in provenance.items() if key != PICKS}
+        spec, provenance = replace(spec, picks=0), {key: value for key, value in provenance.items() if key != PICKS}
     else:
         unread = provenance.get(PICKS, {}).get("unread", 0)
         spec = replace(spec, picks=max(spec.picks, 2, int(scored.samples.max())))
@@ -198,13 +198,13 @@ def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any
     their_spec, theirs = values["spec"], values["provenance"]
     if not isinstance(their_spec, dict) or not isinstance(theirs, dict):
         raise InputError(f"{name}/{RECORD}: expected a spec and a provenance that are objects; take the whole folder")
-    kept = {key: value for key, value in their_spec.items() if key not in INSTRUCTIONS}
+    described_spec = {key: value for key, value in their_spec.items() if key not in INSTRUCTIONS}
     for key, shorten in (("model", _model), ("task", _task)):
-        if key in kept:
-            kept[key] = shorten(str(kept[key]))
+        if key in described_spec:
+            described_spec[key] = shorten(str(described_spec[key]))
     origin = their_spec.get("origin", HEDGE)
     origin = origin if origin in _origins() else RUN_FOLDER
-    spec = RunSpec.from_json(kept | {"origin": origin, "fingerprint": FOLDER_DATA})
+    spec = RunSpec.from_json(described_spec | {"origin": origin, "fingerprint": FOLDER_DATA})
     provenance = {key: _plain(theirs[key]) for key, kind in DESCRIPTION.items() if _is(theirs.get(key), kind)}
     provenance = {key: value for key, value in provenance.items() if misfit(key, value) is None}
     if spec.dtype == SERVED or not _is(provenance.get("engine", {}).get("parameters"), float):
@@ -264,7 +264,14 @@ def _data_fingerprint(
     """A hash of all that is imported, 32 hexadecimal digits. Where the folder came from does not count."""
     counted = {key: value for key, value in provenance.items() if key not in ("exported_run", "bank")}
     texts = json.dumps(
-        [spec.to_json(), counted, [_described(one) for one in questions], roles, scored.ids, scored.top_tokens],
+        [
+            spec.to_json(),
+            counted,
+            [_described(question) for question in questions],
+            roles,
+            scored.ids,
+            scored.top_tokens,
+        ],
         sort_keys=True,
         default=str,
     )

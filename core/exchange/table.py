@@ -76,12 +76,10 @@ ANSWER = re.compile(r"answer|label|gold|correct|target|truth", re.IGNORECASE)
 """What the name of a column may have if it says the right option, or whether a model took it."""
 
 
-def read(
-    paths: Sequence[Path], *, columns: Columns | None = None, model: str = "", task: str = ""
-) -> list[ImportedRun]:
+def read(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
     """Read tables; without ``columns`` they are recognised by name. Raises :class:`InputError` that names the file, the
     line, what was expected and what was found."""
-    return [run for path in paths for run in _read_file(path, columns, model, task)]
+    return [run for path in paths for run in _read_file(path, columns)]
 
 
 def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
@@ -89,8 +87,8 @@ def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list
     :class:`InputError` as :func:`read` does."""
     parts = [widened(tallied(open_sheets(path)[0])) for path in paths]
     parts = [part.part(np.ones(part.table.num_rows, dtype=np.bool_), part.names) for part in parts]  # with their lines
-    told = replace(columns, split="split") if columns and not columns.partial else columns
-    ids = (told if told and not told.partial else recognise(parts[0])).id
+    named = replace(columns, split="split") if columns and not columns.partial else columns
+    ids = (named if named and not named.partial else recognise(parts[0])).id
     again = bool(ids) and bool(set(parts[0].texts(ids)).intersection(*(part.texts(ids) for part in parts[1:])))
     tables = []
     for part in parts:
@@ -108,12 +106,12 @@ def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list
             table=pa.concat_tables(tables, promote_options="permissive"),
             lines=tuple(line for part in parts for line in part.lines or ()),
         )
-        runs = _read_sheet(whole, told, "", "", fingerprint_of(*paths))
+        runs = _read_sheet(whole, named, fingerprint_of(*paths))
     except pa.ArrowException as error:
         raise InputError(f"{paths[0]}: expected the same kinds of columns in {paths[-1].name}, found others") from error
     except InputError:
         for path in paths:  # whose own sentence names it
-            _read_file(path, columns, "", "")
+            _read_file(path, columns)
         raise
     file = ", ".join(path.name for path in paths)
     return [replace(run, provenance=run.provenance | {"file": file}) for run in runs]
@@ -122,12 +120,12 @@ def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list
 # ---------------------------------------------------------------- one file
 
 
-def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
+def _read_file(path: Path, columns: Columns | None) -> list[ImportedRun]:
     finger = fingerprint_of(path)
     sheets = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
     if len(sheets) > 1:  # a workbook has other sheets beside its tables of questions
         sheets = [sheet for sheet in sheets if columns is not None or _recognised(sheet)] or sheets[:1]
-    return [run for sheet in sheets for run in _read_sheet(sheet, columns, model, task, finger)]
+    return [run for sheet in sheets for run in _read_sheet(sheet, columns, finger)]
 
 
 def _by_figures(sheet: Sheet) -> list[Sheet]:
@@ -149,7 +147,7 @@ def _recognised(sheet: Sheet) -> bool:
     return True
 
 
-def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, finger: str) -> list[ImportedRun]:
+def _read_sheet(sheet: Sheet, columns: Columns | None, finger: str) -> list[ImportedRun]:
     check_count(sheet.table.num_rows, sheet.path)
     if sheet.short:
         raise InputError(sheet.short)
@@ -166,7 +164,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         mass = cells.listed_mass
     if read.told:
         finger = fingerprint(finger.encode(), read.form.encode())
-    named = naming(sheet, columns, ours=ours, told={"model": model, "task": task})
+    named = naming(sheet, columns, ours=ours)
     trained = _trained(sheet, columns, texts, len(labels))
     keys = list(zip(*(sheet.texts(name) for name in named.values()), strict=True)) or [()] * len(labels)
     rows_of: dict[tuple[str, ...], list[int]] = {}
@@ -174,7 +172,6 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         rows_of.setdefault(key, []).append(i)
     hendrycks = HENDRYCKS.match(columns.options[0])
     about_all = {"model": hendrycks["model"]} if hendrycks else named_by_folder(sheet.path)
-    about_all |= {name: value for name, value in (("model", model), ("task", task)) if value}
     runs = []
     for key, all_rows in rows_of.items():
         rows = [i for i in all_rows if cells.usable[i] and not trained[i]]
@@ -240,23 +237,21 @@ def _read_as(
     if bounded:
         values += f" (some letters are not listed in {bounded:,} rows, and have upper bounds)"
     repeated = 0
-    if run.provenance["texts"] and len({one.question for one in run.questions}) < len(run.questions):
-        asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
-        repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
+    if run.provenance["texts"] and len({question.question for question in run.questions}) < len(run.questions):
+        keys = [(question.context, question.question, question.options, question.label) for question in run.questions]
+        repeated = repeats(list(zip(keys, map(bytes, cells.values[rows]), strict=True)))
     encoding = f"in {sheet.encoding}" if sheet.encoding else ""
     return line(run.questions, read.words, values, encoding, repeated=repeated, left_out=left_out)
 
 
 def _figures(
-    sheet: Sheet, columns: Columns, texts: _Texts, told: str
+    sheet: Sheet, columns: Columns, texts: _Texts, kind_named: str
 ) -> tuple[OptionCells, Labels, LogitArray, FloatArray | None, FloatArray]:
     """The options' cells, the labels, the logits and the probabilities that the cells become, and how many picks they
-    are made of (NaN: none).
-
-    Where a label names an option whose log-probability is missing, missing letters are options that are not listed.
-    """
-    cells = option_cells(sheet, columns, told=told)
-    if cells.kind == "logits" and not told and not columns.values:
+    are made of (NaN: none). Where a label names an option whose log-probability is missing, missing letters are options
+    that are not listed."""
+    cells = option_cells(sheet, columns, told=kind_named)
+    if cells.kind == "logits" and not kind_named and not columns.values:
         check_not_counts(cells.values, sheet.path)
     for _ in range(2):
         probabilities: FloatArray | None
@@ -276,7 +271,7 @@ def _figures(
         except InputError:
             if cells.kind not in LISTED or cells.bounds is not None or (cells.counts == len(columns.options)).all():
                 raise
-            cells = option_cells(sheet, columns, told=told, whole=True)
+            cells = option_cells(sheet, columns, told=kind_named, whole=True)
     raise AssertionError("the second round returns or raises")
 
 
@@ -468,6 +463,6 @@ def _roles(
             f"{sheet.path}: expected questions that calibrate and questions that test in {columns.split!r}, found only "
             f"{', '.join(sorted(set(roles)))}"
         )
-    kept = counted_once(roles, questions) if texts.questions else tuple(roles)
-    check_split(questions, kept, sheet.path)
-    return kept
+    counted = counted_once(roles, questions) if texts.questions else tuple(roles)
+    check_split(questions, counted, sheet.path)
+    return counted

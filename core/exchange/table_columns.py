@@ -78,13 +78,13 @@ class Columns:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Columns:
         """The choices that :meth:`to_json` wrote; :class:`InputError` for others."""
-        known = {one.name for one in fields(cls)}
+        known = {field.name for field in fields(cls)}
         if not isinstance(values, dict) or set(values) - known or not {"options", "label"} <= set(values):
             raise InputError(f"a mapping of columns has 'options', 'label' and may have more of {', '.join(known)}")
-        made: dict[str, Any] = dict(values)
-        for name in {"options", "texts"} & set(made):
-            made[name] = tuple(made[name])
-        return cls(**made)
+        arguments: dict[str, Any] = dict(values)
+        for name in {"options", "texts"} & set(arguments):
+            arguments[name] = tuple(arguments[name])
+        return cls(**arguments)
 
 
 def read_mapping(path: Path) -> Columns:
@@ -104,37 +104,37 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
         k = len(hendrycks)
         return Columns(hendrycks, label or str(k + 1), "probabilities", text="0", texts=tuple(names[1 : k + 1]))
     known = _others(sheet, (label,))
-    found = _options(sheet, numeric, known, label)
-    one_figure = found is None or len(found.options) == 2  # of each row, which may seem a binary classifier's
+    options = _options(sheet, numeric, known, label)
+    one_figure = options is None or len(options.options) == 2  # of each row, which may seem a binary classifier's
     if one_figure and row_an_option(sheet):
         raise InputError(
             f"{sheet.path}, line 1: expected a row for each question and a column for each option, found a row for "
             "each option"
         )
-    if found is None or not label:
-        raise InputError(_lacking(sheet, found is None, field_names.first(names, field_names.PICK_NAMES)))
-    return replace(known, options=found.options, label=label, values=found.kind, texts=found.texts)
+    if options is None or not label:
+        raise InputError(_lacking(sheet, options is None, field_names.first(names, field_names.PICK_NAMES)))
+    return replace(known, options=options.options, label=label, values=options.kind, texts=options.texts)
 
 
-def resolved(sheet: Sheet, told: Columns) -> Columns:
+def resolved(sheet: Sheet, named: Columns) -> Columns:
     """Which column is what in a table whose columns a person named, all of them or some (``partial``). Raises
     :class:`InputError` for a column that is not there, and as :func:`recognise` does."""
-    if not told.partial:
-        return checked(sheet, told)
-    if not told.options:
-        seen = recognise(sheet, label=told.label)
-        return checked(sheet, replace(seen, values=told.values or seen.values, label_from=told.label_from))
-    known = _others(sheet, (*told.options, told.label))
-    texts = text_option_columns(_words(sheet, told.options), len(told.options))
+    if not named.partial:
+        return checked(sheet, named)
+    if not named.options:
+        seen = recognise(sheet, label=named.label)
+        return checked(sheet, replace(seen, values=named.values or seen.values, label_from=named.label_from))
+    known = _others(sheet, (*named.options, named.label))
+    texts = text_option_columns(_words(sheet, named.options), len(named.options))
     return checked(
         sheet,
         replace(
             known,
-            options=told.options,
-            label=told.label,
-            values=told.values,
-            label_from=told.label_from,
-            texts=texts if len(texts) == len(told.options) and not set(texts) & {*told.options} else (),
+            options=named.options,
+            label=named.label,
+            values=named.values,
+            label_from=named.label_from,
+            texts=texts if len(texts) == len(named.options) and not set(texts) & {*named.options} else (),
         ),
     )
 
@@ -160,11 +160,11 @@ def _naming(sheet: Sheet) -> str:
     seen = [
         name
         for name in sheet.names
-        if name not in picks and named_classes(beginning, [one for one in numeric if one != name], name)
+        if name not in picks and named_classes(beginning, [other for other in numeric if other != name], name)
     ]
     if len(seen) != 1:
         return ""
-    classes = named_classes(sheet, [one for one in numeric if one != seen[0]], seen[0])
+    classes = named_classes(sheet, [other for other in numeric if other != seen[0]], seen[0])
     if not classes:
         return ""
     likeliest = np.stack([sheet.numbers(name) for name in classes], axis=1).argmax(axis=1).tolist()
@@ -204,7 +204,7 @@ def _words(sheet: Sheet, numeric: Sequence[str]) -> list[str]:
 def _hendrycks(names: Sequence[str], numeric: Sequence[str]) -> tuple[str, ...]:
     """The options of results of MMLU's own evaluation; none of other tables."""
     options = tuple(name for name in numeric if HENDRYCKS.match(name))
-    models = {found["model"] for name in options if (found := HENDRYCKS.match(name))}
+    models = {match["model"] for name in options if (match := HENDRYCKS.match(name))}
     before = [str(i) for i in range(len(options) + 2)]
     return options if len(models) == 1 and len(options) >= 2 and names[: len(before)] == before else ()
 
@@ -317,21 +317,19 @@ def roles_in(sheet: Sheet, columns: Columns) -> list[str]:
     return list(cells)
 
 
-def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) -> dict[str, str]:
-    """The columns that say of which run a row is, by what they say; those that are told otherwise are left out."""
+def naming(sheet: Sheet, columns: Columns, *, ours: bool) -> dict[str, str]:
+    """The columns that say of which run a row is, by what they say."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
     wanted = {name: (name,) for name in RUN_COLUMNS} | {
         "model": field_names.MODEL_NAMES,
         "task": field_names.TASK_NAMES,
     }
     wanted |= {BANK: (BANK,)} if ours else {}
-    found = {
-        what: next((lower[name] for name in names if name in lower), "")
-        for what, names in wanted.items()
-        if not told.get(what)
+    columns_by_meaning = {
+        what: next((lower[name] for name in names if name in lower), "") for what, names in wanted.items()
     }
     taken = {*columns.options, columns.label, columns.text, columns.group, columns.split, ""}
-    return {what: name for what, name in found.items() if name not in taken}
+    return {what: name for what, name in columns_by_meaning.items() if name not in taken}
 
 
 def checked(sheet: Sheet, columns: Columns) -> Columns:

@@ -50,8 +50,8 @@ def sentence(sheet: Sheet, numeric: Sequence[str], *, no_options: bool) -> str:
             f"it is {rows}: it has numbers of {len(figures)} options ({columns_named(figures)}) and no right answers; "
             "add a column 'label' with the right option's letter, number or name"
         )
-    asked = first(sheet.names, QUESTION_NAMES)
-    if asked and bank_options(sheet):
+    question = first(sheet.names, QUESTION_NAMES)
+    if question and bank_options(sheet):
         label = first(sheet.names, LABEL_NAMES)
         if label and set(map(str.lower, sheet.texts(label))) - UNANSWERED:
             return (
@@ -62,7 +62,7 @@ def sentence(sheet: Sheet, numeric: Sequence[str], *, no_options: bool) -> str:
             "it is a question bank without right answers; add a column 'answer' with the right option's letter, "
             "number or text"
         )
-    if asked and first(sheet.names, LABEL_NAMES):
+    if question and first(sheet.names, LABEL_NAMES):
         return (
             f"it is {rows}: it has questions and answers, and neither options to choose from nor a model's figures; "
             "add a column 'options', or the probability of every option"

@@ -184,12 +184,12 @@ def recognised_values(values: FloatArray) -> str:
     return "logits"
 
 
-def refined(said: str, seen: str) -> str:
+def refined(named: str, seen: str) -> str:
     """What the cells are, by what the columns' names say and what the cells look like. Names can't tell probabilities,
     per cent and next-token probabilities apart, nor logits from log-probabilities; the cells can."""
-    if said == "probabilities" and seen in SHARES:
+    if named == "probabilities" and seen in SHARES:
         return seen
-    return said or seen
+    return named or seen
 
 
 def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> tuple[LogitArray, FloatArray | None]:
@@ -218,10 +218,10 @@ def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> 
         logits = np.where(there, values, -np.inf) if shares is None else np.log(shares)
     large = (logits > LARGEST_LOGIT).any(axis=1)
     _refuse(sheet, large, lambda row: f"expected numbers up to 3.4e38, found {logits[row].max():g}, which is too large")
-    kept = in_range(logits)
-    expected("an option that is not ruled out", ~np.isfinite(kept).any(axis=1))
-    check_not_flat(kept, sheet.path)
-    return (kept, None) if shares is None else (kept.astype(np.float32), shares)
+    bounded = in_range(logits)
+    expected("an option that is not ruled out", ~np.isfinite(bounded).any(axis=1))
+    check_not_flat(bounded, sheet.path)
+    return (bounded, None) if shares is None else (bounded.astype(np.float32), shares)
 
 
 def _refuse(sheet: Sheet, bad: BoolArray | np.bool_, sentence: Callable[[int], str]) -> None:

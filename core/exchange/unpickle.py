@@ -74,8 +74,8 @@ def _finished(value: Any, sizes: dict[int, tuple[Any, int]], depth: int) -> tupl
     size = 8 + sum(size for _, size in parts) + (sum(map(_key_size, value)) if kind is dict else 0)
     if size > LARGEST_FILE:
         raise RefusedPickle(f"it repeats values so often that they are more than {LARGEST_FILE / 1e9:g} GB")
-    made = (part for part, _ in parts)
-    finished = dict(zip(value, made, strict=True)) if kind is dict else kind(made)
+    finished_parts = (part for part, _ in parts)
+    finished = dict(zip(value, finished_parts, strict=True)) if kind is dict else kind(finished_parts)
     sizes[id(value)] = finished, size
     return finished, size
 

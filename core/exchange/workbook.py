@@ -69,11 +69,8 @@ HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
 
 def workbook(tables: Mapping[str, pa.Table]) -> bytes:
     """A workbook with one sheet per table: columns as wide as their texts, numbers with a format each, a header that
-    stays in place and filters.
-
-    Missing values and NaN are empty cells; infinite values are texts (``inf``). Raises :class:`InputError` if a table
-    has more rows than a sheet holds, or if there is no table.
-    """
+    stays in place and filters. Missing values and NaN are empty cells; infinite values are texts (``inf``). Raises
+    :class:`InputError` if a table has more rows than a sheet holds, or if there is no table."""
     if not tables:
         raise InputError("a workbook needs at least one table, got none")
     for name, table in tables.items():
@@ -103,23 +100,23 @@ def _sheet_type(i: int) -> str:
 
 def _sheet_names(names: list[str]) -> list[str]:
     """The tables' names without what a sheet's name can't have, no two of them alike."""
-    found: list[str] = []
+    sheet_names: list[str] = []
     for name in names:
         short = re.sub(r"[\[\]:*?/\\\x00-\x1f]", " ", name)[:NAME].strip("' ") or "table"
-        taken, number = {one.casefold() for one in found}, 2
+        taken, number = {sheet_name.casefold() for sheet_name in sheet_names}, 2
         unique = short
         while unique.casefold() in taken:
             end = f" {number}"
             unique, number = short[: NAME - len(end)] + end, number + 1
-        found.append(unique)
-    return found
+        sheet_names.append(unique)
+    return sheet_names
 
 
 def _relationships(links: Mapping[str, tuple[str, str]]) -> str:
-    made = "".join(
+    relationships = "".join(
         f'<Relationship Id="{key}" Type="{OFFICE}/{kind}" Target="{target}"/>' for key, (kind, target) in links.items()
     )
-    return f'{HEAD}<Relationships xmlns="{PACKAGE}">{made}</Relationships>'
+    return f'{HEAD}<Relationships xmlns="{PACKAGE}">{relationships}</Relationships>'
 
 
 def _book(names: list[str], tables: list[pa.Table]) -> str:

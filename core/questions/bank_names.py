@@ -91,7 +91,7 @@ def task_title(task: str, bank: str) -> str:
     return title if bank in (POCKET_BANK, title) else f"{title} · {bank}"
 
 
-def bank_name(asked: TaskOrigin, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
+def bank_name(task_origin: TaskOrigin, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
     """The name of the bank of a run's questions.
 
     >>> from core.runs.spec import RunSpec
@@ -100,30 +100,33 @@ def bank_name(asked: TaskOrigin, provenance: Mapping[str, Any] = MappingProxyTyp
     >>> bank_name(RunSpec(model="m", task="qa", origin="bluq"))
     'BLUQ MMLU'
     """
-    told = provenance.get("bank")
-    if isinstance(told, dict) and told.get("name"):
-        return plain(str(told["name"]), one_line=True)
-    if asked.origin == "hedge":
-        return bank_of_task(asked.task)
-    if asked.origin == "llm-uncertainty-bench":
-        return FINISHED.get(str(provenance.get("data", "")), f"{DATA_SETS.get(asked.task, asked.task)} 10k")
-    name = ORIGINS.get(asked.origin, asked.origin)
-    if asked.origin == "lm-eval" and leaderboard.suite_of(asked.task):
+    stored_bank = provenance.get("bank")
+    if isinstance(stored_bank, dict) and stored_bank.get("name"):
+        return plain(str(stored_bank["name"]), one_line=True)
+    if task_origin.origin == "hedge":
+        return bank_of_task(task_origin.task)
+    if task_origin.origin == "llm-uncertainty-bench":
+        return FINISHED.get(str(provenance.get("data", "")), f"{DATA_SETS.get(task_origin.task, task_origin.task)} 10k")
+    name = ORIGINS.get(task_origin.origin, task_origin.origin)
+    if task_origin.origin == "lm-eval" and leaderboard.suite_of(task_origin.task):
         return leaderboard.BANK
-    if asked.origin == "bluq":
-        return f"{name} {DATA_SETS.get(asked.task, asked.task)}"
-    file = str(provenance.get("file", "")) if asked.origin == "table" else ""
+    if task_origin.origin == "bluq":
+        return f"{name} {DATA_SETS.get(task_origin.task, task_origin.task)}"
+    file = str(provenance.get("file", "")) if task_origin.origin == "table" else ""
     return PurePath(file).stem or name
 
 
 def bank_record(
-    asked: TaskOrigin, provenance: Mapping[str, Any], questions: Sequence[Question], roles: Sequence[Role]
+    task_origin: TaskOrigin, provenance: Mapping[str, Any], questions: Sequence[Question], roles: Sequence[Role]
 ) -> dict[str, str]:
     """What a new run stores: its bank's name, and the digest of its test questions."""
     rows = [(q.id, q.context, q.question, q.options, q.label, role) for q, role in zip(questions, roles, strict=True)]
-    return {"name": bank_name(asked, provenance), "test_questions": source_of(asked, provenance).test_digest(rows)}
+    return {
+        "name": bank_name(task_origin, provenance),
+        "test_questions": source_of(task_origin, provenance).test_digest(rows),
+    }
 
 
-def source_of(asked: TaskOrigin, provenance: Mapping[str, Any]) -> QuestionSource:
+def source_of(task_origin: TaskOrigin, provenance: Mapping[str, Any]) -> QuestionSource:
     """The source of a run's questions, which distinguishes questions without texts from those of other runs."""
-    return QuestionSource(asked.origin, asked.task_name, provenance.get("texts") is not False)
+    return QuestionSource(task_origin.origin, task_origin.task_name, provenance.get("texts") is not False)

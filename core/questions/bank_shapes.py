@@ -202,19 +202,19 @@ def parts(columns: Columns) -> Parts:
     if not names:
         raise InputError("it holds no questions")
     may_ask = [name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])]
-    asked = next((name for name in may_ask if not _is_number(columns[name])), next(iter(may_ask), ""))
-    context = _context(columns, asked)
-    context = context or ("" if asked else _joined_context(columns))
+    question_column = next((name for name in may_ask if not _is_number(columns[name])), next(iter(may_ask), ""))
+    context = _context(columns, question_column)
+    context = context or ("" if question_column else _joined_context(columns))
     hypothesis = next((name for name in matching(names, HYPOTHESIS_NAMES) if name != context), "")
-    taken = {asked, context, hypothesis}
+    taken = {question_column, context, hypothesis}
     options = _options(columns, taken)
-    questions = _questions(columns, asked, context, hypothesis)
+    questions = _questions(columns, question_column, context, hypothesis)
     if questions and (options is None or _are_letters(options)) and (inside := _in_questions(questions)):
         questions, options = inside
     taken |= set(options.names) if options else set()
     answers = {name: columns[name] for name in matching(names, LABEL_NAMES) if name not in taken}
     if options is None:
-        options = _own_words(columns, answers, asked or hypothesis)
+        options = _own_words(columns, answers, question_column or hypothesis)
     if questions is None:
         raise InputError(f"expected a question, found the columns {listed(names)}")
     contexts = _stripped(columns[context]) if context else [""] * len(questions)
@@ -245,15 +245,15 @@ def _stripped(cells: Sequence[Any]) -> list[str]:
         return [_text(cell) for cell in cells]
 
 
-def _context(columns: Columns, asked: str) -> str:
+def _context(columns: Columns, question_column: str) -> str:
     """The field of what questions are about; a prompt that repeats the question is none."""
     for name in matching(columns, CONTEXT_NAMES):
         cells = columns[name]
-        if name == asked or (isinstance(cells[0], (int, float)) and _is_number(cells)):
+        if name == question_column or (isinstance(cells[0], (int, float)) and _is_number(cells)):
             continue
-        if not asked:
+        if not question_column:
             return name
-        pairs = [(_text(cell), _text(q)) for cell, q in zip(cells[:1000], columns[asked][:1000], strict=True)]
+        pairs = [(_text(cell), _text(q)) for cell, q in zip(cells[:1000], columns[question_column][:1000], strict=True)]
         if 2 * sum(bool(text) and question in text for text, question in pairs) <= len(pairs):
             return name
     return ""
@@ -270,9 +270,9 @@ def _joined_context(columns: Columns) -> str:
     return ""
 
 
-def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> list[str] | None:
-    if asked:
-        texts = _stripped(columns[asked])
+def _questions(columns: Columns, question_column: str, context: str, hypothesis: str) -> list[str] | None:
+    if question_column:
+        texts = _stripped(columns[question_column])
         if {text.lower() for text in set(texts)} <= set(CAUSE_OR_EFFECT):
             return [CAUSE_OR_EFFECT[text.lower()] for text in texts]
         if hypothesis:
@@ -292,11 +292,11 @@ def _in_questions(questions: list[str]) -> tuple[list[str], Options] | None:
     texts, options = [], []
     for whole in questions:
         begin = FIRST_OPTION.search(whole)
-        found = split_text(ANSWER_FOLLOWS.sub("", whole[begin.start() :]).strip()) if begin else ()
-        if begin is None or not whole[: begin.start()].strip() or len(found) < 2 or not all(found):
+        pieces = split_text(ANSWER_FOLLOWS.sub("", whole[begin.start() :]).strip()) if begin else ()
+        if begin is None or not whole[: begin.start()].strip() or len(pieces) < 2 or not all(pieces):
             return None
         texts.append(OPTIONS_ANNOUNCED.sub("", whole[: begin.start()]).strip())
-        options.append(found)
+        options.append(pieces)
     return (texts, Options(options, remark="options from the questions")) if texts and all(texts) else None
 
 
@@ -327,9 +327,9 @@ def _in_turn(columns: Columns, names: Sequence[str]) -> Options | None:
     such set of them and a field of answers names one of its columns in every row."""
     runs: dict[tuple[str, str], dict[str, str]] = {}
     for name in names:
-        for found in IN_TURN_NAME.finditer(name):
-            around = (name[: found.start()].lower(), name[found.end() :].lower())
-            runs.setdefault(around, {}).setdefault(found[0].upper(), name)
+        for match in IN_TURN_NAME.finditer(name):
+            around = (name[: match.start()].lower(), name[match.end() :].lower())
+            runs.setdefault(around, {}).setdefault(match[0].upper(), name)
     sets = set()
     for places in runs.values():
         for marks in (LETTERS, [str(i) for i in range(100)], [str(i) for i in range(1, 100)]):
@@ -363,8 +363,8 @@ def option_runs(names: Iterable[str]) -> list[tuple[str, ...]]:
     runs: dict[str, dict[int, str]] = {}
     for name in names:
         plain = plain_name(name)
-        if found := re.fullmatch(r"(.*?)(\d{1,2})", plain):
-            begin, place = f"{found[1]}#", int(found[2])
+        if numbered := re.fullmatch(r"(.*?)(\d{1,2})", plain):
+            begin, place = f"{numbered[1]}#", int(numbered[2])
         elif plain:
             begin, place = f"{plain[:-1]}@", ord(plain[-1]) - ord("a")
         else:
@@ -387,9 +387,9 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
     list_name = first(others, WRONG_NAMES)
     begins = tuple(plain_name(begin) for begin in WRONG_BEGINNINGS)
     numbered = sorted(
-        (int(found[2]), name)
+        (int(numbered_name[2]), name)
         for name in others
-        if (found := re.fullmatch(r"(.*?)(\d{1,2})", plain_name(name))) and found[1] in begins
+        if (numbered_name := re.fullmatch(r"(.*?)(\d{1,2})", plain_name(name))) and numbered_name[1] in begins
     )
     own = tuple(name for _, name in numbered) or tuple(matching(others, WRONG_BEGINNINGS)[:1])
     if not right or not (list_name or own):
@@ -421,12 +421,12 @@ def _with_first_at(texts: Texts, row: int) -> Texts:
     return (*texts[1 : place + 1], *texts[:1], *texts[place + 1 :])
 
 
-def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
+def _own_words(columns: Columns, answers: Columns, question_column: str) -> Options:
     """Options of questions whose answers name them: yes and no, or whether a statement follows."""
     for cells in [] if len(answers) > 1 else answers.values():  # a label beside an answer may say whether it is right
         given = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
         words = next((options for options in ANSWER_WORDS if given and given <= set(options)), ())
-        if words and asked:
+        if words and question_column:
             places = {word: place for place, word in enumerate(words)}
             if words == ("true", "false") and all(isinstance(cell, bool) or cell is None for cell in cells):
                 words = ("yes", "no")
@@ -648,11 +648,11 @@ def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
     )
 
 
-def named_by_text(made: Parts) -> bool:
+def named_by_text(bank: Parts) -> bool:
     """Whether a field of answers has the text of one of its row's options in every row, as no model's figures have."""
-    for cells in made.answers.values():
+    for cells in bank.answers.values():
         given = [
-            (_text(cell), row) for cell, row in zip(cells, made.options.texts, strict=True) if not is_missing(cell)
+            (_text(cell), row) for cell, row in zip(cells, bank.options.texts, strict=True) if not is_missing(cell)
         ]
         if given and all(cell in row for cell, row in given) and not all(PLACE.fullmatch(cell) for cell, _ in given):
             return True

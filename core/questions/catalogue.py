@@ -90,10 +90,10 @@ def _version(path: Path) -> tuple[Path, int, int]:
     :class:`InputError` if it is a bank that was brought in, and not the file that was kept."""
     try:
         check_bank(path)
-        of = path.stat()
+        status = path.stat()
     except OSError:
         return path, 0, 0
-    return path, of.st_mtime_ns, of.st_size
+    return path, status.st_mtime_ns, status.st_size
 
 
 def keep_bank_digest(path: Path) -> None:
@@ -179,14 +179,14 @@ def listed_files() -> dict[str, str]:
     """The question files in the roots that the administrator of a served Hedge lists: task name → title."""
     if access.mode() == "local":
         return {}
-    found = {
+    paths = {
         path
         for root in settings().roots
         for depth in range(LISTED_DEPTH)
         for path in root.glob("*/" * depth + "*")
         if ending_of(path.name) not in ("", ".txt") and path.is_file() and not (path.parent / MODEL_FILE).exists()
     }
-    return {str(path): path.name for path in sorted(found)[:MOST_LISTED]}
+    return {str(path): path.name for path in sorted(paths)[:MOST_LISTED]}
 
 
 def _built(task: str, location: str) -> TaskData:

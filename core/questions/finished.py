@@ -42,9 +42,9 @@ def read(task: str, rows: Sequence[Row], *, place: str) -> tuple[Question, ...]:
                     f"{place}, question {number}: expected an answer from {letters[0]} to {letters[-1]}, "
                     f"found {row['answer']!r}"
                 )
-            asked = str(row.get("question") or QUESTIONS.get(task, ""))
+            text = str(row.get("question") or QUESTIONS.get(task, ""))
             questions.append(
-                Question(str(row["id"]), task, str(row.get("subject", "")), _context(row), asked, options, label)
+                Question(str(row["id"]), task, str(row.get("subject", "")), _context(row), text, options, label)
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(

@@ -39,7 +39,9 @@ class QuestionSource:
     def identities(self, rows: Sequence[Row]) -> dict[str, str]:
         """Identities by id. Rows that repeat a question in another rotation are not part of the table of answers."""
         if self.texts and not any(unpublished(row[3]) for row in rows):
-            return {name: identity(context, asked, options, label) for name, context, asked, options, label, _ in rows}
+            return {
+                name: identity(context, question, options, label) for name, context, question, options, label, _ in rows
+            }
         labels = labels_digest((row[0], len(row[3]), row[4]) for row in rows if row[5] != "rotation")
         return {row[0]: identity_by_place(self.origin, self.task, labels, row[0]) for row in rows}
 
@@ -76,17 +78,15 @@ def cluster_name(cell: object) -> str:
 
 def question_clusters(questions: Sequence[Question], roles: Sequence[str]) -> IntArray | None:
     """The number of the question that each row asks, (n,): rows with the same identity, or with the same ``cluster``,
-    ask one question. None if no two rows that calibrate or test do.
-
-    Questions without a published text are never the same.
-    """
-    asked = [(q.context.strip(), q.question.strip()) for q in questions]
-    times = Counter(asked)
+    ask one question. None if no two rows that calibrate or test do. Questions without a published text are never the
+    same."""
+    texts_of_questions = [(q.context.strip(), q.question.strip()) for q in questions]
+    times = Counter(texts_of_questions)
     texts = [
         identity(q.context, q.question, q.options, q.label)
         if times[text] > 1 and any(text) and not unpublished(q.options)
         else None
-        for q, text in zip(questions, asked, strict=True)
+        for q, text in zip(questions, texts_of_questions, strict=True)
     ]
     clusters = joined(texts, [q.cluster or None for q in questions])
     scored = np.flatnonzero([role in ("calibration", "test") for role in roles])

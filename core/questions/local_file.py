@@ -93,21 +93,21 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None, encodi
     n = len(next(iter(columns.values()), []))
     check_count(n, path)
     try:
-        made = parts(columns)
+        bank = parts(columns)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    made.remarks += (f"read as {encoding}",) if encoding else ()
-    options = [without_marks(texts) if texts and texts[0][:1] in MARKED else texts for texts in made.options.texts]
-    if behave_like_scores(options) and not named_by_text(made):
+    bank.remarks += (f"read as {encoding}",) if encoding else ()
+    options = [without_marks(texts) if texts and texts[0][:1] in MARKED else texts for texts in bank.options.texts]
+    if behave_like_scores(options) and not named_by_text(bank):
         raise InputError(
             f"{path}: it holds a model's figures for the options ({', '.join(options[0])[:60]}) and not their texts; "
             "bring it in as results (hedge import), or give options that are texts"
         )
     if all(texts == tuple(LETTERS[: len(texts)]) for texts in options):
         raise InputError(f"{path}: its options are letters without texts; give the text of each option")
-    if unanswered and not made.answers and not made.options.rights:
+    if unanswered and not bank.answers and not bank.options.rights:
         raise InputError(_no_answers(path, unanswered))
-    return _questions(made, options, _right_options(made, options, path, labels_from), path)
+    return _questions(bank, options, _right_options(bank, options, path, labels_from), path)
 
 
 def _no_answers(path: Path, names: Sequence[str]) -> str:
@@ -118,22 +118,22 @@ def _no_answers(path: Path, names: Sequence[str]) -> str:
     )
 
 
-def _right_options(made: Parts, options: list[Texts], path: Path, labels_from: int | None) -> _Rows:
+def _right_options(bank: Parts, options: list[Texts], path: Path, labels_from: int | None) -> _Rows:
     """The right option of each row, from the first field of answers that names one in every row that has an answer."""
-    if made.options.rights:
-        return _Rows(made.options.rights, "right answers marked" if not made.options.remark else "")
-    if not made.answers:
+    if bank.options.rights:
+        return _Rows(bank.options.rights, "right answers marked" if not bank.options.remark else "")
+    if not bank.answers:
         raise InputError(
             f"{path}: it has no right answers: expected a field such as 'label' or 'answer' beside the options, found "
-            f"the columns {listed(made.columns)}"
+            f"the columns {listed(bank.columns)}"
         )
     answers = {
-        name: [cell if type(cell) is str else _cell(cell) for cell in cells] for name, cells in made.answers.items()
+        name: [cell if type(cell) is str else _cell(cell) for cell in cells] for name, cells in bank.answers.items()
     }
     failed: InputError | None = None
     for name in answers:
         try:
-            rows = _rights_of(name, answers, made, options, path, labels_from)
+            rows = _rights_of(name, answers, bank, options, path, labels_from)
         except Undecided as error:
             failed = error if not isinstance(failed, Undecided) else failed
         except InputError as error:
@@ -147,7 +147,7 @@ def _right_options(made: Parts, options: list[Texts], path: Path, labels_from: i
 def _rights_of(
     name: str,
     answers: dict[str, list[str]],
-    made: Parts,
+    bank: Parts,
     options: list[Texts],
     path: Path,
     labels_from: int | None,
@@ -161,7 +161,7 @@ def _rights_of(
     rows = [row for row in answered if row not in unfit] if unfit else answered
     if not rows:
         return _Rows([-1] * len(cells), "", unfit) if unfit else None
-    places, form = _places(name, rows, answers, made, options, path, labels_from)
+    places, form = _places(name, rows, answers, bank, options, path, labels_from)
     if len(rows) == len(cells):
         return _Rows(places, form, unfit)
     labels = [-1] * len(cells)
@@ -174,7 +174,7 @@ def _places(
     name: str,
     rows: list[int],
     answers: dict[str, list[str]],
-    made: Parts,
+    bank: Parts,
     options: list[Texts],
     path: Path,
     labels_from: int | None,
@@ -182,18 +182,18 @@ def _places(
     """The places of the right options of some rows, and in words how the file names them."""
     cells = [answers[name][row].strip() for row in rows]
     for i, row in enumerate(rows):  # an answer may repeat the letter or number before its option's text
-        old, new = made.options.texts[row], options[row]
+        old, new = bank.options.texts[row], options[row]
         if old is not new and cells[i] in old:
             cells[i] = new[old.index(cells[i])]
-    if made.options.marks:
-        marks = [made.options.marks[row] for row in rows]
+    if bank.options.marks:
+        marks = [bank.options.marks[row] for row in rows]
         if all(cell in own for cell, own in zip(cells, marks, strict=True)):
             places = [own.index(cell) for cell, own in zip(cells, marks, strict=True)]
             lettered = all(own == tuple(LETTERS[: len(own)]) for own in marks)
             return places, "answers as letters" if lettered else "answers as marks of the options"
-    if len(made.options.names) > 1:  # "option 2: Paris", where a column is called "option 2"
-        begins = re.compile(rf"({'|'.join(map(re.escape, made.options.names))})\s*[:.)].*", re.DOTALL)
-        named = {cell: found[1] if (found := begins.fullmatch(cell)) else cell for cell in set(cells)}
+    if len(bank.options.names) > 1:  # "option 2: Paris", where a column is called "option 2"
+        begins = re.compile(rf"({'|'.join(map(re.escape, bank.options.names))})\s*[:.)].*", re.DOTALL)
+        named = {cell: named_option[1] if (named_option := begins.fullmatch(cell)) else cell for cell in set(cells)}
         cells = [named[cell] for cell in cells]
     counts = [len(options[row]) for row in rows]
     letters = {cell: letter_index(cell.strip("()[]. ").upper()) for cell in set(cells)}
@@ -206,7 +206,7 @@ def _places(
         cells,
         np.array(counts, dtype=np.int64),
         texts=[options[row] for row in rows],
-        names=made.options.names if len(made.options.names) > 1 else (),
+        names=bank.options.names if len(bank.options.names) > 1 else (),
         where=lambda row: f"{path}, question {rows[row] + 1}",
         column=name,
         beside={other: [texts[row] for row in rows] for other, texts in answers.items() if other != name},
@@ -214,7 +214,7 @@ def _places(
     try:
         read = read_from(start=labels_from)
     except Undecided:
-        if len(letters) > 1 or name != "label" or not made.columns.keys() >= DOCUMENTED:
+        if len(letters) > 1 or name != "label" or not bank.columns.keys() >= DOCUMENTED:
             raise
         read = read_from(start=0)  # one number alone, in the shape that is documented to count from 0
     return read.labels.tolist(), read.words
@@ -231,33 +231,33 @@ def _cell(cell: Any) -> str:
 # ---------------------------------------------------------------- questions
 
 
-def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> BankFile:
+def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> BankFile:
     n = len(options)
-    ids = made.columns.get("id") or [None] * n
+    ids = bank.columns.get("id") or [None] * n
     stem = file_stem(path.name)
-    groups = _cells(made.columns, ("subject", *GROUP_NAMES), n)
-    clusters = _cells(made.columns, CLUSTER_NAMES, n)
+    groups = _cells(bank.columns, ("subject", *GROUP_NAMES), n)
+    clusters = _cells(bank.columns, CLUSTER_NAMES, n)
     unfit = dict(rows.unfit)
     unanswered = again = renamed = 0
     questions: list[Question] = []
     keys: set[tuple[str, str, Texts, int]] = set()
     numbers: dict[str, int] = {}
-    are_columns = len(made.options.names) > 1
-    for row, (asked, context, texts, label) in enumerate(
-        zip(made.questions, made.contexts, options, rows.labels, strict=True)
+    are_columns = len(bank.options.names) > 1
+    for row, (question, context, texts, label) in enumerate(
+        zip(bank.questions, bank.contexts, options, rows.labels, strict=True)
     ):
-        if row in unfit or not (asked or any(texts)):  # an empty line
+        if row in unfit or not (question or any(texts)):  # an empty line
             continue
         if not all(texts):
             texts, label = _without_gaps(texts, label, are_columns=are_columns)
-        if not asked or not len(set(texts)) == len(texts) > 1 or not all(texts) or len(texts) > len(LETTERS):
-            unfit[row] = _reason(asked, texts, label)
+        if not question or not len(set(texts)) == len(texts) > 1 or not all(texts) or len(texts) > len(LETTERS):
+            unfit[row] = _reason(question, texts, label)
             continue
         if label < 0:
             unanswered += 1
             continue
         name = str(ids[row] or f"{stem}-{row + 1}")
-        key = (context, asked, texts, label)
+        key = (context, question, texts, label)
         if key in keys:
             if not ids[row] or name in numbers:
                 again += 1
@@ -270,14 +270,14 @@ def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
             raise InputError(f"{path}, question {row + 1}: the id {name[:80]!r} is that of question {numbers[name]}")
         numbers[name] = row + 1
         cluster = cluster_name(clusters[row]) if clusters[row] is not None else ""
-        questions.append(Question(name, TASK, str(groups[row] or ""), context, asked, texts, label, cluster))
+        questions.append(Question(name, TASK, str(groups[row] or ""), context, question, texts, label, cluster))
     if len(unfit) > MOST_UNFIT * n:
         row = min(unfit)
-        raise InputError(f"{path}, question {row + 1}: {_sentence(unfit[row], made, row, options[row])}")
+        raise InputError(f"{path}, question {row + 1}: {_sentence(unfit[row], bank, row, options[row])}")
     if not questions:
         raise InputError(f"{path}: it has no right answers: no row names its right option")
     left_out = dict(Counter(unfit.values())) | ({NO_ANSWER: unanswered} if unanswered else {})
-    return BankFile(tuple(questions), left_out, _read_as(questions, rows.form, again, renamed, left_out, made))
+    return BankFile(tuple(questions), left_out, _read_as(questions, rows.form, again, renamed, left_out, bank))
 
 
 def _cells(columns: Columns, names: Sequence[str], n: int) -> list[Any]:
@@ -296,8 +296,8 @@ def _without_gaps(texts: Texts, label: int, *, are_columns: bool) -> tuple[Texts
     return there, sum(map(bool, texts[:label])) if 0 <= label < len(texts) and texts[label] else -1
 
 
-def _reason(asked: str, texts: Texts, label: int) -> str:
-    if not asked:
+def _reason(question: str, texts: Texts, label: int) -> str:
+    if not question:
         return "no question"
     if len(texts) < 2:
         return "fewer than two options"
@@ -308,15 +308,15 @@ def _reason(asked: str, texts: Texts, label: int) -> str:
     return "the right answer twice" if label >= 0 and texts.count(texts[label]) > 1 else "an option twice"
 
 
-def _sentence(reason: str, made: Parts, row: int, texts: Texts) -> str:
+def _sentence(reason: str, bank: Parts, row: int, texts: Texts) -> str:
     if reason == "no question":
-        return f"expected a question, found the columns {listed(made.columns)}"
+        return f"expected a question, found the columns {listed(bank.columns)}"
     if reason in ("fewer than two options", "an empty option"):
         return f"expected at least two options, none of them empty, found {shown(texts)}"
     if reason.startswith("more than"):
         return f"has {len(texts)} options, but {MOST_ASKED}"
     if reason == SEVERAL:
-        given = next(cells[row] for cells in made.answers.values() if not is_missing(cells[row]))
+        given = next(cells[row] for cells in bank.answers.values() if not is_missing(cells[row]))
         return f"expected one right answer, found {repr(given)[:60]}; questions with several can't be asked"
     twice = shown(next((text for text in texts if texts.count(text) > 1), ""))
     what = "the right answer" if reason == "the right answer twice" else "the option"
@@ -324,14 +324,14 @@ def _sentence(reason: str, made: Parts, row: int, texts: Texts) -> str:
 
 
 def _read_as(
-    questions: Sequence[Question], form: str, again: int, renamed: int, left_out: dict[str, int], made: Parts
+    questions: Sequence[Question], form: str, again: int, renamed: int, left_out: dict[str, int], bank: Parts
 ) -> str:
     """One line on how a file was read: ``again`` rows are left out because they repeat others, ``renamed`` rows repeat
     others under other ids."""
     return line(
         questions,
         form,
-        *made.remarks,
+        *bank.remarks,
         f"{counted(again, 'row')} twice, asked once" if again else "",
         f"{counted(renamed, 'row')} twice under other ids" if renamed else "",
         *(f"{count:,} left out: {reason}" for reason, count in left_out.items()),

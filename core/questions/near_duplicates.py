@@ -89,7 +89,7 @@ def _candidates(sets: Sequence[npt.NDArray[np.int64]]) -> set[tuple[int, int]]:
     if not sets:
         return set()
     factors = np.random.default_rng(0).integers(1, 1 << 62, HASHES, dtype=np.uint64) * 2 + 1
-    lengths = np.array([len(one) for one in sets])
+    lengths = np.array([len(triples_of_question) for triples_of_question in sets])
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     flat = np.concatenate(sets).astype(np.uint64)
     pairs: set[tuple[int, int]] = set()
@@ -108,6 +108,6 @@ def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return numbers ^ (numbers >> np.uint64(29))
 
 
-def _overlap(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> float:
-    shared = len(np.intersect1d(one, other, assume_unique=True))
-    return shared / (len(one) + len(other) - shared)
+def _overlap(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> float:
+    shared = len(np.intersect1d(first, second, assume_unique=True))
+    return shared / (len(first) + len(second) - shared)

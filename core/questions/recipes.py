@@ -55,20 +55,20 @@ def build(task: str, rows: Sequence[Row], *, place: str) -> Built:
 
 
 def _mmlu(task: str, rows: Sequence[Row]) -> Built:
-    made = [
+    questions = [
         _six(task, i, group=row["subject"], question=row["question"], options=row["choices"], label=int(row["answer"]))
         for i, row in enumerate(rows)
     ]
-    kept, left_out = _sound(made)
+    sound, left_out = _sound(questions)
     categories: dict[str, list[Question]] = {}
-    for question in kept:
+    for question in sound:
         categories.setdefault(CATEGORY_OF[question.group], []).append(question)
     drawn = [question for name in sorted(categories) for question in _drawn(categories[name], PER_CATEGORY)]
     return Built(tuple(sorted(drawn, key=_number)), left_out)
 
 
 def _cosmos(task: str, rows: Sequence[Row]) -> Built:
-    made = [
+    questions = [
         _six(
             task,
             i,
@@ -80,12 +80,12 @@ def _cosmos(task: str, rows: Sequence[Row]) -> Built:
         for i, row in enumerate(rows)
         if int(row["label"]) >= 0
     ]
-    kept, left_out = _sound(made)
-    return Built(tuple(sorted(_drawn(kept, SIZE), key=_number)), left_out)
+    sound, left_out = _sound(questions)
+    return Built(tuple(sorted(_drawn(sound, SIZE), key=_number)), left_out)
 
 
 def _hellaswag(task: str, rows: Sequence[Row]) -> Built:
-    made = [
+    questions = [
         _six(
             task,
             i,
@@ -97,8 +97,8 @@ def _hellaswag(task: str, rows: Sequence[Row]) -> Built:
         for i, row in enumerate(rows)
         if str(row["label"]).strip()
     ]
-    kept, left_out = _sound(made)
-    return Built(tuple(sorted(_drawn(kept, SIZE), key=_number)), left_out)
+    sound, left_out = _sound(questions)
+    return Built(tuple(sorted(_drawn(sound, SIZE), key=_number)), left_out)
 
 
 def _halueval(task: str, rows: Sequence[Row]) -> Built:
@@ -126,29 +126,31 @@ HALUEVAL = {
 def _another(numbers: random.Random, i: int, n: int) -> int:
     if n < 2:
         raise ValueError("at least two rows are needed, to draw other answers from")
-    while (found := numbers.randint(0, n - 1)) == i:
+    while (place := numbers.randint(0, n - 1)) == i:
         pass
-    return found
+    return place
 
 
 def _choices(task: str, rows: Sequence[Row]) -> Built:
     """ARC and CommonsenseQA, as on the hub (lists of labels and texts) or in the published note (a stem with choices).
     Options may be labelled by letters or numbers; a few questions have another number of options than most."""
-    made = []
+    questions = []
     for row in rows:
         stem, texts, labels = _listed(row)
         if str(row["answerKey"]).strip():
             at = labels.index(str(row["answerKey"]))
-            made.append(Question(str(row["id"]), task, row.get("question_concept", ""), "", stem, tuple(texts), at))
-    return Built(tuple(made), {})
+            questions.append(
+                Question(str(row["id"]), task, row.get("question_concept", ""), "", stem, tuple(texts), at)
+            )
+    return Built(tuple(questions), {})
 
 
 def _listed(row: Row) -> tuple[str, list[str], list[str]]:
-    asked = row["question"]
-    if isinstance(asked, dict):
-        listed = asked["choices"]
-        return asked["stem"], [one["text"] for one in listed], [str(one["label"]) for one in listed]
-    return asked, list(row["choices"]["text"]), [str(label) for label in row["choices"]["label"]]
+    question = row["question"]
+    if isinstance(question, dict):
+        listed = question["choices"]
+        return question["stem"], [choice["text"] for choice in listed], [str(choice["label"]) for choice in listed]
+    return question, list(row["choices"]["text"]), [str(label) for label in row["choices"]["label"]]
 
 
 RECIPES: dict[str, Callable[[str, Sequence[Row]], Built]] = {
@@ -170,8 +172,8 @@ def _six(
     if len(options) != 4 or not 0 <= label < 4:
         raise ValueError(f"row {i} has {len(options)} options and label {label}, expected 4 and one of 0 to 3")
     texts = tuple(str(option).strip() for option in options)
-    asked = question.strip() or QUESTIONS[task]
-    return Question(f"{task}-{i}", task, group, context.strip(), asked, (*texts, DONT_KNOW, NONE_OF_ABOVE), label)
+    text = question.strip() or QUESTIONS[task]
+    return Question(f"{task}-{i}", task, group, context.strip(), text, (*texts, DONT_KNOW, NONE_OF_ABOVE), label)
 
 
 def _sound(questions: Sequence[Question]) -> tuple[list[Question], dict[str, int]]:

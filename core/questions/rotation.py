@@ -52,11 +52,13 @@ def rotations(question: Question) -> list[Question]:
     [('a@r1', ('y', 'x'), 1)]
     """
     m = moving(question)
-    made = []
+    turned_questions = []
     for r in range(1, m):
         turned = tuple(question.options[places(j, r, m)] for j in range(len(question.options)))
-        made.append(replace(question, id=f"{question.id}{MARK}{r}", options=turned, label=(question.label - r) % m))
-    return made
+        turned_questions.append(
+            replace(question, id=f"{question.id}{MARK}{r}", options=turned, label=(question.label - r) % m)
+        )
+    return turned_questions
 
 
 def reorderings(question: Question, *, seed: int) -> list[Question]:
@@ -66,14 +68,14 @@ def reorderings(question: Question, *, seed: int) -> list[Question]:
     [('y', 'x')]
     """
     m = moving(question)
-    made = []
+    reordered = []
     for number in order_numbers(m, seed=seed):
         order = permutation(number, m)
         if number:
             options = (*(question.options[i] for i in order), *question.options[m:])
             label = order.index(question.label)
-            made.append(replace(question, id=f"{question.id}{ORDER_MARK}{number}", options=options, label=label))
-    return made
+            reordered.append(replace(question, id=f"{question.id}{ORDER_MARK}{number}", options=options, label=label))
+    return reordered
 
 
 def asked_again(questions: Sequence[Question]) -> list[bool]:
@@ -101,13 +103,13 @@ def order_numbers(m: int, *, seed: int) -> list[int]:
     if m <= ALL_ORDERS_TO:
         return list(range(math.factorial(m)))
     rng = np.random.default_rng([seed, 0x0DE5])
-    found: list[int] = []
+    numbers: list[int] = []
     order = list(range(m))
-    while len(found) < ABOUT:
+    while len(numbers) < ABOUT:
         turns = [order_number([*order[r:], *order[:r]]) for r in range(m)]
-        found += [] if turns[0] in found else turns
+        numbers += [] if turns[0] in numbers else turns
         order = rng.permutation(m).tolist()
-    return found
+    return numbers
 
 
 def permutation(number: int, m: int) -> list[int]:

@@ -35,10 +35,8 @@ def ending_of(name: str) -> str:
 
 def read_columns(path: Path) -> tuple[Columns, str]:
     """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`, and the encoding of a
-    text where it is a guess. Of a workbook the first table is read.
-
-    Raises :class:`InputError` for a file that is not there, is of another kind, or can't be read; it names the line.
-    """
+    text where it is a guess. Of a workbook the first table is read. Raises :class:`InputError` for a file that is not
+    there, is of another kind, or can't be read; it names the line."""
     if not ending_of(path.name):
         raise InputError(f"{path} is none of {', '.join(ENDINGS)}; give a file of one of these kinds")
     if not path.is_file():
@@ -73,13 +71,13 @@ def read_dataset(location: str, *, configuration: str | None, split: str, revisi
     import datasets
 
     try:
-        found = datasets.load_dataset(location, configuration, split=split, revision=revision)
+        rows = datasets.load_dataset(location, configuration, split=split, revision=revision)
     except Exception as error:  # the hub client raises its transport's own errors, whichever that is
         reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise InputError(
             f"data set {location!r} can't be loaded ({reason}); check the network, or give its file with TASK@FILE"
         ) from error
-    return [dict(row) for row in found]
+    return [dict(row) for row in rows]
 
 
 def download(repository: str, name: str) -> Path:

@@ -64,8 +64,8 @@ def draw(
     shown = [*first, *others][:shots]
     taken = {cluster[q.id] for q in (*shown, *first)}
     rest = [q for q in others[max(0, shots - len(first)) :] if cluster[q.id] not in taken]
-    kept = rest[: len(rest) if samples is None else samples]
-    calibration, test = _split(kept, [cluster[q.id] for q in kept], calibration_share)
+    drawn = rest[: len(rest) if samples is None else samples]
+    calibration, test = _split(drawn, [cluster[q.id] for q in drawn], calibration_share)
     sides: tuple[tuple[Role, list[Question]], ...] = (
         ("demonstration", shown),
         ("calibration", calibration),
@@ -104,19 +104,19 @@ def without(drawn: Draw, names: Collection[str]) -> Draw:
     the split would be empty."""
     pairs = list(zip(drawn.questions, drawn.roles, strict=True))
     first = {q.id: first_order(q.id) if role == "rotation" else q.id for q, role in pairs}
-    kept = [(q, role) for q, role in pairs if role == "demonstration" or first[q.id] not in names]
+    remaining = [(q, role) for q, role in pairs if role == "demonstration" or first[q.id] not in names]
     for side in ("calibration", "test"):
-        if side in drawn.roles and side not in (role for _, role in kept):
+        if side in drawn.roles and side not in (role for _, role in remaining):
             raise InputError(
                 f"the server answered no {side} question ({len(names):,} of {len(drawn.scored):,} questions are left "
                 "out), and both sides need at least one; use more questions"
             )
-    return Draw(tuple(q for q, _ in kept), tuple(role for _, role in kept), drawn.alike)
+    return Draw(tuple(q for q, _ in remaining), tuple(role for _, role in remaining), drawn.alike)
 
 
 def with_other_orders(drawn: Draw, others: Callable[[Question], list[Question]]) -> Draw:
     """The draw with every test question again for each of its ``others``; these copies are in no split."""
-    asked = zip(drawn.questions, drawn.roles, strict=True)
-    turned = [other for question, role in asked if role == "test" for other in others(question)]
+    with_roles = zip(drawn.questions, drawn.roles, strict=True)
+    turned = [other for question, role in with_roles if role == "test" for other in others(question)]
     added: list[Role] = ["rotation"] * len(turned)
     return Draw((*drawn.questions, *turned), (*drawn.roles, *added), drawn.alike)

@@ -70,13 +70,15 @@ def read(source: str) -> tuple[ShortQuestion, ...]:
     else:
         access.check_path(source)
         rows, where = read_file(named(source)), source
-    found = [_question(row, f"{where}, question {number}", number) for number, row in enumerate(rows, start=1)]
+    questions = [_question(row, f"{where}, question {number}", number) for number, row in enumerate(rows, start=1)]
     seen: dict[str, int] = {}
-    for number, one in enumerate(found, start=1):
-        if one.id in seen:
-            raise InputError(f"{where}, question {number}: the id {one.id!r} is that of question {seen[one.id]}")
-        seen[one.id] = number
-    return tuple(found)
+    for number, question in enumerate(questions, start=1):
+        if question.id in seen:
+            raise InputError(
+                f"{where}, question {number}: the id {question.id!r} is that of question {seen[question.id]}"
+            )
+        seen[question.id] = number
+    return tuple(questions)
 
 
 def shipped_rows() -> list[Row]:
@@ -85,11 +87,13 @@ def shipped_rows() -> list[Row]:
 
 
 def _question(row: Row, where: str, number: int) -> ShortQuestion:
-    asked = str(row.get("question") or "").strip()
-    if not asked:
+    question = str(row.get("question") or "").strip()
+    if not question:
         raise InputError(f"{where}: expected a question, found the columns {', '.join(map(str, row))}")
-    found = row.get("answer")
-    values: dict[str, Any] = found if isinstance(found, dict) else {"value": found, "aliases": row.get("aliases") or []}
+    answer = row.get("answer")
+    values: dict[str, Any] = (
+        answer if isinstance(answer, dict) else {"value": answer, "aliases": row.get("aliases") or []}
+    )
     texts = values.get("normalized_aliases") or values.get("aliases") or []
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{where}: expected aliases as a list of texts, found {str(texts)[:60]!r}")
@@ -98,6 +102,6 @@ def _question(row: Row, where: str, number: int) -> ShortQuestion:
     if not aliases:
         raise InputError(f"{where}: expected an answer or aliases, found none")
     fact = row.get("fact")
-    about = sorted([str(fact[1]).lower(), value.lower()]) if isinstance(fact, list) and len(fact) == 2 else [asked]
+    about = sorted([str(fact[1]).lower(), value.lower()]) if isinstance(fact, list) and len(fact) == 2 else [question]
     name, cluster = str(row.get("question_id") or number), normalized(" ".join(about))
-    return ShortQuestion(name, asked, aliases, cluster, row.get("tuning") is True)
+    return ShortQuestion(name, question, aliases, cluster, row.get("tuning") is True)

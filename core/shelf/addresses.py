@@ -14,11 +14,9 @@ PORTS = {"https": 443, "http": 80}
 
 
 def check(url: str, *, name: str, told_by: str = "") -> None:
-    """Raise :class:`InputError` for an address that is not fetched from; ``told_by`` is who redirected there.
-
-    Only https is used, and only hosts with public addresses. The one exception is the mirror of the settings
-    (``HEDGE_SHELF_MIRROR``), and only that host and port.
-    """
+    """Raise :class:`InputError` for an address that is not fetched from; ``told_by`` is who redirected there. Only
+    https is used, and only hosts with public addresses. The one exception is the mirror of the settings
+    (``HEDGE_SHELF_MIRROR``), and only that host and port."""
     begins = f"{name}: {told_by} redirects to" if told_by else f"{name}: the address is"
     check_readable(url, begins=begins)
     parts = urlsplit(url)
@@ -75,10 +73,10 @@ def _private(host: str, url: str) -> bool:
     if uses_proxy(url):  # the proxy resolves the name, and this machine may not be able to
         return False
     try:
-        found = socket.getaddrinfo(host, urlsplit(url).port or 443, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, urlsplit(url).port or 443, type=socket.SOCK_STREAM)
     except OSError:
         return False  # the download says that the host can't be reached
-    return any(_is_private(str(one[4][0])) for one in found)
+    return any(_is_private(str(info[4][0])) for info in infos)
 
 
 def _is_private(address: str) -> bool:

@@ -54,27 +54,25 @@ def bring(
     where: Mapping[str, Collection[str]] | None = None,
     progress: DownloadProgress | None = None,
 ) -> Brought:
-    """Bring in the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them.
-
-    Raises :class:`InputError` with one sentence if a file can't be had or read, and
-    :class:`~core.errors.RunCancelled` if a person cancelled; neither leaves anything half imported.
-    """
-    told = progress or DownloadProgress()
+    """Bring in the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them. Raises
+    :class:`InputError` with one sentence if a file can't be had or read, and :class:`~core.errors.RunCancelled` if a
+    person cancelled; neither leaves anything half imported."""
+    download = progress or DownloadProgress()
     files = entry.chosen(only, where=where)
-    told.total = size_of(files)
+    download.total = size_of(files)
     quotas.check_disk(size_of([file for file in files if not _is_here(file)]))
     with _alone(), tempfile.TemporaryDirectory(prefix="hedge-shelf-") as folder:
         try:
-            kept = [(file, _fetched(file, told)) for file in files]
+            fetched = [(file, _fetched(file, download)) for file in files]
         except UnreachableError as error:
             raise UnreachableError(f"{error}; {_here_of(files)}") from error
-        told.begin(entry.title, "importing")
+        download.begin(entry.title, "importing")
         laid = Path(folder) / entry.name
         scratch = Path(folder) / "unpacked"
         scratch.mkdir()
-        for file, path in kept:
+        for file, path in fetched:
             cache.laid_out(path, laid / file.path)
-        results = [laid / file.path for file, _ in kept if not file.published]
+        results = [laid / file.path for file, _ in fetched if not file.published]
         # Files of the shelf are larger than uploads, and most of them have a known hash.
         reading = DropApart(
             results,
@@ -82,25 +80,25 @@ def bring(
             name=lambda path: path.relative_to(laid).as_posix(),
             limits=default_limits(memory_gb=MEMORY_GB, seconds=SECONDS),
         ).read()
-        runs = _runs(entry, reading, [file.path for file, _ in kept])
-        told.begin(entry.title, "recomputing")
+        runs = _runs(entry, reading, [file.path for file, _ in fetched])
+        download.begin(entry.title, "recomputing")
         imported = ImportedResults(
             runs=runs,
-            juries=[found.jury for found in reading.juries],
-            files={file.path: path for file, path in kept},
+            juries=[found_jury.jury for found_jury in reading.juries],
+            files={file.path: path for file, path in fetched},
         )
         figures = recompute(entry.figures, entry.figure_options, imported)
-        told.check()
+        download.check()
         before = [stored_as(run) for run in runs]
         save(run for run, name in zip(runs, before, strict=True) if not name)
-        juries = tuple(_keep(entry, found) for found in reading.juries)
+        juries = tuple(_keep(entry, found_jury) for found_jury in reading.juries)
     return Brought(
         entry=entry,
         runs=tuple(name or run.spec.run_id for run, name in zip(runs, before, strict=True)),
         existed=tuple(name for name in before if name),
         juries=juries,
         figures=figures,
-        fetched=told.fetched,
+        fetched=download.fetched,
         refused=tuple((name, sentence) for sentence, names in refusals(reading) for name in names),
     )
 
@@ -131,19 +129,17 @@ RECIPE_ROWS = 10_000
 
 
 def recipe_labels(file: ShelfFile) -> Path:
-    """Write the answers of a task whose published options were shuffled by a seed: the texts do not matter for it.
-
-    The right letters follow from the number of rows alone (:mod:`core.questions.recipes`), so nothing is downloaded;
-    the questions' texts are then not there.
-    """
+    """Write the answers of a task whose published options were shuffled by a seed: the texts do not matter for it. The
+    right letters follow from the number of rows alone (:mod:`core.questions.recipes`), so nothing is downloaded; the
+    questions' texts are then not there."""
     if file.address not in recipes.HALUEVAL:
         raise InputError(
             f"{file.path}: only {' and '.join(recipes.HALUEVAL)} have answers that a recipe gives, got {file.address!r}"
         )
     about, right, wrong = recipes.HALUEVAL[file.address]
     rows = [{about: str(i), right: f"right {i}", wrong: f"wrong {i}"} for i in range(RECIPE_ROWS)]
-    made = recipes.build(file.address, rows, place=file.path).questions
-    labels = [{"id": i, "answer": LETTERS[question.label]} for i, question in enumerate(made)]
+    questions = recipes.build(file.address, rows, place=file.path).questions
+    labels = [{"id": i, "answer": LETTERS[question.label]} for i, question in enumerate(questions)]
     address = f"recipe:{file.address}:{RECIPE_ROWS}"
     part = cache.part_path(address)
     part.write_text(json.dumps({"labels": labels}), encoding="utf-8")
@@ -154,8 +150,8 @@ def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[Imported
     """The runs under the entry's names. Raises :class:`InputError` if a file of the entry can't be read. Files inside
     its archives may be anything."""
     refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
-    refused += [(name, "its columns do not say what they are") for one in reading.unmapped for name in one.names]
-    own = next((one for one in refused if one[0] in paths), None)
+    refused += [(name, "its columns do not say what they are") for table in reading.unmapped for name in table.names]
+    own = next((table for table in refused if table[0] in paths), None)
     if own is None and not reading.runs and not reading.juries:
         own = refused[0] if refused else (entry.title, "no results were found in its files")
     if own is not None:
@@ -166,25 +162,27 @@ def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[Imported
             spec=replace(run.spec, prompt_format=entry.prompt_format or run.spec.prompt_format),
             provenance=run.provenance | {"shelf": entry.name, "lacks": []},
         )
-        for run in (named(found, model=entry.model if "model" in found.lacks else "") for found in reading.runs)
+        for run in (
+            named(found_run, model=entry.model if "model" in found_run.lacks else "") for found_run in reading.runs
+        )
     ]
 
 
-def _keep(entry: Entry, found: FoundJury) -> str:
+def _keep(entry: Entry, found_jury: FoundJury) -> str:
     from core.jury.pipeline import jury_store
 
-    name = f"{entry.title}: {found.jury.name or ', '.join(found.jury.judgements.jurors)}"[:60]
+    name = f"{entry.title}: {found_jury.jury.name or ', '.join(found_jury.jury.judgements.jurors)}"[:60]
     return jury_store.save(
-        found.jury.judgements, name=name, origin=f"from the shelf: {entry.title}", notes=found.jury.notes
+        found_jury.jury.judgements, name=name, origin=f"from the shelf: {entry.title}", notes=found_jury.jury.notes
     )
 
 
 def _here_of(files: Sequence[ShelfFile]) -> str:
     """How much of what was asked for needs no network."""
-    found = here(files)
-    if not found:
+    count = here(files)
+    if not count:
         return "none of its files is here yet"
-    return f"{found} of its {len(files)} files {'is' if found == 1 else 'are'} here already and can be brought in alone"
+    return f"{count} of its {len(files)} files {'is' if count == 1 else 'are'} here already and can be brought in alone"
 
 
 def here(files: Sequence[ShelfFile]) -> int:

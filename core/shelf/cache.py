@@ -88,17 +88,17 @@ def keep(part: Path, address: str, *, sha256: str, name: str, lasting: bool = Fa
             f"{name}: expected a file with the SHA-256 {sha256[:12]}…, the download has {digest[:12]}…; it was "
             "changed, and nothing of it was read"
         )
-    kept = folder() / "files" / digest
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    is_new = not kept.exists()
-    os.replace(part, kept)
+    path = folder() / "files" / digest
+    path.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not path.exists()
+    os.replace(part, path)
     drop_part(part)
     if is_new:
-        quotas.note_kept(kept)
+        quotas.note_kept(path)
     known = folder() / "known" / _key(address)
     known.parent.mkdir(parents=True, exist_ok=True)
     write_json(known, {"sha256": digest}, lasting=False)
-    return kept
+    return path
 
 
 # ---------------------------------------------------------------- unfinished downloads
@@ -114,9 +114,9 @@ class PartialDownload:
 
 def part_path(address: str) -> Path:
     """Where the unfinished download of an address lies."""
-    made = folder() / "parts" / _key(address)
-    made.parent.mkdir(parents=True, exist_ok=True)
-    return made
+    path = folder() / "parts" / _key(address)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def read_part(part: Path) -> PartialDownload | None:
@@ -139,10 +139,10 @@ def drop_part(part: Path) -> None:
     part.with_suffix(".json").unlink(missing_ok=True)
 
 
-def laid_out(kept: Path, target: Path) -> None:
+def laid_out(cached: Path, target: Path) -> None:
     """Lay a cached file down under its own name, without a copy where the disk allows it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        os.link(kept, target)
+        os.link(cached, target)
     except OSError:
-        shutil.copyfile(kept, target)
+        shutil.copyfile(cached, target)

@@ -210,8 +210,8 @@ def _answer(client: httpx2.Client, file: ShelfFile, headers: dict[str, str]) -> 
 
 def _peer(response: httpx2.Response) -> str:
     stream = response.extensions.get("network_stream")
-    found = stream.get_extra_info("server_addr") if stream is not None else None
-    return str(found[0]) if found else ""
+    address = stream.get_extra_info("server_addr") if stream is not None else None
+    return str(address[0]) if address else ""
 
 
 def _about(response: httpx2.Response, file: ShelfFile, have: int) -> tuple[PartialDownload, int]:
@@ -228,14 +228,14 @@ def _about(response: httpx2.Response, file: ShelfFile, have: int) -> tuple[Parti
         raise InputError(f"{file.path}: expected the file, the server answers {status}; nothing was imported")
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise InputError(f"{file.path}: the server sends it compressed, which was not asked for; it is not read")
-    found = CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
-    if status == 206 and found is None:
+    content_range = CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
+    if status == 206 and content_range is None:
         raise InputError(f"{file.path}: the server sends a part and does not say which; it is not read")
-    start = int(found[1]) if status == 206 and found else 0
-    said = found[3] if status == 206 and found else response.headers.get("Content-Length")
-    if said is None or not said.isdecimal():
+    start = int(content_range[1]) if status == 206 and content_range else 0
+    total = content_range[3] if status == 206 and content_range else response.headers.get("Content-Length")
+    if total is None or not total.isdecimal():
         raise InputError(f"{file.path}: the server does not say how large it is; it is not read")
-    size = int(said)
+    size = int(total)
     if size > file.at_most:
         raise InputError(_too_large(file, f"{size:,}"))
     if not size:
@@ -252,5 +252,5 @@ def _empty(file: ShelfFile) -> str:
     return f"{file.path}: expected a file with content, the server has an empty one; nothing was imported"
 
 
-def _too_large(file: ShelfFile, found: str) -> str:
-    return f"{file.path}: expected at most {file.at_most:,} bytes, the server has {found}; it is not downloaded"
+def _too_large(file: ShelfFile, size: str) -> str:
+    return f"{file.path}: expected at most {file.at_most:,} bytes, the server has {size}; it is not downloaded"

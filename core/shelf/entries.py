@@ -95,7 +95,8 @@ class Entry:
         """The value of a choice that is called ``name``: by itself, by the entry, or in the published figures."""
         printed = self.figure_options.get("models", {})
         return next(
-            (one for one in self.values_of(choice) if name in (one, self.names.get(one), printed.get(one))), None
+            (value for value in self.values_of(choice) if name in (value, self.names.get(value), printed.get(value))),
+            None,
         )
 
     @property
@@ -129,13 +130,13 @@ class Entry:
             and all(file.values.get(name, "") in values for name, values in (where or {}).items())
         ]
         if not wanted:
-            some = ", ".join(file.path for file in self.results[:3])
-            asked = repr(only) if only else "the choice"
-            raise InputError(f"no file of {self.name} matches {asked}; its files are {some} …")
+            examples = ", ".join(file.path for file in self.results[:3])
+            wanted_name = repr(only) if only else "the choice"
+            raise InputError(f"no file of {self.name} matches {wanted_name}; its files are {examples} …")
         needed = [
             file
             for file in self.files
-            if file.needed_by and any(fnmatch.fnmatchcase(one.path, file.needed_by) for one in wanted)
+            if file.needed_by and any(fnmatch.fnmatchcase(choice.path, file.needed_by) for choice in wanted)
         ]
         return (*wanted, *needed)
 
@@ -169,13 +170,13 @@ def folders() -> tuple[Path, ...]:
 def entries() -> tuple[dict[str, Entry], tuple[str, ...]]:
     """All entries by name, and a sentence for each file that can't be read. A person's own entry replaces one of
     Hedge's with the same name."""
-    found, problems = {}, []
+    by_name, problems = {}, []
     for name, path in _paths().items():
         try:
-            found[name] = read(path)
+            by_name[name] = read(path)
         except InputError as error:
             problems.append(str(error))
-    return found, tuple(problems)
+    return by_name, tuple(problems)
 
 
 def entry(name: str) -> Entry:
@@ -206,10 +207,10 @@ def read(path: Path) -> Entry:
     names = {str(name): str(value) for name, value in where.table(values, "names").items()}
     files = [file for source in where.tables(values, "sources") for file in _files(source, where)]
     paths = [file.path for file in files]
-    twice = next((one for one, often in Counter(paths).items() if often > 1), None)
+    twice = next((path_name for path_name, often in Counter(paths).items() if often > 1), None)
     if not files or twice or len(files) > MOST_FILES:
-        said = f"{twice!r} twice" if twice else f"{len(files)} files"
-        raise InputError(f"{path}: expected from 1 to {MOST_FILES} files, each once, found {said}")
+        problem = f"{twice!r} twice" if twice else f"{len(files)} files"
+        raise InputError(f"{path}: expected from 1 to {MOST_FILES} files, each once, found {problem}")
     return Entry(
         name=path.stem,
         files=tuple(files),
@@ -234,41 +235,43 @@ class _Where:
     path: Path
 
     def text(self, values: Mapping[str, Any], key: str, *, needed: bool = False) -> str:
-        found = values.get(key, "")
-        if not isinstance(found, str) or (needed and not found.strip()):
-            raise InputError(f"{self.path}: expected a text as {key!r}, found {found!r}")
-        return found.strip()
+        value = values.get(key, "")
+        if not isinstance(value, str) or (needed and not value.strip()):
+            raise InputError(f"{self.path}: expected a text as {key!r}, found {value!r}")
+        return value.strip()
 
     def texts(self, values: Mapping[str, Any], key: str) -> list[str]:
-        found = values.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise InputError(f"{self.path}: expected a list of texts as {key!r}, found {found!r}")
-        return found
+        value = values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise InputError(f"{self.path}: expected a list of texts as {key!r}, found {value!r}")
+        return value
 
     def number(self, values: Mapping[str, Any], key: str) -> int | None:
-        found = values.get(key)
-        if found is not None and (not isinstance(found, int) or isinstance(found, bool) or found <= 0):
-            raise InputError(f"{self.path}: expected a number of bytes above 0 as {key!r}, found {found!r}")
-        return found
+        value = values.get(key)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value <= 0):
+            raise InputError(f"{self.path}: expected a number of bytes above 0 as {key!r}, found {value!r}")
+        return value
 
     def table(self, values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-        found = values.get(key, {})
-        if not isinstance(found, dict):
-            raise InputError(f"{self.path}: expected a table as {key!r}, found {found!r}")
-        return found
+        value = values.get(key, {})
+        if not isinstance(value, dict):
+            raise InputError(f"{self.path}: expected a table as {key!r}, found {value!r}")
+        return value
 
     def tables(self, values: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-        found = values.get(key)
-        if not isinstance(found, list) or not found or not all(isinstance(one, dict) for one in found):
-            raise InputError(f"{self.path}: expected [[{key}]] tables, found {found!r}")
-        return found
+        value = values.get(key)
+        if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+            raise InputError(f"{self.path}: expected [[{key}]] tables, found {value!r}")
+        return value
 
 
 def _prompt_format(values: Mapping[str, Any], where: _Where) -> str:
-    found = where.text(values, "prompt_format")
-    if found and found not in FORMATS:
-        raise InputError(f"{where.path}: expected one of {', '.join(FORMATS)} as 'prompt_format', found {found!r}")
-    return found
+    prompt_format = where.text(values, "prompt_format")
+    if prompt_format and prompt_format not in FORMATS:
+        raise InputError(
+            f"{where.path}: expected one of {', '.join(FORMATS)} as 'prompt_format', found {prompt_format!r}"
+        )
+    return prompt_format
 
 
 def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
@@ -288,11 +291,11 @@ def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
     wrong = next((name for name, value in hashes.items() if not SHA256.match(str(value))), None)
     if wrong is not None:
         raise InputError(f"{where.path}: expected 64 hexadecimal digits as the hash of {wrong!r}")
-    made = []
+    files = []
     mirror = settings().shelf_mirror
     for path, chosen in listed.items():
         own = where.number(sizes, path) or size
-        made.append(
+        files.append(
             ShelfFile(
                 path=_safe(path, where),
                 kind=kind,
@@ -307,7 +310,7 @@ def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
                 lasting=bool(COMMIT.match(str(source.get("commit") or source.get("revision") or ""))),
             )
         )
-    return made
+    return files
 
 
 def _expanded(source: Mapping[str, Any], where: _Where) -> dict[str, dict[str, str]]:
@@ -323,11 +326,11 @@ def _expanded(source: Mapping[str, Any], where: _Where) -> dict[str, dict[str, s
         if missing is not None:
             raise InputError(f"{where.path}: {pattern!r} needs a list {missing!r} in [sources.values]")
         for chosen in itertools.product(*(values[name] for name in names)):
-            of = dict(zip(names, map(str, chosen), strict=True))
-            path = pattern.format(**of)
+            chosen_values = dict(zip(names, map(str, chosen), strict=True))
+            path = pattern.format(**chosen_values)
             if path in paths:
                 raise InputError(f"{where.path}: expected each file once, found {path!r} twice")
-            paths[path] = of
+            paths[path] = chosen_values
     return paths
 
 

@@ -65,13 +65,13 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
             f"{file.path}: expected at most {file.at_most:,} bytes, the hub has {about.file_size:,}; "
             "it is not downloaded"
         )
-    found = Path(asked(where, lambda: hf_hub_download(**options, tqdm_class=_bar(progress))))
+    downloaded = Path(asked(where, lambda: hf_hub_download(**options, tqdm_class=_bar(progress))))
     part = cache.part_path(address)
-    shutil.copyfile(found, part)
-    kept = cache.keep(part, address, sha256=file.sha256, name=file.path, lasting=file.lasting)
-    found.resolve().unlink(missing_ok=True)  # the cache by hash has it now
-    found.unlink(missing_ok=True)
-    return kept
+    shutil.copyfile(downloaded, part)
+    cached = cache.keep(part, address, sha256=file.sha256, name=file.path, lasting=file.lasting)
+    downloaded.resolve().unlink(missing_ok=True)  # the cache by hash has it now
+    downloaded.unlink(missing_ok=True)
+    return cached
 
 
 def check_reachable(where: str) -> None:
@@ -106,13 +106,13 @@ def listed(repository: str) -> list[RepoFile]:
     threading.Thread(target=carried(ask), daemon=True, name="hedge-hub-listing").start()
 
     def answer() -> list[Any]:
-        found = answers.get(timeout=LISTING_SECONDS)
-        if isinstance(found, BaseException):
-            raise found
-        return found
+        result = answers.get(timeout=LISTING_SECONDS)
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
     try:
-        return [one for one in asked(repository, answer) if isinstance(one, RepoFile)]
+        return [listed_file for listed_file in asked(repository, answer) if isinstance(listed_file, RepoFile)]
     except queue.Empty as error:
         raise InputError(
             f"{repository}: the hub did not list its files within {LISTING_SECONDS:g} s; try again later"

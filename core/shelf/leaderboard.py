@@ -36,27 +36,25 @@ def model_id(text: str) -> str:
     >>> model_id("https://huggingface.co/Qwen/Qwen2.5-7B"), model_id("open-llm-leaderboard/Qwen__Qwen2.5-7B-details")
     ('Qwen/Qwen2.5-7B', 'Qwen/Qwen2.5-7B')
     """
-    found = HUB.sub("", text.strip()).strip("/")
-    details = re.fullmatch(rf"{NAME}/([\w.-]+?)__([\w.-]+)-details", found)
+    name = HUB.sub("", text.strip()).strip("/")
+    details = re.fullmatch(rf"{NAME}/([\w.-]+?)__([\w.-]+)-details", name)
     if details:
-        found = f"{details[1]}/{details[2]}"
-    if read_hub_id(found) is None:
+        name = f"{details[1]}/{details[2]}"
+    if read_hub_id(name) is None:
         raise InputError(
             f"expected a model of the Hugging Face hub as ORGANISATION/MODEL, such as Qwen/Qwen2.5-7B, got {text!r}"
         )
-    return found
+    return name
 
 
 def of_model(text: str) -> Entry:
-    """The leaderboard's results of a model, by task (``values["task"]`` is a key of :data:`SUITES`).
-
-    Raises :class:`InputError` with one sentence for a text that is no model's id, a model that the leaderboard does not
-    have, one without a multiple-choice task, and a hub that can't be reached.
-    """
+    """The leaderboard's results of a model, by task (``values["task"]`` is a key of :data:`SUITES`). Raises
+    :class:`InputError` with one sentence for a text that is no model's id, a model that the leaderboard does not have,
+    one without a multiple-choice task, and a hub that can't be reached."""
     model = model_id(text)
     repository = f"{NAME}/{model.replace('/', '__')}-details"
     try:
-        files = [hub.described(repository, one) for one in hub.listed(repository)]
+        files = [hub.described(repository, path) for path in hub.listed(repository)]
     except hub.NotOnHubError as error:
         raise InputError(
             f"the Open LLM Leaderboard has no results of {model} (there is no {repository} on the hub, or HF_TOKEN may "
@@ -64,7 +62,7 @@ def of_model(text: str) -> Entry:
         ) from error
     samples = _latest(files)
     if not samples:
-        others = sorted({found["task"] for file in files if (found := SAMPLES.match(_base(file)))})
+        others = sorted({match["task"] for file in files if (match := SAMPLES.match(_base(file)))})
         raise InputError(
             f"expected samples of {_listed(tuple(SUITES.values()))} among the leaderboard's results of {model}, found "
             f"{'only ' + ', '.join(others) if others else 'no samples'}; nothing says how probable each option is"
@@ -90,11 +88,11 @@ def _latest(files: Iterable[ShelfFile]) -> list[ShelfFile]:
     """The last samples of each multiple-choice task, in the order of :data:`SUITES`."""
     newest: dict[str, tuple[str, ShelfFile]] = {}
     for file in files:
-        found = SAMPLES.match(_base(file))
-        if found is None or not suite_of(found["task"]) or not 0 < file.at_most <= LARGEST_FILE:
+        match = SAMPLES.match(_base(file))
+        if match is None or not suite_of(match["task"]) or not 0 < file.at_most <= LARGEST_FILE:
             continue
-        if found["task"] not in newest or newest[found["task"]][0] < found["date"]:
-            newest[found["task"]] = found["date"], file
+        if match["task"] not in newest or newest[match["task"]][0] < match["date"]:
+            newest[match["task"]] = match["date"], file
     order = list(SUITES)
     tasks = sorted(newest, key=lambda task: (order.index(suite_of(task)), title_of(task)))
     return [replace(newest[task][1], values={"task": suite_of(task)}) for task in tasks]
@@ -102,11 +100,11 @@ def _latest(files: Iterable[ShelfFile]) -> list[ShelfFile]:
 
 def _results(files: Iterable[ShelfFile], samples: Sequence[ShelfFile]) -> list[ShelfFile]:
     """The results of the same evaluations, each fetched together with any samples of its date."""
-    dates = {found["date"] for file in samples if (found := SAMPLES.match(_base(file)))}
+    dates = {match["date"] for file in samples if (match := SAMPLES.match(_base(file)))}
     return [
-        replace(file, needed_by=f"*_{found['date']}.json*")
+        replace(file, needed_by=f"*_{match['date']}.json*")
         for file in files
-        if (found := RESULTS.match(_base(file))) and found["date"] in dates
+        if (match := RESULTS.match(_base(file))) and match["date"] in dates
     ]
 
 

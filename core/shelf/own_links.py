@@ -41,8 +41,8 @@ def is_link(text: str) -> bool:
 def of_link(text: str) -> Entry:
     """The entry of a link. Raises :class:`InputError` for one that can't be fetched from. The address of a file's page
     on GitHub or on the hub stands for the file."""
-    if found := read_hub_id(text):
-        return _of_hub(found)
+    if repository := read_hub_id(text):
+        return _of_hub(repository)
     addresses.check_readable(text)
     parts = urlsplit(text)
     if parts.hostname in HUB_HOSTS and (on_hub := HUB_PAGE.match(parts.path)):
@@ -78,12 +78,12 @@ def _of_hub(repository: str, *, path: str = "") -> Entry:
     """The files of a data set as it is now, or the one at ``path``; those that lie in Git LFS say their SHA-256."""
     files = tuple(
         replace(file, anew=not file.sha256)
-        for one in hub.listed(repository)
-        for file in [hub.described(repository, one)]
-        if path in ("", one.path)
-        and one.path.lower().endswith(ENDINGS)
-        and not PurePosixPath(one.path).name.startswith(NOT_RESULTS)
-        and 0 < one.size <= LARGEST_FILE
+        for listed_file in hub.listed(repository)
+        for file in [hub.described(repository, listed_file)]
+        if path in ("", listed_file.path)
+        and listed_file.path.lower().endswith(ENDINGS)
+        and not PurePosixPath(listed_file.path).name.startswith(NOT_RESULTS)
+        and 0 < listed_file.size <= LARGEST_FILE
     )
     if path and not files:
         raise InputError(f"{repository}: expected a file of results at {path}, found none")

@@ -87,7 +87,7 @@ def summary(figures: Sequence[RecomputedFigure]) -> str:
     """
     if not figures:
         return "No published figures are recorded for these files"
-    return f"{sum(one.same for one in figures)} of {len(figures)} published figures recomputed"
+    return f"{sum(figure.same for figure in figures)} of {len(figures)} published figures recomputed"
 
 
 def _ye_2024(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
@@ -99,23 +99,23 @@ def _ye_2024(options: Mapping[str, Any], imported: ImportedResults) -> list[Reco
         (model, task): tuple(row)
         for model, task, *row in table[["model", "task", *columns]].itertuples(index=False, name=None)
     }
-    of: dict[tuple[str, str], dict[str, ImportedRun]] = {}
+    by_run: dict[tuple[str, str], dict[str, ImportedRun]] = {}
     for run in imported.runs:
-        of.setdefault((run.spec.model, run.spec.task), {})[run.spec.strategy] = run
+        by_run.setdefault((run.spec.model, run.spec.task), {})[run.spec.strategy] = run
     figures = []
-    for (stem, task), strategies in of.items():
+    for (stem, task), strategies in by_run.items():
         model = names.get(stem, stem)
         if set(strategies) != {"base", "shared", "task"} or (model, task) not in printed:
             continue
-        made = as_ye_2024(
+        means = as_ye_2024(
             [report(evaluation(strategies[name]), ALPHA, method="paper", empty="top1") for name in sorted(strategies)]
         )
         accuracy, size, uacc = printed[model, task]
         title = task_title(task, FINISHED.get(str(strategies["base"].provenance.get("data", "")), ""))
         for name, was, now in (
-            ("accuracy, %", 100 * accuracy, made.accuracy),
-            ("set size", size, made.mean_set_size),
-            ("UAcc, %", 100 * uacc, made.uacc),
+            ("accuracy, %", 100 * accuracy, means.accuracy),
+            ("set size", size, means.mean_set_size),
+            ("UAcc, %", 100 * uacc, means.uacc),
         ):
             figures.append(RecomputedFigure(model, title, name, float(was), now, 2))
     return figures
@@ -138,13 +138,13 @@ def _vlm(options: Mapping[str, Any], imported: ImportedResults) -> list[Recomput
     printed = {Path(name).stem: _rows(path) for name, path in imported.files.items() if Path(name).stem in VLM_TABLES}
     figures = []
     for run in imported.runs:
-        made = _vlm_figures(evaluation(run), double=run.provenance.get("precision") == "double")
+        computed = _vlm_figures(evaluation(run), double=run.provenance.get("precision") == "double")
         model, task = run.spec.model, run.spec.task
         for stem, name in VLM_TABLES.items():
             cell = printed.get(stem, {}).get(model, {}).get(task, "")
             if cell:
                 try:
-                    figures.append(RecomputedFigure(model, task, name, float(cell), made[stem]))
+                    figures.append(RecomputedFigure(model, task, name, float(cell), computed[stem]))
                 except ValueError:
                     raise InputError(f"{stem}.csv: expected a number for {model} on {task}, found {cell!r}") from None
     return figures
@@ -166,10 +166,10 @@ def _json_rows(path: Path, name: str) -> list[dict[str, Any]]:
 
 
 def _vlm_figures(run: Evaluation, *, double: bool = False) -> dict[str, float]:
-    asked, labels = run.probabilities[run.test], run.labels[run.test]
-    accuracy = float(metrics.accuracy(asked, labels, ties="first"))
+    probabilities, labels = run.probabilities[run.test], run.labels[run.test]
+    accuracy = float(metrics.accuracy(probabilities, labels, ties="first"))
     ece = vlm2024.expected_calibration_error(run.probabilities, run.labels, double=double)
-    found = {"acc": accuracy, "ece": ece}
+    figures = {"acc": accuracy, "ece": ece}
     uacc = []
     for score, title in (("lac", "LAC"), ("aps", "APS")):
         sets = vlm2024.members(
@@ -182,11 +182,11 @@ def _vlm_figures(run: Evaluation, *, double: bool = False) -> dict[str, float]:
             double=double,
         )
         size = float(sets.sum(axis=1).mean())
-        found[f"coverage_all_{title}"] = float(sets[np.arange(len(labels)), labels].mean())
-        found[f"set_sizes_{title}"] = size
+        figures[f"coverage_all_{title}"] = float(sets[np.arange(len(labels)), labels].mean())
+        figures[f"set_sizes_{title}"] = size
         uacc.append(accuracy * math.sqrt(run.k) / size)
-    found["uacc"] = float(np.mean(uacc))
-    return found
+    figures["uacc"] = float(np.mean(uacc))
+    return figures
 
 
 def _lm_eval(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
@@ -195,8 +195,8 @@ def _lm_eval(options: Mapping[str, Any], imported: ImportedResults) -> list[Reco
     for run in imported.runs:
         task = task_title(run.spec.task, bank_names.bank_name(run.spec, run.provenance))
         for name, stated in run.provenance.get("stated", {}).items():
-            made = float(run.provenance["claims"][name])
-            figures.append(RecomputedFigure(run.spec.model_name, task, name, float(stated), made))
+            mean = float(run.provenance["claims"][name])
+            figures.append(RecomputedFigure(run.spec.model_name, task, name, float(stated), mean))
     return figures
 
 
@@ -216,37 +216,37 @@ def _bluq(options: Mapping[str, Any], imported: ImportedResults) -> list[Recompu
     for name, path in imported.files.items():
         if Path(name).name.startswith("results_"):
             for row in _json_rows(path, name):
-                of = tuple(str(row.get(key)) for key in ("model", "task", "dtype", "strategy", "conformal_method"))
+                run_key = tuple(str(row.get(key)) for key in ("model", "task", "dtype", "strategy", "conformal_method"))
                 for key in ("accuracy", "coverage_rate", "avg_set_size"):
-                    stated[(*of, key)] = number(row.get(key), name, key)
+                    stated[(*run_key, key)] = number(row.get(key), name, key)
     figures = []
     for run in imported.runs:
         spec = run.spec
-        made = _bluq_figures(run, _fetched(run, imported.files))
+        computed = _bluq_figures(run, _fetched(run, imported.files))
         for name, (key, score) in BLUQ_FIGURES.items():
-            of = (spec.model, spec.task, spec.dtype, spec.strategy, score, key)
-            if of in stated:
+            run_key = (spec.model, spec.task, spec.dtype, spec.strategy, score, key)
+            if run_key in stated:
                 task = task_title(spec.task, bank_names.bank_name(spec, run.provenance))
                 model = spec.model if spec.dtype == "float32" else f"{spec.model}, {spec.dtype}"
-                figures.append(RecomputedFigure(model, task, name, stated[of], made[name]))
+                figures.append(RecomputedFigure(model, task, name, stated[run_key], computed[name]))
     return figures
 
 
 def _bluq_figures(run: ImportedRun, path: Path) -> dict[str, float]:
     """What comes out, by the names of :data:`BLUQ_FIGURES`. Where APS's threshold is 1, the file's doubles decide."""
-    of = evaluation(run)
-    made = report(of, ALPHA, method="bluq", empty="top1")
-    found = {"accuracy": made.accuracy}
+    results = evaluation(run)
+    run_report = report(results, ALPHA, method="bluq", empty="top1")
+    figures = {"accuracy": run_report.accuracy}
     for score, title in (("lac", "LAC"), ("aps", "APS")):
-        one = made.scores[score]
-        found |= {f"coverage, {title}": one.coverage, f"set size, {title}": one.mean_set_size}
-    if math.isclose(made.scores["aps"].threshold, 1.0, rel_tol=0, abs_tol=1e-9):
+        of_score = run_report.scores[score]
+        figures |= {f"coverage, {title}": of_score.coverage, f"set size, {title}": of_score.mean_set_size}
+    if math.isclose(run_report.scores["aps"].threshold, 1.0, rel_tol=0, abs_tol=1e-9):
         sides = bluq.doubles(path)
         test, labels = sides["test"]
         sets, _ = bluq2025.aps_members(*sides["cal"], test, alpha=ALPHA)
-        found["coverage, APS"] = float(sets[np.arange(len(labels)), labels].mean())
-        found["set size, APS"] = float(sets.sum(axis=1).mean())
-    return found
+        figures["coverage, APS"] = float(sets[np.arange(len(labels)), labels].mean())
+        figures["set size, APS"] = float(sets.sum(axis=1).mean())
+    return figures
 
 
 def _fetched(run: ImportedRun, files: Mapping[str, Path]) -> Path:
@@ -260,14 +260,16 @@ def _juries_demo(options: Mapping[str, Any], imported: ImportedResults) -> list[
     names = experiment.with_baselines(protocol.rules)
     printed = _rows(ASSETS / "published" / "juries-demo.csv", "rule")
     figures = []
-    for jury in (one.judgements for one in imported.juries):
+    for jury in (imported_jury.judgements for imported_jury in imported.juries):
         values = experiment.once(
-            jury, protocol, lambda of: experiment.rule_figures(of, [experiment.decided(names, one.case) for one in of])
+            jury,
+            protocol,
+            lambda of: experiment.rule_figures(of, [experiment.decided(names, decision.case) for decision in of]),
         )
-        for made in experiment.tried(jury, protocol, values, values, values).outcomes:
+        for outcome in experiment.tried(jury, protocol, values, values, values).outcomes:
             for name in experiment.MEASURES:
-                figure = f"{name}, {made.rule.replace('_', ' ')}"
-                stated, value = float(printed[made.rule][name]), getattr(made, name).value
+                figure = f"{name}, {outcome.rule.replace('_', ' ')}"
+                stated, value = float(printed[outcome.rule][name]), getattr(outcome, name).value
                 figures.append(
                     RecomputedFigure(f"{len(jury.jurors)} jurors", "TriviaQA answers", figure, stated, value)
                 )
@@ -285,7 +287,7 @@ LLMBAR_FIGURES = {
 def _llmbar(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
     """Of each evaluator: the share of right verdicts in each order, and how often both orders say the same. A missing
     verdict is never right, as the authors count it."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    computed: dict[tuple[str, str], dict[str, float]] = {}
     for read in imported.juries:
         jury, subset = read.judgements, read.name
         # first names the answer that an evaluator takes: 1, 0, or ½ where it takes none
@@ -293,12 +295,12 @@ def _llmbar(options: Mapping[str, Any], imported: ImportedResults) -> list[Recom
             first = jury.p_true[:, 2 * j : 2 * j + 2]
             right = (first == jury.labels[:, None].astype(np.float64)).mean(axis=0)
             same = float((first[:, 0] == first[:, 1]).mean())
-            found[subset, name] = dict(zip(LLMBAR_FIGURES, (float(right[0]), float(right[1]), same), strict=True))
+            computed[subset, name] = dict(zip(LLMBAR_FIGURES, (float(right[0]), float(right[1]), same), strict=True))
     figures = []
     for name, path in imported.files.items():
         parts = Path(name).parts
-        made = found.get((parts[-5], judged_pairs.evaluator_of(Path(name)))) if len(parts) >= 5 else None
-        if parts[-1] == "statistics.json" and made is not None:
+        shares = computed.get((parts[-5], judged_pairs.evaluator_of(Path(name)))) if len(parts) >= 5 else None
+        if parts[-1] == "statistics.json" and shares is not None:
             stated = json_document(path)
             for key, title in LLMBAR_FIGURES.items():
                 count = re.match(r"(\d+) / (\d+)\b", str(stated.get(key, "")))
@@ -306,7 +308,7 @@ def _llmbar(options: Mapping[str, Any], imported: ImportedResults) -> list[Recom
                     raise InputError(f"{name}: expected {key} as a count of pairs, found {stated.get(key)!r}")
                 share = int(count[1]) / int(count[2])
                 figures.append(
-                    RecomputedFigure(judged_pairs.evaluator_of(Path(name)), parts[-5], title, share, made[key])
+                    RecomputedFigure(judged_pairs.evaluator_of(Path(name)), parts[-5], title, share, shares[key])
                 )
     return figures
 
@@ -319,32 +321,36 @@ def _pandalm(options: Mapping[str, Any], imported: ImportedResults) -> list[Reco
         return []
     votes = np.array(judged_pairs.pandalm_votes(files["testset-v1.json"]))
     truth = np.array([judged_pairs.majority(row) for row in votes.tolist()])
-    made = {("annotators", f"pairs with the verdict {side}"): float((truth == side).sum()) for side in (0, 1, 2)}
+    computed = {("annotators", f"pairs with the verdict {side}"): float((truth == side).sum()) for side in (0, 1, 2)}
     for a, b in ((0, 1), (0, 2), (1, 2)):
-        made["annotators", f"kappa of {a + 1} and {b + 1}"] = _kappa(votes[:, a], votes[:, b])
+        computed["annotators", f"kappa of {a + 1} and {b + 1}"] = _kappa(votes[:, a], votes[:, b])
     for name, path in files.items():
         judge, dash, _ = name.partition("-testset")
         if dash:
-            said = np.array(judged_pairs.pandalm_verdicts(path))
-            made |= {(judge, figure): value for figure, value in _three_way(truth, said).items()}
+            verdicts = np.array(judged_pairs.pandalm_verdicts(path))
+            computed |= {(judge, figure): value for figure, value in _three_way(truth, verdicts).items()}
     with (ASSETS / "published" / "pandalm.csv").open(encoding="utf-8", newline="") as table:
         printed = [(row["who"], row["figure"], row["value"]) for row in csv.DictReader(table)]
     return [
-        RecomputedFigure(who, "PandaLM's pairs", figure, float(value), made[who, figure], len(value.partition(".")[2]))
+        RecomputedFigure(
+            who, "PandaLM's pairs", figure, float(value), computed[who, figure], len(value.partition(".")[2])
+        )
         for who, figure, value in printed
-        if (who, figure) in made
+        if (who, figure) in computed
     ]
 
 
-def _three_way(truth: IntArray, said: IntArray) -> dict[str, float]:
+def _three_way(truth: IntArray, verdicts: IntArray) -> dict[str, float]:
     """Accuracy, and means of precision, recall and F1 over the three verdicts; one without a denominator is 0."""
     parts = []
     for side in (0, 1, 2):
-        hits = int(((truth == side) & (said == side)).sum())
-        precision, recall = (hits / max(int((of == side).sum()), 1) for of in (said, truth))
+        hits = int(((truth == side) & (verdicts == side)).sum())
+        precision, recall = (hits / max(int((sides == side).sum()), 1) for sides in (verdicts, truth))
         parts.append((precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0))
     names = ("macro precision", "macro recall", "macro F1")
-    return {"accuracy": float((truth == said).mean())} | dict(zip(names, np.mean(parts, axis=0).tolist(), strict=True))
+    return {"accuracy": float((truth == verdicts).mean())} | dict(
+        zip(names, np.mean(parts, axis=0).tolist(), strict=True)
+    )
 
 
 def _kappa(a: IntArray, b: IntArray) -> float:

@@ -37,8 +37,8 @@ def both_classes(sheet: Sheet) -> Sheet:
     cells = set(sheet.texts(label))
     if SECOND.fullmatch(name.strip()) and {cell.lower() for cell in cells} <= FIRST_AND_SECOND:
         columns = ("p_0", "p_1")
-    elif (found := OF_CLASS.fullmatch(name.strip())) and found["name"] in cells and len(cells) == 2:
-        columns = (f"p_{next(iter(cells - {found['name']}))}", f"p_{found['name']}")
+    elif (of_class := OF_CLASS.fullmatch(name.strip())) and of_class["name"] in cells and len(cells) == 2:
+        columns = (f"p_{next(iter(cells - {of_class['name']}))}", f"p_{of_class['name']}")
     else:
         return sheet
     try:

@@ -110,11 +110,8 @@ class Source:
 @contextmanager
 def opened(path: Path, content: bytes | None = None) -> Iterator[Source]:
     """Open a file, or the ``content`` of one that a person knows as ``path``: unpacked if it is compressed, and in
-    UTF-8 if it is UTF-16 or UTF-32.
-
-    Other encodings show only while the text is read; :meth:`Source.decode` is for them.
-    Raises :class:`InputError` for a compressed file that is damaged or unpacks to too much.
-    """
+    UTF-8 if it is UTF-16 or UTF-32. Other encodings show only while the text is read; :meth:`Source.decode` is for
+    them. Raises :class:`InputError` for a compressed file that is damaged or unpacks to too much."""
     with path.open("rb") if content is None else io.BytesIO(content) as packed:
         compression = compression_of(packed.read(8))
         packed.seek(0)
@@ -140,7 +137,7 @@ def _in_utf8(source: Source) -> Source:
 
 def compression_of(head: bytes) -> str:
     """How a single compressed file is packed, a name of :data:`COMPRESSIONS`; empty for others."""
-    return next((name for name, of in COMPRESSIONS.items() if head.startswith(of.begin)), "")
+    return next((name for name, compression in COMPRESSIONS.items() if head.startswith(compression.begin)), "")
 
 
 def unpacked(packed: IO[bytes], compression: str) -> Iterator[bytes]:
@@ -228,11 +225,9 @@ def read_text(path: Path) -> tuple[str, str]:
 
 
 def looks_windows(content: bytes) -> bool:
-    """Whether text that is not UTF-8 is Windows-1252, which holds Latin-1, by all of its bytes above 0x7F.
-
-    Damaged UTF-8 has whole sequences of UTF-8 beside the damage, capitals with an accent within words (its first
-    bytes) or signs within words (its others). Cyrillic and Asian encodings have such letters side by side.
-    """
+    """Whether text that is not UTF-8 is Windows-1252, which holds Latin-1, by all of its bytes above 0x7F. Damaged
+    UTF-8 has whole sequences of UTF-8 beside the damage, capitals with an accent within words (its first bytes) or
+    signs within words (its others). Cyrillic and Asian encodings have such letters side by side."""
     try:
         content.decode("cp1252")
     except UnicodeDecodeError:

@@ -78,8 +78,8 @@ def _is_json(line: bytes) -> bool:
 
 def _columns(document: Any) -> Columns | None:
     if isinstance(document, dict):
-        if (found := pandas_columns(document)) is not None:
-            return found
+        if (columns := pandas_columns(document)) is not None:
+            return columns
         return _columns_of_object(document)
     if not (isinstance(document, list) and document):
         return None
@@ -138,13 +138,13 @@ def _arrays(lists: Columns, about: dict[str, Any]) -> Columns | None:
 
 def _singular(name: str, columns: Columns) -> str:
     """The name of a column for one that is named in the plural, as arrays of labels are ("labels", "targets")."""
-    one = name.removesuffix("s")
+    singular = name.removesuffix("s")
     is_label = (
-        one.lower() in LABELLED
-        and one not in columns
+        singular.lower() in LABELLED
+        and singular not in columns
         and not any(isinstance(cell, (list, dict)) for cell in columns[name][:1])
     )
-    return one if is_label else name
+    return singular if is_label else name
 
 
 def pandas_columns(document: dict[str, Any]) -> Columns | None:

@@ -341,18 +341,16 @@ def _of_hits(numbers: IntArray, picks: IntArray) -> int | None:
 
 
 def _above_shuffled(picks: IntArray, labels: IntArray) -> float:
-    """By how many standard deviations more of the picks are right than with the labels in random order.
-
-    With a_c picks and b_c labels of option c, n rows and S = Σ a_c b_c, the hits of shuffled labels have the mean S / n
-    and the variance S / n + (S² − Σ a_c b_c (a_c + b_c − 1)) / (n (n − 1)) − S² / n².
-    """
+    """By how many standard deviations more of the picks are right than with the labels in random order. With a_c picks
+    and b_c labels of option c, n rows and S = Σ a_c b_c, the hits of shuffled labels have the mean S / n and the
+    variance S / n + (S² − Σ a_c b_c (a_c + b_c − 1)) / (n (n − 1)) − S² / n²."""
     picks, labels = picks[labels >= 0], labels[labels >= 0]
     n = len(picks)
     if n < 2:
         return 0.0
     k = int(max(picks.max(), labels.max())) + 1
     a, b = (np.bincount(values, minlength=k).astype(np.float64) for values in (picks, labels))
-    both = a * b
-    total = float(both.sum())
-    variance = total / n + (total**2 - float((both * (a + b - 1)).sum())) / (n * (n - 1)) - (total / n) ** 2
+    products = a * b
+    total = float(products.sum())
+    variance = total / n + (total**2 - float((products * (a + b - 1)).sum())) / (n * (n - 1)) - (total / n) ** 2
     return float((picks == labels).sum() - total / n) / math.sqrt(variance) if variance > 1e-9 else 0.0

@@ -64,18 +64,16 @@ def widened(sheet: Sheet) -> Sheet:
 
 
 def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
-    """The rows of a column with an object for each option, by the beginning of its columns' names; else nothing.
-
-    An object has the option's letter and one figure, and may have its text. Tokens beside the letters, as servers list
-    them, are left out.
-    """
+    """The rows of a column with an object for each option, by the beginning of its columns' names; else nothing. An
+    object has the option's letter and one figure, and may have its text. Tokens beside the letters, as servers list
+    them, are left out."""
     cells = sheet.table[name]
     first = _items(cells[0].as_py()) if sheet.table.num_rows else None
     figure = next((str(key) for key in (first or [{}])[0] if _figure(str(key))), "")
     letter = next((key for key in NAMES if first and key in first[0]), "")
     if not figure or not letter:
         return {}
-    found: dict[str, list[list[Any]]] = {_figure(figure): [], "option": []}
+    by_beginning: dict[str, list[list[Any]]] = {_figure(figure): [], "option": []}
     for cell in cells.to_pylist():
         by_letter: dict[str, dict[Any, Any]] = {}
         for item in _items(cell) or []:
@@ -86,10 +84,10 @@ def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
         if k < 2 or set(by_letter) != set(LETTERS[:k]):
             return {}
         for begin, key in ((_figure(figure), figure), ("option", "text")):
-            found[begin].append([by_letter[mark].get(key) for mark in LETTERS[:k]])
-    if any(text is None for row in found["option"] for text in row):
-        del found["option"]
-    return found
+            by_beginning[begin].append([by_letter[mark].get(key) for mark in LETTERS[:k]])
+    if any(text is None for row in by_beginning["option"] for text in row):
+        del by_beginning["option"]
+    return by_beginning
 
 
 def _by_class(sheet: Sheet, name: str) -> dict[str, pa.Array]:

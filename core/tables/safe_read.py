@@ -88,10 +88,10 @@ def source_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            found = json_object(line, f"{path}, line {number}")
+            value = json_object(line, f"{path}, line {number}")
         except NotUtf8:
             break
-        yield number, found
+        yield number, value
     else:
         return
     source.decode()  # what was read before is ASCII: text in UTF-8 before it would make this raise an error
@@ -120,16 +120,16 @@ def _listed(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         begin = entry.start()
         line, counted = line + text.count("\n", counted, begin), begin
         try:
-            found, place = decoder.raw_decode(text, begin)
+            value, place = decoder.raw_decode(text, begin)
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"{path}, line {line}: expected a whole JSON object, found none ({reason(error)})"
             ) from error
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise InputError(
-                f"{path}, line {line}: expected a JSON object, found {type(found).__name__} {shown(found)}"
+                f"{path}, line {line}: expected a JSON object, found {type(value).__name__} {shown(value)}"
             )
-        yield line, whole_texts(found)
+        yield line, whole_texts(value)
     if entry is None:
         raise InputError(f"{path}: expected a whole JSON list, found no end of it")
 
@@ -155,14 +155,14 @@ class NotUtf8(InputError):
 def json_object(content: bytes | str, where: str) -> dict[str, Any]:
     """One JSON object; :class:`InputError` begins with ``where``."""
     try:
-        found = loads(content)
+        value = loads(content)
     except UnicodeDecodeError as error:
         raise NotUtf8(f"{where}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from error
     except ValueError as error:
         raise InputError(f"{where}: expected a whole JSON object, found {shown(content)} ({reason(error)})") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{where}: expected a JSON object, found {type(found).__name__} {shown(found)}")
-    return found
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: expected a JSON object, found {type(value).__name__} {shown(value)}")
+    return value
 
 
 def json_document(path: Path) -> dict[str, Any]:
@@ -180,10 +180,10 @@ def json_value(path: Path, what: str = "document") -> Any:
 
 def json_list(path: Path) -> list[Any]:
     """A file that is one JSON list."""
-    found = json_value(path, "list")
-    if not isinstance(found, list):
-        raise InputError(f"{path}: expected a JSON list, found {type(found).__name__} {shown(found)}")
-    return found
+    value = json_value(path, "list")
+    if not isinstance(value, list):
+        raise InputError(f"{path}: expected a JSON list, found {type(value).__name__} {shown(value)}")
+    return value
 
 
 def _whole(path: Path) -> str:
@@ -213,9 +213,9 @@ def number(value: Any, where: str, what: str) -> float:
     try:
         if isinstance(value, bool):
             raise TypeError
-        found = float(value)
+        as_float = float(value)
     except (TypeError, ValueError):
         raise InputError(f"{where}: expected {what} as a number, found {shown(value)}") from None
-    if math.isnan(found) or found == math.inf:
-        raise InputError(f"{where}: expected {what} as a number, found {found}")
-    return found
+    if math.isnan(as_float) or as_float == math.inf:
+        raise InputError(f"{where}: expected {what} as a number, found {as_float}")
+    return as_float

@@ -95,9 +95,9 @@ class Sheet:
             lines = tuple(range(1, len(rows) + 1))
         elif lines is None:
             within = np.zeros(len(rows), dtype=np.int64)  # line ends within each row's cells
-            for one in self.table.columns:
-                if pa.types.is_string(one.type) or pa.types.is_large_string(one.type):
-                    within += pc.fill_null(pc.count_substring(one, "\n"), 0).to_numpy()
+            for column in self.table.columns:
+                if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+                    within += pc.fill_null(pc.count_substring(column, "\n"), 0).to_numpy()
             lines = tuple((2 + self.skipped + np.arange(len(rows)) + np.cumsum(within) - within).tolist())
         table = self.table.select(list(columns)).filter(pa.array(rows))
         nested = {
@@ -109,7 +109,11 @@ class Sheet:
     def _newlines(self, row: int) -> int:
         """Line ends within the cells of the rows before."""
         before = self.table.slice(0, row)
-        texts = [one for one in before.columns if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
+        texts = [
+            column
+            for column in before.columns
+            if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        ]
         counts = [pc.sum(pc.count_substring(column, "\n")).as_py() or 0 for column in texts]
         return int(sum(counts))
 
@@ -177,24 +181,21 @@ def open_sheet(path: Path) -> Sheet:
     return open_sheets(path)[0]
 
 
-def open_sheets(path: Path, *, header: bool = True) -> list[Sheet]:
-    """Read the tables of a file, which may be compressed: one, or one for each sheet of a workbook.
-
-    Without a ``header`` the first row is data, and the columns of CSV and workbooks are named ``column_1``, ….
-    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
-    """
+def open_sheets(path: Path) -> list[Sheet]:
+    """Read the tables of a file, which may be compressed: one, or one for each sheet of a workbook. Raises
+    :class:`InputError` that names the file, the line, what was expected and what was found."""
     check_size(path)
     try:
         with opened(path) as source:
-            return source_sheets(source, header=header)
+            return source_sheets(source)
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror or type(error).__name__}") from error
 
 
-def source_sheets(source: Source, *, header: bool = True) -> list[Sheet]:
+def source_sheets(source: Source) -> list[Sheet]:
     """The tables of an open file, as :func:`open_sheets` reads them."""
     path = source.path
-    sheets = [replace(sheet, encoding=source.guessed) for sheet in _read(source, header)]
+    sheets = [replace(sheet, encoding=source.guessed) for sheet in _read(source)]
     for sheet in sheets:
         if sheet.table.num_rows == 0:
             raise InputError(f"{path}: expected rows below the header, found none")
@@ -220,18 +221,18 @@ def _is_json(head: bytes) -> bool:
     return head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[")
 
 
-def _read(source: Source, header: bool) -> list[Sheet]:
+def _read(source: Source) -> list[Sheet]:
     head = source.head(HEAD)
     if head.startswith(b"PAR1"):
         return [_parquet(source)]
     if head.startswith(b"PK"):
-        return _workbook(source, header)
+        return _workbook(source)
     if _is_json(head):
         return [_json(source, head)]
-    return [_csv(source, head, header)]
+    return [_csv(source, head)]
 
 
-def _csv(source: Source, head: bytes, header: bool) -> Sheet:
+def _csv(source: Source, head: bytes) -> Sheet:
     path = source.path
     begin = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     lines = LINE_END.split(begin, MOST_BEFORE + 1)
@@ -239,7 +240,7 @@ def _csv(source: Source, head: bytes, header: bool) -> Sheet:
     separator = next((match for line in lines[:skipped] if (match := SEPARATOR_LINE.match(line))), None)
     line = lines[skipped]
     if "\N{REPLACEMENT CHARACTER}" in line and _decoded_again(source):  # Arrow does not check names
-        return _csv(source, source.head(HEAD), header)
+        return _csv(source, source.head(HEAD))
     records = LINE_END.split(begin, skipped)[-1] if skipped else begin
     delimiter = separator["delimiter"] if separator else _delimiter(line, records, cut=len(head) == HEAD)
     try:
@@ -252,23 +253,21 @@ def _csv(source: Source, head: bytes, header: bool) -> Sheet:
         raise InputError(f"{path}, line 1: expected a header with several columns, found {shown(line)}")
     if len(names) > MOST_COLUMNS:
         raise InputError(f"{path}, line 1: expected at most {MOST_COLUMNS} columns, found {len(names)}")
-    if not header:
-        names = numbered(len(names))
     short = ""
     try:
-        table = _arrow_table(source, names, delimiter, skipped, header)
+        table = _arrow_table(source, names, delimiter, skipped)
     except (pa.ArrowException, OSError, ValueError) as error:
         if _decoded_again(source):
-            return _csv(source, source.head(HEAD), header)
-        said = " ".join(str(error).split())[:160]
+            return _csv(source, source.head(HEAD))
+        problem = " ".join(str(error).split())[:160]
         failed = InputError(
-            f"{path}: expected {len(names)} columns of UTF-8 text in every line, but reading them failed: {said}"
+            f"{path}: expected {len(names)} columns of UTF-8 text in every line, but reading them failed: {problem}"
         )
         failed.__cause__ = error
-        table, short = _uneven_table(source, names, delimiter, skipped, header, failed)
-    if header and line.startswith("#"):
+        table, short = _uneven_table(source, names, delimiter, skipped, failed)
+    if line.startswith("#"):
         table = table.rename_columns([names[0].lstrip("# "), *table.column_names[1:]])
-    return Sheet(path, table, "csv", skipped=skipped if header else skipped - 1, short=short)
+    return Sheet(path, table, "csv", skipped=skipped, short=short)
 
 
 def _decoded_again(source: Source) -> bool:
@@ -276,11 +275,6 @@ def _decoded_again(source: Source) -> bool:
     before = source.guessed
     source.decode()
     return source.guessed != before
-
-
-def numbered(k: int) -> list[str]:
-    """The names of ``k`` columns without a header."""
-    return [f"column_{i}" for i in range(1, k + 1)]
 
 
 def _delimiter(line: str, records: str, *, cut: bool) -> str:
@@ -300,11 +294,10 @@ def _delimiter(line: str, records: str, *, cut: bool) -> str:
     return likely[0] if likely else DELIMITERS[0]
 
 
-def _arrow_table(source: Source, names: list[str], delimiter: str, skipped: int, header: bool) -> pa.Table:
-    options = {} if header else {"column_names": names}
+def _arrow_table(source: Source, names: list[str], delimiter: str, skipped: int) -> pa.Table:
     return pa_csv.read_csv(
         source.path if source.as_it_is else source.file,
-        read_options=pa_csv.ReadOptions(use_threads=False, block_size=1 << 24, skip_rows=skipped, **options),
+        read_options=pa_csv.ReadOptions(use_threads=False, block_size=1 << 24, skip_rows=skipped),
         parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
@@ -313,7 +306,7 @@ def _arrow_table(source: Source, names: list[str], delimiter: str, skipped: int,
 
 
 def _uneven_table(
-    source: Source, names: list[str], delimiter: str, skipped: int, header: bool, failed: InputError
+    source: Source, names: list[str], delimiter: str, skipped: int, failed: InputError
 ) -> tuple[pa.Table, str]:
     """The rows of a CSV whose rows have fewer cells than its header, or more if those are empty; and a sentence on the
     first row that lacks cells. Raises ``failed`` for any other file."""
@@ -324,8 +317,7 @@ def _uneven_table(
         for _ in range(skipped):
             text.readline()
         reader = csv.reader(text, delimiter=delimiter, strict=True)
-        if header:
-            next(reader)
+        next(reader)
         begin = 1 + skipped + reader.line_num
         for row in reader:
             if len(row) > k and any(row[k:]):
@@ -369,7 +361,7 @@ def _names_numbers(comment: str, after: Sequence[str]) -> bool:
     return len(cells) == len(names) > 2 and sum(numbers) >= 2 and named
 
 
-def _workbook(source: Source, header: bool) -> list[Sheet]:
+def _workbook(source: Source) -> list[Sheet]:
     """The sheets of a workbook (XLSX) that are tables: a row of names, and rows below it."""
     from openpyxl import load_workbook
 
@@ -385,29 +377,26 @@ def _workbook(source: Source, header: bool) -> list[Sheet]:
             )
         source.file.seek(0)
         book = load_workbook(source.file, read_only=True, data_only=True)  # of a path, openpyxl asks the ending
-        found = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True), header) for sheet in book.worksheets]
+        worksheets = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
         book.close()
     except InputError:
         raise
     except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise what they like
         raise InputError(f"{path}: expected a whole workbook (XLSX), found none ({type(error).__name__})") from error
-    sheets = [sheet for sheet in found if sheet is not None]
+    sheets = [sheet for sheet in worksheets if sheet is not None]
     if not sheets:
         raise InputError(f"{path}: expected a sheet with a row of names and rows below it, found none")
     return sheets
 
 
-def _worksheet(path: Path, name: str, rows: Iterable[tuple[Any, ...]], has_header: bool) -> Sheet | None:
+def _worksheet(path: Path, name: str, rows: Iterable[tuple[Any, ...]]) -> Sheet | None:
     filled = ((n, row) for n, row in enumerate(rows, start=1) if sum(cell not in (None, "") for cell in row) > 1)
-    first, header = next(filled, (0, ()))
+    _, header = next(filled, (0, ()))
     names = [str(cell) if cell is not None else "" for cell in header]
     wide = max((i for i, cell in enumerate(names, start=1) if cell), default=0)
     if wide < 2 or wide > MOST_COLUMNS:
         return None
     body = list(filled)
-    if not has_header:
-        names = numbered(wide)
-        body.insert(0, (first, header))
     if not body:
         return None
     columns = {names[i]: _array([row[i] if i < len(row) else None for _, row in body]) for i in range(wide) if names[i]}

@@ -42,11 +42,9 @@ def letter(token: str) -> str:
 
 
 def token_columns(sheet: Sheet, name: str) -> dict[str, pa.Array]:
-    """The columns of the letters' log-probabilities, and the two on all listed tokens; nothing for another column.
-
-    The options are the letters from A on that more than half of the rows list. Tokens that say the same letter, such as
-    "A" and " A", are added.
-    """
+    """The columns of the letters' log-probabilities, and the two on all listed tokens; nothing for another column. The
+    options are the letters from A on that more than half of the rows list. Tokens that say the same letter, such as "A"
+    and " A", are added."""
     if not NAMES.fullmatch(name.strip().lower()):
         return {}
     rows: list[dict[str, float]] = []
@@ -102,8 +100,8 @@ def _listed(value: Any, depth: int) -> dict[str, float] | None:
         if all(isinstance(figure, (int, float)) and not isinstance(figure, bool) for figure in value.values()):
             return {str(token): float(figure) for token, figure in value.items() if math.isfinite(figure)}
         for key in LIST_KEYS:
-            if isinstance(value.get(key), (dict, list)) and (found := _listed(value[key], depth - 1)) is not None:
-                return found
+            if isinstance(value.get(key), (dict, list)) and (tokens := _listed(value[key], depth - 1)) is not None:
+                return tokens
         return None
     if not isinstance(value, list):
         return None

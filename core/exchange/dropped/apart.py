@@ -219,9 +219,9 @@ class _Groups:
 
     def reading(self, state: _State) -> Reading:
         files = set(state.gathered.files if state.gathered else ())
-        for found in self.elsewhere:
-            if found.file not in files or found.kind not in KINDS:
-                raise misunderstood(f"the file {found.file.name}, which is not part of the drop")
+        for file in self.elsewhere:
+            if file.file not in files or file.kind not in KINDS:
+                raise misunderstood(f"the file {file.file.name}, which is not part of the drop")
         if state.gathered is None or any(key not in state.read for _, key in self.groups):
             raise misunderstood("results without their files")
         groups = [DroppedGroup(names, _read_already, key) for names, key in self.groups]
@@ -278,5 +278,5 @@ def _read_already() -> list[Any]:
 
 def _size(path: Path) -> int:
     if path.is_dir():
-        return sum(one.stat().st_size for one in path.rglob("*") if one.is_file() and not one.is_symlink())
+        return sum(inner.stat().st_size for inner in path.rglob("*") if inner.is_file() and not inner.is_symlink())
     return path.stat().st_size

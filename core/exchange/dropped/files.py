@@ -7,7 +7,6 @@ How much an archive unpacks to is checked by what it says before anything is unp
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,10 +119,10 @@ class _Gathering:
             into = self._folder(path, name)
             if unpack is _decompress:  # one file, which lies in no folder of its own
                 into = into / path.parent.name
-            said = len(self.refused)
+            refusals_before = len(self.refused)
             for member in unpack(path, into, self._take):
                 self.add(member, f"{name}/{member.relative_to(into).as_posix()}", depth=depth + 1)
-            if len(self.files) == before and len(self.refused) == said:
+            if len(self.files) == before and len(self.refused) == refusals_before:
                 raise InputError("the archive holds no file that can be read")
         except InputError as error:
             del self.files[before:]  # what came out of an archive before it turned out to be damaged
@@ -204,10 +203,10 @@ def _unzip(path: Path, into: Path, take: Take) -> Iterator[Path]:
             infos = [info for info in archive.infolist() if not info.is_dir()]
             if len(infos) > MOST_FILES:
                 raise InputError(f"expected at most {MOST_FILES:,} files in an archive, found {len(infos):,}")
-            most, said = encodings.most_unpacked(path.stat().st_size), sum(info.file_size for info in infos)
-            if said > most:
+            most, stated = encodings.most_unpacked(path.stat().st_size), sum(info.file_size for info in infos)
+            if stated > most:
                 raise InputError(
-                    f"it unpacks to {said / 1e6:,.0f} MB, and at most {most / 1e6:,.0f} MB are unpacked; unpack "
+                    f"it unpacks to {stated / 1e6:,.0f} MB, and at most {most / 1e6:,.0f} MB are unpacked; unpack "
                     "it yourself and bring in the files that matter"
                 )
             for info in infos:
@@ -250,8 +249,3 @@ def _decompress(path: Path, into: Path, take: Take) -> Iterator[Path]:
             take(len(piece), path)
             file.write(piece)
     yield target
-
-
-def clear(folder: Path) -> None:
-    """Delete what archives were unpacked into."""
-    shutil.rmtree(folder, ignore_errors=True)

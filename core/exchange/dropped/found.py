@@ -78,7 +78,7 @@ class Reading:
     @property
     def unmapped(self) -> tuple[TableHeader, ...]:
         """Tables whose columns a person has to name."""
-        return tuple(one for one in self.tables if one.columns is None)
+        return tuple(table for table in self.tables if table.columns is None)
 
 
 def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
@@ -89,22 +89,22 @@ def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
 
 def in_shared_tasks(reading: Reading) -> Reading:
     """The same, where runs with the same questions are in one task (:mod:`core.exchange.shared_tasks`)."""
-    runs = with_stored_tasks(with_shared_tasks([found.run for found in reading.runs]))
+    runs = with_stored_tasks(with_shared_tasks([found_run.run for found_run in reading.runs]))
     return replace(
-        reading, runs=tuple(FoundRun(run, found.name) for run, found in zip(runs, reading.runs, strict=True))
+        reading, runs=tuple(FoundRun(run, found_run.name) for run, found_run in zip(runs, reading.runs, strict=True))
     )
 
 
 def refusals(reading: Reading, *, unclear: bool = True) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each reason why files become nothing, with the names of those files. Without ``unclear``, files that a person is
     asked about are left out."""
-    said: dict[str, list[str]] = {}
+    names_by_sentence: dict[str, list[str]] = {}
     for refusal in reading.refused:
         if refusal.undecided and not unclear:
             continue
-        said.setdefault(refusal.sentence, []).append(refusal.name)
-    for found in reading.elsewhere:
-        if not KINDS[found.kind].place and (found.kind != UNCLEAR or unclear):
-            said.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
-    for sentence, names in said.items():
+        names_by_sentence.setdefault(refusal.sentence, []).append(refusal.name)
+    for bank_or_other in reading.elsewhere:
+        if not KINDS[bank_or_other.kind].place and (bank_or_other.kind != UNCLEAR or unclear):
+            names_by_sentence.setdefault(KINDS[bank_or_other.kind].sentence, []).append(bank_or_other.file.name)
+    for sentence, names in names_by_sentence.items():
         yield sentence, tuple(names)

@@ -82,20 +82,20 @@ def grouped(
     ``at`` is called with each file that is opened for that, before it is.
     """
     done = Sorted()
-    of: dict[str, list[DroppedFile]] = {}
+    files_by_kind: dict[str, list[DroppedFile]] = {}
     for file, kind in kinds.items():
-        of.setdefault(kind, []).append(file)
-    _model_folders(of, done)
-    _runs_of_hedge(of, done)
-    _numpy_archives(of, mappings, done)
-    _alone(of, done)
-    _harness(of, done)
-    _benchmark(of, done, at)
-    _arrays(of, mappings, done, at)
-    _juries(of, done, at)
-    _judged_pairs(of.pop("pairs", []), done, at)
+        files_by_kind.setdefault(kind, []).append(file)
+    _model_folders(files_by_kind, done)
+    _runs_of_hedge(files_by_kind, done)
+    _numpy_archives(files_by_kind, mappings, done)
+    _alone(files_by_kind, done)
+    _harness(files_by_kind, done)
+    _benchmark(files_by_kind, done, at)
+    _arrays(files_by_kind, mappings, done, at)
+    _juries(files_by_kind, done, at)
+    _judged_pairs(files_by_kind.pop("pairs", []), done, at)
     tables: dict[Header, list[DroppedFile]] = {}
-    for file in [*of.pop("table", []), *of.pop("workbook", [])]:
+    for file in [*files_by_kind.pop("table", []), *files_by_kind.pop("workbook", [])]:
         at(file)
         try:
             _table(file, mappings, done, tables)
@@ -104,20 +104,23 @@ def grouped(
     groups = [group for header, files in tables.items() for group in _table_groups(header, files, mappings)]
     order = {file.path: place for place, file in enumerate(kinds)}
     done.groups += sorted(groups, key=lambda group: order[group.paths[0]])
-    banks = [*of.pop("questions", []), *(found.file for found in done.elsewhere if found.kind == "questions")]
-    done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
+    banks = [
+        *files_by_kind.pop("questions", []),
+        *(recognised.file for recognised in done.elsewhere if recognised.kind == "questions"),
+    ]
+    done.elsewhere = [recognised for recognised in done.elsewhere if recognised.kind != "questions"]
     for file in banks:
         at(file)
         try:
             done.elsewhere.append(_bank(file))
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
-    for file in of.get("choices", []):
+    for file in files_by_kind.get("choices", []):
         at(file)
         if marks.may_ask_choices(open_sheets(file.path)[0]):
             with suppress(HedgeError):
                 done.elsewhere.append(_bank(file))
-    for kind, files in of.items():
+    for kind, files in files_by_kind.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
 
@@ -132,33 +135,35 @@ def _bank(file: DroppedFile) -> FoundFile:
         return FoundFile(file, "questions", undecided=True)
 
 
-def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
+def _model_folders(files_by_kind: dict[str, list[DroppedFile]], done: Sorted) -> None:
     """A folder with a model's configuration is one thing, whatever else is in it."""
-    for config in of.pop("model", []):
+    for config in files_by_kind.pop("model", []):
         folder = config.path.parent
-        beside = [(kind, file) for kind in ("weights", "config", "text", "summary") for file in of.get(kind, [])]
+        beside = [
+            (kind, file) for kind in ("weights", "config", "text", "summary") for file in files_by_kind.get(kind, [])
+        ]
         for kind, file in beside:
             if file.path.parent == folder and folder.name != UNKNOWN:
-                of[kind].remove(file)
+                files_by_kind[kind].remove(file)
         done.elsewhere.append(FoundFile(config, "model"))
 
 
-def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
-    folders = {file.path.parent: file for file in of.pop("run", [])}
+def _runs_of_hedge(files_by_kind: dict[str, list[DroppedFile]], done: Sorted) -> None:
+    folders = {file.path.parent: file for file in files_by_kind.pop("run", [])}
     for folder, file in folders.items():
         done.groups.append(_group([file], partial(_single, run_folder.read, folder)))
-    for file in of.pop("run parts", []):
+    for file in files_by_kind.pop("run parts", []):
         if file.path.parent not in folders:
             done.refused.append(
                 Refusal(file.name, f"it is part of a run of Hedge; bring in the whole folder, with {run_folder.RECORD}")
             )
 
 
-def _alone(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
+def _alone(files_by_kind: dict[str, list[DroppedFile]], done: Sorted) -> None:
     """Kinds whose files are each a run of their own."""
     for name, kind in KINDS.items():
         if kind.read is not None:
-            for file in of.pop(name, []):
+            for file in files_by_kind.pop(name, []):
                 read = partial(_in_folder, file, kind.read, file.path)
                 done.groups.append(replace(_group([file], read), title=kind.title))
 
@@ -179,12 +184,12 @@ def _in_folder(
 ) -> list[ImportedRun]:
     """The runs that ``read`` gives, where a model that is named by the file's folder is lacking if there is none."""
     runs = read(*given, **more)
-    told = file.path.parent.name not in (UNKNOWN, "")
+    is_named = file.path.parent.name not in (UNKNOWN, "")
     return [
         replace(
             run, provenance=run.provenance | {"lacks": [name for name in run.provenance["lacks"] if name != "model"]}
         )
-        if told and "model" in run.provenance.get("lacks", ()) and run.spec.model != UNKNOWN
+        if is_named and "model" in run.provenance.get("lacks", ()) and run.spec.model != UNKNOWN
         else run
         for run in (runs if isinstance(runs, list) else [runs])
     ]
@@ -204,16 +209,18 @@ def _of_one_run(pairs: Sequence[Together]) -> list[list[Together]]:
         stem = score_arrays.stem(pair[0].path)
         by_name.setdefault((pair[0].path.parent, array_sides.without_side(stem)), []).append(pair)
     together: list[list[Together]] = []
-    for found in by_name.values():
-        sides = [array_sides.side_of(score_arrays.stem(files[0].path)) for files in found]
+    for same_run in by_name.values():
+        sides = [array_sides.side_of(score_arrays.stem(files[0].path)) for files in same_run]
         is_one = {"calibration", "test"} <= set(sides) and "" not in sides and len(set(sides)) == len(sides)
-        together += [found] if is_one else [[pair] for pair in found]
+        together += [same_run] if is_one else [[pair] for pair in same_run]
     return together
 
 
-def _numpy_archives(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted) -> None:
+def _numpy_archives(
+    files_by_kind: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted
+) -> None:
     start = _label_from(mappings)
-    for file in of.pop("npz", []):
+    for file in files_by_kind.pop("npz", []):
         group = _group([file], partial(_in_folder, file, score_arrays.read_npz, file.path, label_from=start), start)
         done.groups.append(replace(group, title=KINDS["npz"].title))
 
@@ -223,10 +230,10 @@ def _label_from(mappings: Mapping[Header, Columns]) -> int | None:
     return mappings[ALL_TABLES].label_from if ALL_TABLES in mappings else None
 
 
-def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
-    results = of.pop("results", [])
+def _harness(files_by_kind: dict[str, list[DroppedFile]], done: Sorted) -> None:
+    results = files_by_kind.pop("results", [])
     paths = [file.path for file in results]
-    samples = of.pop("lm-eval", [])
+    samples = files_by_kind.pop("lm-eval", [])
     for file in samples:
         done.groups.append(_group([file], partial(_samples, file, paths), *paths))
     folders = {file.path.parent for file in samples}
@@ -241,9 +248,9 @@ def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
             )
 
 
-def _benchmark(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+def _benchmark(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
     """LLM-Uncertainty-Bench: results, and the answers of their data sets."""
-    answers = of.pop("answers", [])
+    answers = files_by_kind.pop("answers", [])
     by_data = {re.sub(r"\.labels$", "", file.path.stem): file for file in reversed(answers)}
     by_data |= {file.path.stem: file for file in answers if not file.path.stem.endswith(".labels")}
     used: set[DroppedFile] = set()
@@ -254,7 +261,7 @@ def _benchmark(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
             read[data] = llm_uncertainty_bench.read_answers(labels.path, data)
         return [llm_uncertainty_bench.read_run(file.path, read[data], data=data)]
 
-    for file in of.pop("bench", []):
+    for file in files_by_kind.pop("bench", []):
         data = llm_uncertainty_bench.data_set(file.path)
         known = [name for name in by_data if name in llm_uncertainty_bench.TASK_OF]
         if not data and len(known) == 1:
@@ -300,11 +307,13 @@ def _is_bank(file: DroppedFile) -> bool:
         return False
 
 
-def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted, at: At) -> None:
+def _arrays(
+    files_by_kind: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted, at: At
+) -> None:
     """Scores and labels as two npy files, which find each other by their names, or as the only two of a folder."""
     scores: list[DroppedFile] = []
     labels: list[DroppedFile] = []
-    for file in of.pop("npy", []):
+    for file in files_by_kind.pop("npy", []):
         at(file)
         try:
             array = score_arrays.load_npy(file.path)
@@ -349,18 +358,20 @@ def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns]
     ]
 
 
-def _juries(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
-    texts, labels = of.pop("jury text", []), of.pop("jury labels", [])
+def _juries(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+    texts, labels = files_by_kind.pop("jury text", []), files_by_kind.pop("jury labels", [])
     if texts and len(labels) == 1:
         truth = labels.pop()
-        done.groups.append(_group([*texts, truth], lambda: juries.read([one.path for one in texts], labels=truth.path)))
+        done.groups.append(
+            _group([*texts, truth], lambda: juries.read([file.path for file in texts], labels=truth.path))
+        )
     elif texts:
         done.refused += [
-            Refusal(one.name, "it does not say what is right; bring in a table with question and label too")
-            for one in texts
+            Refusal(file.name, "it does not say what is right; bring in a table with question and label too")
+            for file in texts
         ]
     published: dict[Path, list[DroppedFile]] = {}
-    for file in of.pop("jury", []):
+    for file in files_by_kind.pop("jury", []):
         at(file)
         names = {name.strip().lower() for name in open_sheets(file.path)[0].names}
         if "juror" in names or "logits" not in names:
@@ -370,32 +381,32 @@ def _juries(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
     for files in published.values():
         done.groups.append(_group(files, partial(juries.read, [file.path for file in files])))
     done.refused += [
-        Refusal(one.name, "it says which answers are right, but has no juror's verdict; a jury's own files say it too")
-        for one in labels
+        Refusal(file.name, "it says which answers are right, but has no juror's verdict; a jury's own files say it too")
+        for file in labels
     ]
 
 
 def _judged_pairs(files: Sequence[DroppedFile], done: Sorted, at: At) -> None:
     """Judges of pairs: all evaluators of a set, all annotators of a model, and PandaLM's judges with its pairs."""
-    of: dict[tuple[judged_pairs.Format, Path], list[DroppedFile]] = {}
+    by_folder: dict[tuple[judged_pairs.Format, Path], list[DroppedFile]] = {}
     for file in files:
         at(file)
         form = judged_pairs.format_of(json_list(file.path))
         if form is not None:
             above = 3 if form == "LLMBar" else 1 if form == "AlpacaEval" else 0
             folders = file.path.parents
-            of.setdefault((form, folders[min(above, len(folders) - 1)]), []).append(file)
-    judges = [file for (form, _), found in of.items() for file in found if form == "PandaLM judge"]
-    for (form, _), found in of.items():
-        paths = [file.path for file in found]
+            by_folder.setdefault((form, folders[min(above, len(folders) - 1)]), []).append(file)
+    judges = [file for (form, _), same_folder in by_folder.items() for file in same_folder if form == "PandaLM judge"]
+    for (form, _), same_folder in by_folder.items():
+        paths = [file.path for file in same_folder]
         if form in judged_pairs.READERS:
-            done.groups.append(_group(found, partial(judged_pairs.READERS[form], paths)))
+            done.groups.append(_group(same_folder, partial(judged_pairs.READERS[form], paths)))
         elif form == "PandaLM":
-            done.groups.append(_group(found, partial(judged_pairs.read_annotators, paths[0]), "annotators"))
+            done.groups.append(_group(same_folder, partial(judged_pairs.read_annotators, paths[0]), "annotators"))
             if judges:
-                told = partial(judged_pairs.read_pandalm, paths[0], [file.path for file in judges])
-                done.groups.append(_group([*found, *judges], told, "judges"))
-    if not any(form == "PandaLM" for form, _ in of):
+                read = partial(judged_pairs.read_pandalm, paths[0], [file.path for file in judges])
+                done.groups.append(_group([*same_folder, *judges], read, "judges"))
+    if not any(form == "PandaLM" for form, _ in by_folder):
         done.refused += [Refusal(file.name, "it has no pairs; bring in testset-v1.json too") for file in judges]
 
 
@@ -410,11 +421,11 @@ def _table(
     header = tuple(sheet.names)
     if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
         raise error
-    same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
+    same = next((i for i, known in enumerate(done.tables) if known.header == header), None)
     if same is None:
-        some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)
+        kept_rows = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)
         done.tables.append(
-            TableHeader(header, (file.name,), columns, replace(sheet, table=some), columns or suggested(sheet))
+            TableHeader(header, (file.name,), columns, replace(sheet, table=kept_rows), columns or suggested(sheet))
         )
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
@@ -426,13 +437,13 @@ def _table_groups(
     header: Header, files: Sequence[DroppedFile], mappings: Mapping[Header, Columns]
 ) -> Iterator[DroppedGroup]:
     """The runs of tables with the same columns: of one each, or of one that calibrates and another that tests."""
-    told = _told(header, mappings)
+    columns = _told(header, mappings)
     has_sides = not any(name.strip().lower() in SPLIT_NAMES for name in header)
     together = _of_one_run([(file,) for file in files]) if has_sides else [[(file,)] for file in files]
-    for found in together:
-        paths = [file.path for (file,) in found]
-        read = partial(table.read if len(found) == 1 else table.read_sides, paths, columns=told)
-        yield _group([file for (file,) in found], read, told)
+    for same_run in together:
+        paths = [file.path for (file,) in same_run]
+        read = partial(table.read if len(same_run) == 1 else table.read_sides, paths, columns=columns)
+        yield _group([file for (file,) in same_run], read, columns)
 
 
 def _told(header: Header, mappings: Mapping[Header, Columns]) -> Columns | None:
@@ -448,9 +459,9 @@ def _first_sheet(
     failed: InputError | None = None
     for sheet in sheets:
         header = tuple(sheet.names)
-        told = _told(header, mappings)
+        named = _told(header, mappings)
         try:
-            return sheet, (resolved(sheet, told) if told and told.partial else told) or recognise(sheet), None
+            return sheet, (resolved(sheet, named) if named and named.partial else named) or recognise(sheet), None
         except InputError as error:
             failed = failed or error
     return sheets[0], None, failed

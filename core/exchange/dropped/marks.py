@@ -14,7 +14,7 @@ from core.exchange.dropped.kind import SheetView
 from core.exchange.judge_columns import judge_columns, long_columns, unfolded
 from core.exchange.juries import LABEL_COLUMNS
 from core.exchange.picks import tallied
-from core.models.perplexity import choices, conversation_files
+from core.models.perplexity import choices
 from core.tables.field_names import LABEL_NAMES, OPTIONS_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
 from core.tables.tabular import Sheet
@@ -200,11 +200,6 @@ def is_summary(view: SheetView) -> bool:
         return True
     model = next((name for name in sheet.names if name.strip().lower() in ("model", "model_name")), "")
     return bool(model) and len(set(sheet.texts(model))) == sheet.table.num_rows
-
-
-def is_conversation_table(view: SheetView) -> bool:
-    """Whether a table has conversations, and no options."""
-    return conversation_files.is_conversation_table(view.sheet) and not (view.is_scored or view.texts)
 
 
 # ---------------------------------------------------------------- texts

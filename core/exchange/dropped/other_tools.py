@@ -46,7 +46,7 @@ def torch_arrays(path: Path) -> bool:
         with archive.open(name) as file:
             head = file.read(LOOKED_AT)
     # A text in a pickle (protocol 2): X, its length in four bytes, itself.
-    return any(b"X" + len(one).to_bytes(4, "little") + one.encode() in head for one in ARRAYS)
+    return any(b"X" + len(array).to_bytes(4, "little") + array.encode() in head for array in ARRAYS)
 
 
 def check_delimiters(lines: Sequence[str], path: Path) -> None:

@@ -41,12 +41,12 @@ def gathered_once(
     at: Callable[[Path, str], None] = lambda path, name: None,
 ) -> Gathered:
     """The files of a drop (:func:`~.files.gather`), each content once under each name."""
-    found = gather(paths, scratch=scratch, name=name, at=at)
-    runs = {file.path.parent for file in found.files if file.path.name == run_folder.RECORD}
-    runs &= {file.path.parent for file in found.files if file.path.name == run_folder.LOGITS}
-    beside = [one for one in found.files if one.path.parent in runs and one.path.name in run_folder.BESIDE]
-    files, twice = _without_copies([one for one in found.files if one not in beside])
-    return Gathered(tuple(files), (*found.refused, *twice))
+    gathered = gather(paths, scratch=scratch, name=name, at=at)
+    runs = {file.path.parent for file in gathered.files if file.path.name == run_folder.RECORD}
+    runs &= {file.path.parent for file in gathered.files if file.path.name == run_folder.LOGITS}
+    beside = [file for file in gathered.files if file.path.parent in runs and file.path.name in run_folder.BESIDE]
+    files, twice = _without_copies([file for file in gathered.files if file not in beside])
+    return Gathered(tuple(files), (*gathered.refused, *twice))
 
 
 def find_kind(file: DroppedFile, files: Iterable[DroppedFile]) -> str | Refusal:
@@ -66,12 +66,12 @@ def with_meaning(files: Iterable[DroppedFile], kinds: Kinds, meant: Mapping[str,
     """The kinds, with what a person said of tables by their files' names, or of all by the name "": ``questions`` or
     ``results``."""
     tables = {UNCLEAR, *MEANT.values()}
-    told = {
+    meanings = {
         file.path: MEANT[word]
         for file in files
         if kinds.get(file.path) in tables and (word := meant.get(file.name, meant.get("", "")))
     }
-    return {**kinds, **told}
+    return {**kinds, **meanings}
 
 
 def sorted_files(
@@ -154,28 +154,26 @@ def assembled(done: Sorted, read: Mapping[str, Result], *, refused: Sequence[Ref
 def _newest(runs: Sequence[FoundRun]) -> tuple[list[FoundRun], list[Refusal]]:
     """The runs, where of several evaluations of one task in a model's folder the newest counts, by lm-eval's dates."""
     dated: dict[tuple[object, ...], list[tuple[str, FoundRun]]] = {}
-    for found in runs:
-        date = date_of(Path(found.name))
-        if date and found.run.spec.origin == lm_eval.ORIGIN and not found.lacks:
-            asked = frozenset(question.id for question in found.run.questions)
-            key = (replace(found.run.spec, fingerprint=""), Path(found.name).parent, asked)
-            dated.setdefault(key, []).append((date, found))
+    for result in runs:
+        date = date_of(Path(result.name))
+        if date and result.run.spec.origin == lm_eval.ORIGIN and not result.lacks:
+            ids = frozenset(question.id for question in result.run.questions)
+            key = (replace(result.run.spec, fingerprint=""), Path(result.name).parent, ids)
+            dated.setdefault(key, []).append((date, result))
     earlier: dict[str, Refusal] = {}
     for several in dated.values():
-        newest = max(several, key=lambda one: one[0])[1]
-        for _, found in several:
-            if found is not newest:
+        newest = max(several, key=lambda pair: pair[0])[1]
+        for _, result in several:
+            if result is not newest:
                 sentence = f"it is an earlier evaluation of the same task than {Path(newest.name).name}, which counts"
-                earlier[found.name] = Refusal(found.name, f"{sentence}; bring it in by itself to have both")
-    return [found for found in runs if found.name not in earlier], list(earlier.values())
+                earlier[result.name] = Refusal(result.name, f"{sentence}; bring it in by itself to have both")
+    return [result for result in runs if result.name not in earlier], list(earlier.values())
 
 
 def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refusal:
-    """The error with every file under the name that a person knows, and without the name at its beginning.
-
-    Raises :class:`MemoryError` where that is the cause, whatever the reader took it for (pyarrow's is an ArrowException
-    too): the process has reached its limit.
-    """
+    """The error with every file under the name that a person knows, and without the name at its beginning. Raises
+    :class:`MemoryError` where that is the cause, whatever the reader took it for (pyarrow's is an ArrowException too):
+    the process has reached its limit."""
     if isinstance(error.__cause__, MemoryError):
         raise MemoryError from error
     text = " ".join(filter(None, map(str.strip, str(error).split("\n"))))
@@ -191,13 +189,13 @@ def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refus
 
 def _without_copies(files: Sequence[DroppedFile]) -> tuple[list[DroppedFile], list[Refusal]]:
     """The files, each content once under each name; and those that are there again."""
-    kept: dict[tuple[str, int], list[tuple[DroppedFile, bytes]]] = {}
+    by_size: dict[tuple[str, int], list[tuple[DroppedFile, bytes]]] = {}
     once, again = [], []
     for file in files:
         size = file.path.stat().st_size
-        same = kept.setdefault((file.path.suffix, size), [])
+        same = by_size.setdefault((file.path.suffix, size), [])
         digest = _digest(file.path) if same else b""
-        first = next((one for one, other in same if digest == (other or _digest(one.path))), None)
+        first = next((earlier for earlier, other in same if digest == (other or _digest(earlier.path))), None)
         if first is not None and size > 0 and file.path.name == first.path.name:
             again.append(Refusal(file.name, f"it is the same as {first.name}, which counts once"))
         else:

@@ -50,16 +50,14 @@ class LeftOutError(InputError):
 
 
 def render(tokenizer: ChatTokenizer, text: str, *, system: str = "") -> str:
-    """``text`` as a conversation up to and including the assistant's first word, with special tokens.
-
-    Raises :class:`InputError` if the model has no chat template, or if the template refuses the conversation or leaves
-    out a part of it.
-    """
+    """``text`` as a conversation up to and including the assistant's first word, with special tokens. Raises
+    :class:`InputError` if the model has no chat template, or if the template refuses the conversation or leaves out a
+    part of it."""
     if not getattr(tokenizer, "chat_template", None):
         raise InputError("the model has no chat template; ask it in the plain format (--format plain)")
-    said = text.removesuffix(OPENING).rstrip()
+    question = text.removesuffix(OPENING).rstrip()
     opening = OPENING if text.endswith(OPENING) else ""
-    turns = [{"role": "system", "content": system}] * bool(system) + [{"role": "user", "content": said}]
+    turns = [{"role": "system", "content": system}] * bool(system) + [{"role": "user", "content": question}]
     try:
         rendered = conversation(tokenizer, turns)
     except (TemplateError, TypeError, ValueError) as error:
@@ -162,9 +160,9 @@ def _missing(form: Form, rendered: str, turns: Turns) -> Turns:
     rest, missing = form.rendered(rendered), []
     for turn in sorted(turns, key=lambda turn: -len(turn["content"])):
         text = form.text(turn["content"])
-        before, found, after = rest.partition(text) if text else (rest, " ", "")
+        before, match, after = rest.partition(text) if text else (rest, " ", "")
         rest = f"{before}\0{after}"
-        if not found:
+        if not match:
             missing.append(turn)
     return missing
 

@@ -79,8 +79,8 @@ def cloze_text(question: Question) -> str:
 
 def continuation_text(question: Question) -> str:
     """The text that the options carry on: the context, then the question where the question says more."""
-    asked = "" if question.context and question.task in CARRIED_ON else question.question
-    return "\n".join(part for part in (question.context, asked) if part)
+    question_text = "" if question.context and question.task in CARRIED_ON else question.question
+    return "\n".join(part for part in (question.context, question_text) if part)
 
 
 def said(option: str) -> str:
@@ -105,7 +105,7 @@ def cloze_prompt(question: Question, *, strategy: str = "base", demonstrations: 
     return assemble(
         question,
         opening="" if strategy == "base" else INSTRUCTION,
-        shown=[f"{cloze_text(one)}{said(one.options[one.label])}" for one in demonstrations],
+        shown=[f"{cloze_text(example)}{said(example.options[example.label])}" for example in demonstrations],
         asked=cloze_text(question),
         continuations=_continuations(question),
     )
@@ -125,7 +125,7 @@ def continuation_prompt(
     return assemble(
         question,
         opening="",
-        shown=[f"{continuation_text(one)}{said(one.options[one.label])}" for one in demonstrations],
+        shown=[f"{continuation_text(example)}{said(example.options[example.label])}" for example in demonstrations],
         asked=continuation_text(question),
         continuations=_continuations(question),
     )

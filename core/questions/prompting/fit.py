@@ -22,11 +22,6 @@ class Fitted:
     characters: int = 0
     fits: bool = True
 
-    @property
-    def was_cut(self) -> bool:
-        """Whether anything is missing."""
-        return bool(self.demonstrations or self.characters or not self.fits)
-
 
 def fit(prompt: Prompt, *, limit: int, count: Callable[[str], int]) -> Fitted:
     """Shorten the prompt's text to at most ``limit`` tokens as ``count`` counts them.

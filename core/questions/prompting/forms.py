@@ -34,7 +34,7 @@ def form_prompt(
     system: str = "",
 ) -> Prompt:
     """The prompt of one question in a form and a format, with a system prompt of the person's own if there is one."""
-    made = BUILD[form](question, strategy=strategy, demonstrations=demonstrations)
+    prompt = BUILD[form](question, strategy=strategy, demonstrations=demonstrations)
     if prompt_format == "chat":
-        return replace(made, chat=True, system=system)
-    return opened(made, system) if system else made
+        return replace(prompt, chat=True, system=system)
+    return opened(prompt, system) if system else prompt

@@ -32,7 +32,7 @@ def opened(conversation: str, text: str) -> str:
     >>> opened("<user>Which?<assistant><think></think>Answer:", "Which? Answer:")
     ''
     """
-    asked = text.removesuffix(OPENING).rstrip()
-    place = conversation.rfind(asked) if asked else -1
-    marks = list(MARK.finditer(conversation[place + len(asked) :] if place >= 0 else conversation[-TAIL:]))
+    prompt_end = text.removesuffix(OPENING).rstrip()
+    place = conversation.rfind(prompt_end) if prompt_end else -1
+    marks = list(MARK.finditer(conversation[place + len(prompt_end) :] if place >= 0 else conversation[-TAIL:]))
     return marks[-1][0] if marks and not marks[-1]["end"] else ""

@@ -65,19 +65,19 @@ def prompt(question: Question, *, strategy: str = "base", demonstrations: Sequen
     B. 3
     Answer:
     """
-    shown = [f"{question_text(one)} {one.letter}" for one in demonstrations]
+    shown = [f"{question_text(example)} {example.letter}" for example in demonstrations]
     return assemble(question, opening=instruction(strategy, question.task), shown=shown, asked=question_text(question))
 
 
-def opened(made: Prompt, opening: str) -> Prompt:
+def opened(prompt: Prompt, opening: str) -> Prompt:
     """The prompt with a text of one's own in front of all."""
     front = f"{opening.strip()}{BETWEEN}"
     by = len(front)
     return replace(
-        made,
-        text=front + made.text,
-        demonstrations=tuple((start + by, end + by) for start, end in made.demonstrations),
-        context=(made.context[0] + by, made.context[1] + by),
+        prompt,
+        text=front + prompt.text,
+        demonstrations=tuple((start + by, end + by) for start, end in prompt.demonstrations),
+        context=(prompt.context[0] + by, prompt.context[1] + by),
     )
 
 

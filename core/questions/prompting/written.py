@@ -181,7 +181,7 @@ def read_pick(text: str, options: Sequence[str]) -> int:
     at = find_answer(lines[0], options)
     if at != NOT_FOUND and BEGINS.match(lines[0]):
         return at
-    announced = [LETTERS.index(found["letter"].upper()) for found in FINAL.finditer(rest)]
+    announced = [LETTERS.index(match["letter"].upper()) for match in FINAL.finditer(rest)]
     if announced and (len(lines) > 1 or len(lines[0]) > SHORT):
         return announced[-1] if announced[-1] < len(options) else NOT_FOUND
     return at if at != NOT_FOUND or len(lines) == 1 else find_answer(lines[-1], options)
@@ -199,7 +199,7 @@ def _letters(line: str, texts: Sequence[str]) -> set[int]:
     if small := SMALL.match(line):
         line = line[: small.start(1)] + small[1].upper() + line[small.end(1) :]
     known = LETTERS[: len(texts)]
-    mentions = [found for found in MENTION.finditer(line) if not _is_denied(line, found.start())]
+    mentions = [match for match in MENTION.finditer(line) if not _is_denied(line, match.start())]
     given: set[int] = set()
     for i, mention in enumerate(mentions):
         place, before, rest = known.find(mention[1]), line[: mention.start()][-NEAR:], line[mention.end() :]
@@ -243,8 +243,8 @@ def _begins(line: str, text: str) -> bool:
 
 def _holds(line: str, text: str) -> bool:
     """Whether a line holds a text as whole words, not denied."""
-    found = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", line, re.IGNORECASE) if text else None
-    return found is not None and not _is_denied(line, found.start())
+    match = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", line, re.IGNORECASE) if text else None
+    return match is not None and not _is_denied(line, match.start())
 
 
 def _is_denied(line: str, place: int) -> bool:

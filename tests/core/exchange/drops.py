@@ -49,14 +49,19 @@ class Drop:
         return assembled(done, self._read, refused=self._refused)
 
 
-def dropped(folder: Path, files: Mapping[str, bytes | str]) -> Reading:
-    """What becomes of files, by their names, that are dropped together."""
+def written(folder: Path, files: Mapping[str, bytes | str]) -> list[Path]:
+    """Write files by their names below ``files``, beside an empty ``scratch``; the paths that are dropped."""
     for name, content in files.items():
         path = folder / "files" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     (folder / "scratch").mkdir(parents=True)
-    return Drop(sorted((folder / "files").iterdir()), scratch=folder / "scratch", name=lambda path: path.name).read()
+    return sorted((folder / "files").iterdir())
+
+
+def dropped(folder: Path, files: Mapping[str, bytes | str]) -> Reading:
+    """What becomes of files, by their names, that are dropped together."""
+    return Drop(written(folder, files), scratch=folder / "scratch", name=lambda path: path.name).read()
 
 
 def refused(reading: Reading) -> dict[str, str]:

@@ -1,4 +1,3 @@
-import io
 import json
 import zipfile
 from pathlib import Path
@@ -8,6 +7,7 @@ import pytest
 
 from core.errors import InputError
 from core.exchange import bluq
+from core.exchange.dropped.examples import npy
 from core.exchange.imported import save
 from core.reports.evaluation import load
 from core.reports.report import report
@@ -41,33 +41,24 @@ def test_probabilities_come_back(home, tmp_path):
     assert (run.spec.model, run.spec.task, run.spec.dtype, run.spec.strategy) == ("tiny", "qa", "float32", "base")
 
 
-ABOUT = {"model": "phi-2", "task": "drs", "dtype": "float16", "strategy": "shared"}
+ABOUT = {"model": "microsoft/phi-2", "task": "drs", "dtype": "float16", "strategy": "shared"}
 
 
 @pytest.mark.parametrize("shape", [(), (1,)])
 @pytest.mark.parametrize(
-    "name",
+    ("name", "inside"),
     [
-        "probs_drs_float16_shared_20250101_120000.npz",
-        "probs_phi-2_drs_float16_shared_20250101_120000.npz",
-        "probs_phi-2_drs_float16_shared.npz",
-        "upload.npz",
+        ("probs_drs_float16_shared_20250101_120000.npz", ABOUT),
+        ("probs_phi-2_drs_float16_shared_20250101_120000.npz", ABOUT),
+        ("probs_phi-2_drs_float16_shared.npz", ABOUT),  # the last part of the hub's id
+        ("upload.npz", ABOUT),
+        ("probs_drs_float16_shared_20250101_120000.npz", ["model"]),
     ],
 )
-def test_an_archive_says_itself_what_it_is(home, tmp_path, name, shape):
-    path = write(tmp_path, name=name, **{key: np.array(text).reshape(shape) for key, text in ABOUT.items()})
+def test_an_archive_says_itself_what_it_is_or_its_name_does(tmp_path, name, inside, shape):
+    path = write(tmp_path, name=name, **{key: np.array(ABOUT[key]).reshape(shape) for key in inside})
     run = bluq.read(path)
     assert {key: getattr(run.spec, key) for key in ABOUT} == ABOUT
-
-
-def test_a_hub_id_inside_goes_with_its_last_part_in_the_name(tmp_path):
-    run = bluq.read(write(tmp_path, name="probs_phi-2_qa_float32_base.npz", model=np.array("microsoft/phi-2")))
-    assert run.spec.model == "microsoft/phi-2"
-
-
-def test_a_name_says_what_the_archive_leaves_out(tmp_path):
-    run = bluq.read(write(tmp_path, name="probs_qa_float16_task_20250101_120000.npz", model=np.array(["phi-2"])))
-    assert (run.spec.model, run.spec.task, run.spec.dtype, run.spec.strategy) == ("phi-2", "qa", "float16", "task")
 
 
 def test_a_published_archive_under_its_published_name(home, real_data, tmp_path):
@@ -118,20 +109,11 @@ def test_bad_files_are_named_and_nothing_is_written(home, tmp_path, change, says
     assert not settings().runs.exists()
 
 
-@pytest.mark.parametrize("keep", [0, 100, 0.5, 0.95])
-def test_a_truncated_file(tmp_path, keep):
+@pytest.mark.parametrize("keep", [0, 0.02, 0.5, 0.95, "npy"])
+def test_a_truncated_file_and_another_one(tmp_path, keep):
     path = write(tmp_path)
     content = path.read_bytes()
-    path.write_bytes(content[: int(keep * len(content)) if keep < 1 else keep])
-    with pytest.raises(InputError, match="not a complete npz"):
-        bluq.read(path)
-
-
-def test_an_npz_in_an_npy(tmp_path):
-    path = tmp_path / "probs_tiny_qa_float32_base.npz"
-    buffer = io.BytesIO()
-    np.save(buffer, np.ones(3))
-    path.write_bytes(buffer.getvalue())
+    path.write_bytes(npy(np.ones(3)) if keep == "npy" else content[: int(keep * len(content))])
     with pytest.raises(InputError, match="not a complete npz"):
         bluq.read(path)
 

@@ -19,8 +19,6 @@ from core.reports.evaluation import load
 from core.reports.report import report
 from core.runs import store
 from core.settings import settings
-from core.shelf.bring import bring
-from core.shelf.own_links import of_link
 from hedge.cli import main
 from tests.core.exchange.drops import Drop
 from tests.core.recorded_logs import HARNESS_QUESTIONS as QUESTIONS
@@ -261,24 +259,6 @@ def test_one_ending_after_two_prompts_is_read_by_its_accuracy(changed):
 
     with pytest.raises(InputError, match="line 10: expected the answer 2 of the document to be right"):
         lm_eval.read(changed("bank_letters", lie))
-
-
-def test_details_on_the_hub_equal_the_direct_import(mirror, monkeypatch, logs, tmp_path):  # noqa: F811
-    """In the layout of the Open LLM Leaderboard: a folder ``org__model`` with the results and samples of each task."""
-    monkeypatch.setenv("HF_ENDPOINT", mirror.url)
-    name = "open-llm-leaderboard/some__model-details"
-    mirror.add_to_hub(name, "README.md", b"# Details")
-    for path in sorted(logs.iterdir()):
-        mirror.add_to_hub(name, f"{logs.name}/{path.name}", path.read_bytes())
-    done = bring(of_link(name))
-    direct = Drop([logs], scratch=tmp_path).read().runs
-    assert len(done.runs) == len(direct) == 2
-    for found in direct:
-        run_id = found.run.spec.run_id
-        assert run_id in done.runs
-        assert np.array_equal(store.read_logits(run_id).logits, found.run.scored.logits, equal_nan=True)
-    only = bring(of_link(name), only="*bank_letters*")
-    assert [store.read_record(run).spec.task for run in only.runs] == ["bank_letters"]
 
 
 # ---------------------------------------------------------------- other forms of the same samples

@@ -141,10 +141,9 @@ def test_a_mapping_names_the_columns(home, tmp_path):
             {"options": ["yes", "no", "unsure", "none"], "label": "says", "id": "who", "split": "part", "extra": True}
         )
     )
-    (run,) = table.read([path], columns=table_columns.read_mapping(mapping), model="m", task="t")
+    (run,) = table.read([path], columns=table_columns.read_mapping(mapping))
     assert run.questions[0].options == ("yes", "no", DONT_KNOW, NONE_OF_ABOVE)
     assert run.roles == ("calibration", "test")
-    assert (run.spec.model, run.spec.task) == ("m", "t")
     told = table_columns.read_mapping(mapping)
     assert table_columns.Columns.from_json(told.to_json()) == told
 

@@ -47,103 +47,95 @@ def four(i):
     return [f"{letter}{i}" for letter in "wxyz"]
 
 
+def letter(i):
+    return "ABCD"[i % 4]
+
+
+def right(i):
+    return four(i)[i % 4]
+
+
+def wrong(i):
+    return [text for text in four(i) if text != right(i)]
+
+
+def lettered(i):
+    return dict(zip("ABCD", four(i), strict=True))
+
+
+def pairs(mark, text):
+    """The options as objects, with these keys."""
+    return lambda i: [{mark: own, text: option} for own, option in lettered(i).items()]
+
+
+def nth(n, of=four):
+    return lambda i: of(i)[n]
+
+
 HUB = {
-    "an object by letter": each(
-        question=asked, choices=lambda i: dict(zip("ABCD", four(i), strict=True)), answer=lambda i: "ABCD"[i % 4]
-    ),
+    "an object by letter": each(question=asked, choices=lettered, answer=letter),
     "lists of texts and labels (ARC, CommonsenseQA)": each(
         question=asked,
         choices=lambda i: {"text": four(i), "label": list("1234" if i % 2 else "ABCD")},
         answerKey=lambda i: ("1234" if i % 2 else "ABCD")[i % 4],
     ),
     "a stem with choices (OpenBookQA)": each(
-        question=lambda i: {
-            "stem": asked(i),
-            "choices": [{"text": text, "label": mark} for text, mark in zip(four(i), "ABCD", strict=True)],
-        },
-        answerKey=lambda i: "ABCD"[i % 4],
+        question=lambda i: {"stem": asked(i), "choices": pairs("label", "text")(i)}, answerKey=letter
     ),
     "objects with a letter and an option": each(
-        question_stem=asked,
-        options=lambda i: [{"letter": m, "option": t} for m, t in zip("ABCD", four(i), strict=True)],
-        answer=lambda i: f"({'ABCD'[i % 4]})",
+        question_stem=asked, options=pairs("letter", "option"), answer=lambda i: f"({letter(i)})"
     ),
     "columns of their own (MedMCQA), numbers from 1": each(
-        question=asked,
-        opa=lambda i: f"w{i}",
-        opb=lambda i: f"x{i}",
-        opc=lambda i: f"y{i}",
-        opd=lambda i: f"z{i}",
-        cop=lambda i: i % 4 + 1,
-        exp="because",
+        **{"question": asked, **{f"op{m}": nth(n) for n, m in enumerate("abcd")}},
+        **{"cop": lambda i: i % 4 + 1, "exp": "because"},
     ),
     "letters in front of the texts (AGIEval)": each(
-        question=asked,
-        options=lambda i: [f"({m}) {t}" for m, t in zip("ABCD", four(i), strict=True)],
-        label=lambda i: "ABCD"[i % 4],
+        question=asked, options=lambda i: [f"({m}) {t}" for m, t in lettered(i).items()], label=letter
     ),
     "one text (MathQA)": each(
         Problem=asked,
-        options=lambda i: " , ".join(f"{m} ) {t}" for m, t in zip("abcd", four(i), strict=True)),
-        correct=lambda i: "abcd"[i % 4],
+        options=lambda i: " , ".join(f"{m.lower()} ) {t}" for m, t in lettered(i).items()),
+        correct=lambda i: letter(i).lower(),
     ),
-    "answers as texts (MedQA)": each(
-        question=asked,
-        options=lambda i: dict(zip("ABCD", four(i), strict=True)),
-        answer=lambda i: four(i)[i % 4],
-        answer_idx=lambda i: "ABCD"[i % 4],
-    ),
+    "answers as texts (MedQA)": each(question=asked, options=lettered, answer=right, answer_idx=letter),
     "a right and wrong answers (SciQ)": each(
-        question=asked,
-        correct_answer=lambda i: four(i)[i % 4],
-        **{f"distractor{n + 1}": (lambda i, n=n: [t for t in four(i) if t != four(i)[i % 4]][n]) for n in (2, 0, 1)},
+        question=asked, correct_answer=right, **{f"distractor{n + 1}": nth(n, wrong) for n in (2, 0, 1)}
     ),
-    "a list of wrong answers (GPQA)": each(
-        Question=asked,
-        **{
-            "Correct Answer": lambda i: four(i)[i % 4],
-            "Incorrect Answers": lambda i: [t for t in four(i) if t != four(i)[i % 4]],
-        },
-    ),
+    "a list of wrong answers (GPQA)": each(**{"Question": asked, "Correct Answer": right, "Incorrect Answers": wrong}),
     "numbers in front of the texts": each(
         question=asked,
         options=lambda i: [f"{n + 1}. {t}" for n, t in enumerate(four(i))],
-        answer=lambda i: f"{i % 4 + 1}. {four(i)[i % 4]}",
+        answer=lambda i: f"{i % 4 + 1}. {right(i)}",
     ),
     "an object for each letter": each(
         question=asked,
-        options=lambda i: [{m: t} for m, t in zip("ABCD", four(i), strict=True)],
-        answer=lambda i: {"label": "ABCD"[i % 4], "text": four(i)[i % 4]},
+        options=lambda i: [{m: t} for m, t in lettered(i).items()],
+        answer=lambda i: {"label": letter(i), "text": right(i)},
     ),
     "columns with names of their own": each(
-        pregunta=asked,
-        **{f"opción {m}": (lambda i, n=n: four(i)[n]) for n, m in enumerate("abcd")},
-        respuesta=lambda i: "abcd"[i % 4],
+        **{"pregunta": asked, **{f"opción {m}": nth(n) for n, m in enumerate("abcd")}},
+        respuesta=lambda i: letter(i).lower(),
     ),
     "columns that are numbers alone": each(
-        **{"Question #": lambda i: i + 1, "Question Text": asked},
-        **{str(n + 1): (lambda i, n=n: four(i)[n]) for n in range(4)},
+        **{"Question #": lambda i: i + 1, "Question Text": asked, **{str(n + 1): nth(n) for n in range(4)}},
         answer=lambda i: i % 4 + 1,
     ),
     "options in the question's text": each(
-        question=lambda i: f"{asked(i)} " + " ".join(f"({m}) {t}" for m, t in zip("ABCD", four(i), strict=True)),
-        AnswerKey=lambda i: "ABCD"[i % 4],
+        question=lambda i: f"{asked(i)} " + " ".join(f"({m}) {t}" for m, t in lettered(i).items()), AnswerKey=letter
     ),
     "letters as options, and the texts in the question": each(
-        question=lambda i: "\n".join(
-            [asked(i), *(f"{m}. {t}" for m, t in zip("ABCD", four(i), strict=True)), "Answer:"]
-        ),
+        question=lambda i: "\n".join([asked(i), *(f"{m}. {t}" for m, t in lettered(i).items()), "Answer:"]),
         choices=list("ABCD"),
         answer=lambda i: i % 4,
     ),
     "targets (BIG-bench on the hub)": each(
         inputs=asked,
-        targets=lambda i: [four(i)[i % 4]],
+        targets=lambda i: [right(i)],
         multiple_choice_targets=four,
         multiple_choice_scores=lambda i: [int(n == i % 4) for n in range(4)],
     ),
     "scores of the targets (BIG-bench)": each(
-        input=asked, target_scores=lambda i: {text: int(n == i % 4) for n, text in enumerate(four(i))}
+        input=asked, target_scores=lambda i: {text: int(text == right(i)) for text in four(i)}
     ),
 }
 

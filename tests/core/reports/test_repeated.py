@@ -16,7 +16,7 @@ from openpyxl import Workbook
 
 from core.errors import InputError
 from core.exchange import score_arrays, table
-from core.exchange.imported import ImportedRun, save
+from core.exchange.imported import ImportedRun, renamed, save
 from core.exchange.run_table import run_table
 from core.exchange.writing import to_csv
 from core.questions import catalogue
@@ -59,8 +59,8 @@ def table_rows(questions: int, *, times: int = 1, seed: int = 0, text: bool = Tr
 
 def imported(rows: Rows, path: Path, *, name: str = "m") -> ImportedRun:
     path.write_text("\n".join(json.dumps(row) for row in rows))
-    (run,) = table.read([path], model=name, task="t")
-    return run
+    (run,) = table.read([path])
+    return renamed(run, model=name, task="t")
 
 
 def loaded(rows: Rows, path: Path, *, name: str = "m") -> Evaluation:
@@ -136,8 +136,7 @@ def test_a_column_of_clusters_joins_rows_with_and_without_texts(home: Path, tmp_
     rows = [row | {"cluster": i // 6} for i, row in enumerate(table_rows(72, text=False))]
     for row in rows:
         del row["split"]
-    (run,) = table.read([write(rows, tmp_path)], model="m", task="t")
-    (run_id,) = save([run])
+    (run_id,) = save(table.read([write(rows, tmp_path)]))
     evaluation = load(run_id)
     assert evaluation.clusters is not None
     assert np.unique(evaluation.clusters).size == 12

@@ -110,13 +110,6 @@ def test_an_agreement_that_is_asked_for_is_one_sentence(hub: Mirror):
 
 
 @needs_models
-def test_without_a_network(hub: Mirror, monkeypatch):
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(InputError, match="the hub can't be reached at http://"):
-        of_model("org/tiny-1B")
-
-
-@needs_models
 def test_a_hub_that_does_not_list_its_files_is_given_up(hub: Mirror, monkeypatch):
     add(hub)
     hub.fault = "silent listing"

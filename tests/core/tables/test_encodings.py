@@ -62,13 +62,12 @@ def test_a_table_names_the_encoding_that_was_guessed(tmp_path):
     assert open_sheet(path).encoding == ""
 
 
-def test_rows_without_a_header_and_with_too_few_cells(tmp_path):
+def test_rows_of_several_lines_and_with_too_few_cells(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text('"Two\nlines?",x,x,A\nWhich?,y,z,B\n')
-    (sheet,) = open_sheets(path, header=False)
-    assert sheet.names == ["column_1", "column_2", "column_3", "column_4"]
+    path.write_text('question,A,B,label\n"Two\nlines?",x,x,A\nWhich?,y,z,B\n')
+    (sheet,) = open_sheets(path)
     assert [list(row.values()) for row in sheet.rows()] == [["Two\nlines?", "x", "x", "A"], ["Which?", "y", "z", "B"]]
-    assert (sheet.where(0), sheet.where(1)) == (f"{path}, line 1", f"{path}, line 3")
+    assert (sheet.where(0), sheet.where(1)) == (f"{path}, line 2", f"{path}, line 4")
     path.write_text("question,A,B,C\na,x,y,z\nb,x,y\nc,x,y,z,,\n")
     (sheet,) = open_sheets(path)
     assert sheet.short == f"{path}, line 3: expected 4 columns, as in the header, found 3"

@@ -14,24 +14,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.exchange.dropped.apart import DropApart, _Files, _Groups, _Kind, _State, default_limits
+from core.exchange.dropped.examples import zipped
 from core.exchange.dropped.files import DroppedFile, Gathered
 from core.exchange.dropped.found import FoundFile, Reading, refusals
+from core.exchange.workbook import workbook
 from core.processes.confined import LimitReached, Limits
 from tests.core.exchange.dropped.test_odd_files import csv
-from tests.core.exchange.drops import Drop
+from tests.core.exchange.drops import Drop, written
 
 GOOD = csv()
 MEMORY = Limits(memory=400 << 20, seconds=20.0)
 
 
 def read(tmp_path: Path, *files: tuple[str, bytes | str], limits: Limits = MEMORY) -> Reading:
-    for name, content in files:
-        path = tmp_path / "in" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    (tmp_path / "out").mkdir()
-    paths = sorted((tmp_path / "in").iterdir())
-    return DropApart(paths, scratch=tmp_path / "out", name=lambda path: path.name, limits=limits).read()
+    paths = written(tmp_path, dict(files))
+    return DropApart(paths, scratch=tmp_path / "scratch", name=lambda path: path.name, limits=limits).read()
 
 
 def npz_bomb() -> bytes:
@@ -58,28 +55,16 @@ def parquet_bomb() -> bytes:
 
 
 def eval_bomb() -> bytes:
-    into = io.BytesIO()
-    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", '{"status": "success", "eval": {}}')
-        archive.writestr("samples/1_epoch_1.json", b"[" + b" " * 80_000_000)
-    return into.getvalue()
+    header = b'{"status": "success", "eval": {}}'
+    return zipped({"header.json": header, "samples/1_epoch_1.json": b"[" + b" " * 80_000_000})
 
 
 def xlsx_bomb() -> bytes:
     rows = b'<row><c t="inlineStr"><is><t>a</t></is></c><c t="inlineStr"><is><t>b</t></is></c></row>' * 1_500_000
-    into = io.BytesIO()
-    import pandas as pd
-
-    pd.DataFrame({"a": [1], "b": [2]}).to_excel(into)
-    with zipfile.ZipFile(into) as archive:
+    with zipfile.ZipFile(io.BytesIO(workbook({"t": pa.table({"a": [1], "b": [2]})}))) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    name = next(name for name in members if "worksheets/sheet" in name)
-    members[name] = members[name].replace(b"<sheetData>", b"<sheetData>" + rows)
-    into = io.BytesIO()
-    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
-        for one, content in members.items():
-            archive.writestr(one, content)
-    return into.getvalue()
+    sheet = "xl/worksheets/sheet1.xml"
+    return zipped(members | {sheet: members[sheet].replace(b"<sheetData>", b"<sheetData>" + rows)})
 
 
 def pickle_bomb() -> bytes:

@@ -13,10 +13,11 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
+from core.exchange import writing
+from core.exchange.dropped.examples import npz, parquet
 from core.tables.list_columns import listed
 from tests.core.exchange.dropped.test_odd_files import (
     FRAME,
@@ -35,22 +36,10 @@ from tests.core.exchange.drops import dropped, refused
 pytestmark = pytest.mark.quick
 
 
-def parquet(table: pa.Table) -> bytes:
-    into = io.BytesIO()
-    pq.write_table(table, into)
-    return into.getvalue()
-
-
 def stream(table: pa.Table) -> bytes:
     into = io.BytesIO()
     with pa.ipc.new_stream(into, table.schema) as writer:
         writer.write_table(table)
-    return into.getvalue()
-
-
-def npz(**arrays: np.ndarray) -> bytes:
-    into = io.BytesIO()
-    np.savez_compressed(into, **arrays)
     return into.getvalue()
 
 
@@ -145,11 +134,9 @@ RIGHT: dict[str, bytes | str] = {
     "half_logits.npz": npz(logits=np.log(P).astype(np.float32), labels=np.array(TRUE, dtype=np.int8)),
     "yz.npz": npz(y_prob=np.asfortranarray(np.array(P, dtype=">f8")), y_true=np.array(TRUE)),
     "structs.parquet": parquet(
-        pa.Table.from_pylist(
-            [{"probs": dict(zip("ABC", row, strict=True)), "label": "ABC"[i]} for row, i in zip(P, TRUE, strict=True)]
-        )
+        [{"probs": dict(zip("ABC", row, strict=True)), "label": "ABC"[i]} for row, i in zip(P, TRUE, strict=True)]
     ),
-    "decimals.parquet": parquet(
+    "decimals.parquet": writing.to_parquet(
         pa.table(
             {f"p_{'ABC'[j]}": pa.array([Decimal(str(row[j])) for row in P], pa.decimal128(6, 3)) for j in range(3)}
             | {"label": pa.array(["ABC"[i] for i in TRUE]).dictionary_encode()}
@@ -200,7 +187,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "results.pt": (torch_file("probs", "labels"), "file of PyTorch.* save its arrays with numpy as npz"),
     "data-00000-of-00001.arrow": (stream(pa.Table.from_pandas(FRAME)), "Arrow.*save it as Parquet"),
     "samples.parquet": (
-        parquet(pa.table({"doc_id": [0, 1], "doc": ["{}", "{}"], "resps": ["[]", "[]"], "acc": [0.0, 1.0]})),
+        parquet([{"doc_id": i, "doc": "{}", "resps": "[]", "acc": float(i)} for i in range(2)]),
         "expected samples of lm-eval as it writes them, found a table of them",
     ),
     "fixed_width.txt": (FRAME.to_string(index=False), "found spaces; save it as CSV"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import pickle
 import shutil
 import zipfile
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.exchange.dropped import question_files
+from core.exchange.dropped import examples, question_files
 from core.exchange.dropped.found import Reading, named, refusals
 from core.exchange.imported import save
 from core.exchange.run_folder import FILES
@@ -49,43 +48,16 @@ def read(folder: Path, **more) -> Reading:
     return Drop([folder], scratch=scratch, name=lambda path: "").read(**more)
 
 
-def harness(folder: Path, name: str = "samples_mine_2026-01-01T00-00-00.jsonl", acc: float = 1.0) -> None:
-    rows = [
-        {
-            "doc_id": i,
-            "doc": {"question": f"Who is number {i}?", "choices": ["Ann", "Bob"]},
-            "target": "0",
-            "arguments": [["Who?", " A"], ["Who?", " B"]],
-            "resps": [[[-0.5, True]], [[-1.5, False]]],
-            "acc": 1.0,
-        }
-        for i in range(4)
-    ]
-    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "results_renamed.json").write_text(
-        json.dumps(
-            {
-                "results": {"mine": {"acc,none": acc}},
-                "configs": {"mine": {"output_type": "multiple_choice", "num_fewshot": 3}},
-                "model_name": "org/model",
-                "n-shot": {"mine": 3},
-            }
-        )
-    )
+def harness(folder: Path, name: str = "samples_mine_2026-01-01T00-00-00.jsonl") -> None:
+    samples, results = examples.LM_EVAL[0].files().values()
+    (folder / name).write_bytes(samples)
+    (folder / "results_renamed.json").write_bytes(results.replace(b'"n-shot": {"mine": 0}', b'"n-shot": {"mine": 3}'))
 
 
 def test_samples_find_results_that_were_renamed(folder):
     harness(folder)
     (found,) = read(folder).runs
     assert (found.run.spec.model, found.run.spec.shots, found.lacks) == ("org/model", 3, ())
-
-
-def test_results_of_another_run_are_refused_by_their_means(folder):
-    harness(folder, acc=0.5)
-    assert (
-        "expected acc 0.5 as its results file says, found 1.0"
-        in refused(read(folder))["samples_mine_2026-01-01T00-00-00.jsonl"]
-    )
 
 
 def test_samples_are_known_by_their_content(folder):
@@ -253,16 +225,6 @@ def test_steps_are_told_and_an_answer_reads_only_what_it_changes(folder):
     again = drop.read(mappings={asked.header: Columns(("one", "two"), "says")})
     assert len(again.runs) == 2
     assert any(found.run is first.runs[0].run for found in again.runs)
-
-
-def test_a_pickle_with_code_does_not_run(folder, tmp_path):
-    class Evil:
-        def __reduce__(self):
-            return Path.touch, (tmp_path / "ran",)
-
-    (folder / "x.pkl").write_bytes(pickle.dumps([Evil()]))
-    assert "a pickle can run code" in refused(read(folder))["x.pkl"]
-    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("folder", ["", "probs/"])

@@ -25,7 +25,7 @@ def test_what_fits_stays_whole():
     made = prompt(ASKED, demonstrations=SHOWN)
     fitted = fit(made, limit=1000, count=words)
     assert fitted.text == made.text
-    assert not fitted.was_cut
+    assert (fitted.demonstrations, fitted.characters, fitted.fits) == (0, 0, True)
 
 
 def test_the_oldest_demonstration_goes_first():
