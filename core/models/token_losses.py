@@ -21,7 +21,7 @@ from core.models.boundaries import boundaries, ends_of_sides, side
 from core.models.budget import Budget, free, work_through
 from core.models.decoder import Decoder
 from core.models.engine import SelfCheck
-from core.models.path_selection import TOLERANCE, WRONG_PATH
+from core.models.path_selection import TOLERANCE, WRONG_PATH, refusal
 from core.models.prefix import WORTH_SHARING, Prefix, after
 from core.models.rows import Tokens, common_prefix
 
@@ -66,7 +66,7 @@ class TokenLosses:
         try:
             self.prefix = Prefix(self.decoder, sequences[0].tokens[:shared], [len(one.tokens) - 1 for one in sequences])
         except WRONG_PATH as error:
-            self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
+            self._without_prefix(refusal(error))
 
     def self_check(self, sequences: Sequence[Scored]) -> SelfCheck:
         """Compare a batch of different lengths, on both sides of the model's boundaries, with its own call, token by
@@ -78,26 +78,23 @@ class TokenLosses:
         places |= ends_of_sides(sides, [len(one.tokens) for one in spread])
         picked = [spread[i] for i in sorted(places)]
         truth = [self._alone(one) for one in picked]
+        allowed = TOLERANCE[self.dtype]
         if self.prefix is not None:
             try:
                 difference = self._difference(picked, truth)
             except WRONG_PATH as error:
-                self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
+                self._without_prefix(refusal(error))
             else:
-                if difference <= TOLERANCE[self.dtype]:
+                if difference <= allowed:
                     self.batched = True
-                    return SelfCheck(len(picked), difference, TOLERANCE[self.dtype], "prefix cache", self._refused)
+                    return SelfCheck(len(picked), difference, allowed, "prefix cache", self._refused)
                 self._without_prefix(f"differs by {difference:.3g}")
         difference = self._difference(picked, truth)
-        self.batched = difference <= TOLERANCE[self.dtype]
-        refused = () if self.batched else (f"padded rows: differs by {difference:.3g}",)
-        return SelfCheck(
-            len(picked),
-            difference if self.batched else 0.0,
-            TOLERANCE[self.dtype],
-            "padded rows" if self.batched else "one by one",
-            (*self._refused, *refused),
-        )
+        self.batched = difference <= allowed
+        if self.batched:
+            return SelfCheck(len(picked), difference, allowed, "padded rows", self._refused)
+        refused = (*self._refused, f"padded rows: differs by {difference:.3g}")
+        return SelfCheck(len(picked), 0.0, allowed, "one by one", refused)
 
     def score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, Losses]]:
         """Yield (index, losses), in any order; the losses are those of tokens ``first`` … last."""

@@ -26,7 +26,7 @@ from core.models.memory import geometry, parameter_count
 from core.models.model_loading import load_model
 from core.models.models import ModelSource
 from core.models.out_of_memory import is_out_of_memory
-from core.models.path_selection import WRONG_PATH, Climb, Rung, climb_down, ladder, shared_part
+from core.models.path_selection import WRONG_PATH, Climb, Rung, climb_down, ladder, refusal, shared_part
 from core.models.paths import LetterSums, Sums
 from core.models.placement import devices_of
 from core.models.prefix import Prefix, shared_tokens
@@ -347,7 +347,7 @@ class TransformersEngine:
         try:
             return Prefix(self.decoder, shared, [row.whole_length for row in rows]), ()
         except WRONG_PATH as error:
-            reason = f"{type(error).__name__}: {str(error).strip()[:120]}"
+            reason = refusal(error)
         free(self.decoder.device)
         return None, (f"prefix cache: {reason}",)
 

@@ -72,13 +72,7 @@ def put_tensors(model: Any, tensors: Mapping[str, torch.Tensor], *, where: str) 
 
 
 def save(
-    model: Any,
-    folder: Path,
-    *,
-    recipe: Mapping[str, Any],
-    base: str,
-    base_weights: str,
-    progress: list[dict[str, Any]],
+    model: Any, folder: Path, *, recipe: Mapping[str, Any], base: str, base_weights: str, progress: list[dict[str, Any]]
 ) -> None:
     """Write the adapter and its description into a folder."""
     folder.mkdir(parents=True, exist_ok=True)

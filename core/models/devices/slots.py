@@ -23,10 +23,7 @@ UNKNOWN_GIB = 1e6
 """The memory of a device that does not report it: every run is tried there."""
 SLURM_MEMORY = "SLURM_MEM_PER_NODE"
 """The MiB that Slurm gave a job."""
-LIMITS = (
-    "/sys/fs/cgroup/memory.max",
-    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-)
+LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where a container's memory limit stands, in either version of control groups."""
 
 

@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -26,9 +27,9 @@ from core.models.server.client import (
     WrongReplyError,
 )
 from core.models.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck, ListFault
-from core.models.server.provenance import mapping, told
+from core.models.server.provenance import told
 from core.models.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
-from core.models.server.reply_body import clean, count
+from core.models.server.reply_body import clean, count, mapping
 from core.questions.prompting.reasoning import SWITCHES
 
 Found = TypeVar("Found")
@@ -196,20 +197,21 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
     first = plain or chat
     context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
     version, quantisation = told(client, url, model, entry)
+    able = Abilities(
+        kind=clean(entry.get("owned_by")),
+        version=version,
+        context=context,
+        listed=0,
+        chat_listed=0,
+        echo=False,
+        root=clean(entry.get("root")),
+        quantisation=quantisation,
+    )
     if first is None:
         for error in failing.values():
             raise error
         if not lists_needed:
-            return Abilities(
-                kind=clean(entry.get("owned_by")),
-                version=version,
-                context=context,
-                listed=0,
-                chat_listed=0,
-                echo=False,
-                root=clean(entry.get("root")),
-                quantisation=quantisation,
-            )
+            return able
         raise NoListsError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
@@ -218,16 +220,12 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
     lists, chat_lists = (each.check if each else UNCHECKED for each in (plain, chat))
     if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
         chat_lists = replace(chat_lists, fault=chat_lists.fault or lists.fault)
-    return Abilities(
-        kind=clean(entry.get("owned_by")),
-        version=version,
-        context=context,
+    return replace(
+        able,
         listed=plain.most if plain else 0,
         chat_listed=chat.most if chat else 0,
         echo=bool(plain and plain.echo_right),
         echo_wrong=bool(plain and plain.echo_right is False),
-        root=clean(entry.get("root")),
-        quantisation=quantisation,
         by_id=plain is not None and plain.most > 0 and _gives_by_id(client, url, model),
         probe=first.first.tokens[0],
         text_log_p=plain.text_log_p if plain and plain.echo_right else 0.0,
@@ -426,9 +424,7 @@ class _Endpoint:
         return _able(lambda: self._listed(text, most, temperature), simpler=lambda: self._listed(self.text, 1))
 
     def _listed(self, text: str, most: int, temperature: int = 0) -> NextTokens:
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=self.path.startswith("/chat"), asked=most)
-
+        read = partial(next_tokens, chat=self.path.startswith("/chat"), asked=most)
         return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
 
     def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
@@ -503,13 +499,13 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
     if len(ids) < 2:
         return False
 
-    def read(reply: dict[str, Any]) -> NextTokens:
-        return next_tokens(reply, chat=False, asked=1)
+    def post(body: Body) -> NextTokens:
+        return client.post("/completions", body, partial(next_tokens, chat=False, asked=1), of=url)
 
-    def ask() -> NextTokens:
-        return client.post("/completions", id_body(model, PROBE, list(ids.values())), read, of=url)
-
-    listed = _able(ask, simpler=lambda: client.post("/completions", letter_body(model, PROBE, listed=1), read, of=url))
+    listed = _able(
+        lambda: post(id_body(model, PROBE, list(ids.values()))),
+        simpler=lambda: post(letter_body(model, PROBE, listed=1)),
+    )
     return listed is not None and all(listed.log_p(token) is not None for token in ids)
 
 

@@ -263,7 +263,7 @@ class ServerClient:
         Raises :class:`RefusedError` if it has no such thing, :class:`ServerError` if it can't be reached.
         """
         host = _Host(of or self.hosts[0].url)
-        return self._run(self._tried(lambda: self._sent(host, "GET", path, None), _as_it_is, PROBES, self._first))
+        return self._run(self._tried(lambda: self._sent(host, "GET", path, None), dict, PROBES, self._first))
 
     def post(
         self, path: str, body: Body, read: Callable[[dict[str, Any]], Parsed], *, of: str = "", paid: bool = True
@@ -454,8 +454,7 @@ class ServerClient:
             if isinstance(error, UnreadableError) or (isinstance(error, PassingError) and error.alive):
                 return state.attempt_number >= max(tries, FAULT_TRIES)
             if isinstance(error, WrongReplyError):
-                filtered = isinstance(error, MissingAnswerError) and error.filtered
-                return filtered or state.attempt_number >= tries
+                return getattr(error, "filtered", False) or state.attempt_number >= tries
             return failing[-1] - failing[0] + state.upcoming_sleep > gone_s
 
         retrying = tenacity.AsyncRetrying(
@@ -613,7 +612,7 @@ class ServerClient:
 
     def _words(self, content: bytes) -> str:
         """What an error says, in one short line without secrets; empty if it says nothing readable."""
-        line = " ".join("".join(letter if letter.isprintable() else " " for letter in error_text(content)).split())
+        line = clean(error_text(content), LARGEST_REFUSAL)
         # Secrets first, so that no part of one stays after the cut. A semicolon begins Hedge's own advice.
         shown = without_secrets(line, self.key_variable).replace(";", ",").replace('"', "'")
         return clean(shown, QUOTED)
@@ -634,10 +633,6 @@ def no_answer(error: BaseException) -> NoAnswer | None:
     if isinstance(error, MissingAnswerError):
         return NoAnswer(FILTERED if error.filtered else UNANSWERED, str(error), error)
     return None
-
-
-def _as_it_is(reply: dict[str, Any]) -> dict[str, Any]:
-    return reply
 
 
 def _gone(url: str, how: str) -> str:

@@ -20,6 +20,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -200,9 +201,7 @@ class ServerEngine:
         body = self._list_body(probe, most, lists.temperature)
         token, before = self.able.probe
 
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=chat, asked=most)
-
+        read = partial(next_tokens, chat=chat, asked=most)
         for url in self.client.urls:
             try:
                 listed = self.client.post(_path(chat), body, read, of=url)
@@ -282,17 +281,11 @@ class ServerEngine:
             [alone[p.question_id] for p in both], [p.question_id for p in both], k=max(prompt.k for prompt in both)
         )
         check_first(letter_mass(first), chat=both[0].chat)
-        difference, allowed = 0.0, TOLERANCE
-        for name, one in ((prompt.question_id, alone[prompt.question_id]) for prompt in both):
-            exact = ~_bounds(one) & ~_bounds(together[name]) & np.isfinite(one.logits)
-            differences = np.abs(one.logits - together[name].logits)[exact]
-            if one.option_tokens is not None:
-                differences = differences / np.sqrt(np.maximum(one.option_tokens, 1))[exact]
-            difference = max(difference, float(differences.max(initial=0.0)))
+        difference = max(_difference(alone[p.question_id], together[p.question_id]) for p in both)
         by_echo = self.lists.fault and self.able.echo and not chosen[0].continuations
         refused = (f"the list of next tokens: {self.lists.line}",) if by_echo else ()
         way = "the echo" if by_echo else self.endpoint
-        return SelfCheck(len(both), difference, allowed, rung=f"{way} of the server", refused=refused)
+        return SelfCheck(len(both), difference, TOLERANCE, rung=f"{way} of the server", refused=refused)
 
     def _first_answers(
         self, rows: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], dict[str, Answer]]
@@ -426,7 +419,7 @@ class ServerEngine:
         self._need_echo()
         most = listed if self.able.listed < 0 else min(listed, self.able.listed)
         body = echo_body(self.model, text, listed=most)
-        return self.client.post("/completions", body, lambda reply: echoed_rows(reply, text=text, most=most))
+        return self.client.post("/completions", body, partial(echoed_rows, text=text, most=most))
 
     def _say_failure(self, *needed: str) -> None:
         """Raise :class:`PassingError` if the server failed on one of these when it was asked what it can do."""
@@ -521,14 +514,11 @@ class ServerEngine:
     def _first_request(self, prompt: Prompt, i: int) -> TokenRequest[NextTokens | EchoedText]:
         """Request the letters by their tokens' ids if the server accepts ids, so that one request returns all of
         them."""
-
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=False, asked=1)
-
         tokens = self._tokens(prompt)
         if prompt.chat or not all(token in self.ids for token in tokens) or (self.lists.fault and self.able.echo):
             return self._letter_request(prompt, i, self._usual(prompt.chat))
         ids = [self.ids[token] for token in tokens]
+        read = partial(next_tokens, chat=False, asked=1)
         return TokenRequest("/completions", id_body(self.model, prompt.text, ids), read, (i, BY_ID))
 
     def _letter_request(
@@ -551,10 +541,7 @@ class ServerEngine:
 
     def _list_request(self, prompt: Prompt, i: int, listed: int, *again: int) -> TokenRequest[NextTokens | EchoedText]:
         """A request for a list as it is."""
-
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=prompt.chat, asked=listed)
-
+        read = partial(next_tokens, chat=prompt.chat, asked=listed)
         body = self._list_body(prompt, listed, self.lists.temperature)
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
 
@@ -565,9 +552,7 @@ class ServerEngine:
         return {**asked, **self._chat_options}
 
     def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
-        def read(reply: dict[str, Any]) -> EchoedText:
-            return echoed(reply, text=text, continuation=said)
-
+        read = partial(echoed, text=text, continuation=said)
         return TokenRequest("/completions", echo_body(self.model, text + said), read, place)
 
     def _usual(self, chat: bool) -> int:
@@ -709,8 +694,15 @@ def _text_logits(prompt: Prompt, texts: Sequence[EchoedText]) -> OptionLogits:
     )
 
 
-def _bounds(scored: OptionLogits) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return np.zeros(scored.logits.shape, dtype=np.bool_) if scored.bounded is None else scored.bounded
+def _difference(alone: OptionLogits, together: OptionLogits) -> float:
+    """The largest difference in a log-probability that both have exactly, for texts by the root of their tokens."""
+    exact = np.isfinite(alone.logits)
+    for scored in (alone, together):
+        exact &= True if scored.bounded is None else ~scored.bounded
+    differences = np.abs(alone.logits - together.logits)
+    if alone.option_tokens is not None:
+        differences = differences / np.sqrt(np.maximum(alone.option_tokens, 1))
+    return float(differences[exact].max(initial=0.0))
 
 
 def _messages(prompt: Prompt) -> list[dict[str, str]]:

@@ -123,10 +123,7 @@ _ROPE = {
 LONGROPE = {"rope_parameters": _ROPE, "original_max_position_embeddings": ROPE_LIMIT}
 LONGROPE_SCALED = {"rope_parameters": _ROPE | {"short_mscale": 1.0, "long_mscale": 1.7}}
 LONGROPE_GEMMA = SETTINGS["gemma3_text"] | {
-    "rope_parameters": {
-        "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
-        "full_attention": _ROPE,
-    }
+    "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}, "full_attention": _ROPE}
 }
 DYNAMIC = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0}
 CHUNKS = {
