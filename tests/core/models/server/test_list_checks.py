@@ -12,7 +12,6 @@ import torch
 from app.components.new_run.server_form import ServedModels, list_words
 from core.errors import HedgeError, InputError
 from core.models.engine import SelfCheck
-from core.models.server.client import Patience
 from core.models.server.engine import ServerEngine
 from core.models.server.known_servers import RememberedServers
 from core.models.server.list_checks import fault_of, shared_letter
@@ -22,11 +21,10 @@ from core.questions.prompting.strategies import prompt
 from core.records import LETTERS, Prompt, joined
 from core.runs.caveats import of_record
 from core.runs.spec import RunSpec
+from tests.core.models.server.conftest import MODEL, SOON
 from tests.core.models.server.loopback import TEMPLATE
 from tests.parameters import rest_nightly
 
-SOON = Patience(answer_s=60, gone_s=3, tries=2, first_pause_s=0.01, longest_pause_s=0.05)
-MODEL = "pocket-3m"
 QUESTIONS = 5
 
 
