@@ -59,7 +59,6 @@ _MASKED = "a masked model ({}), which fills gaps with the words on both sides in
 
 
 def _raw(source: ModelSource, where: str) -> dict[str, Any]:
-    """The stored contents of ``config.json``."""
     from transformers.utils.hub import cached_file
 
     try:

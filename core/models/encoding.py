@@ -159,7 +159,6 @@ class Encoder:
         return self.letters[key]
 
     def _cut(self, row: TokenRow) -> TokenRow:
-        """Cut tokens from the beginning of a row that is still too long."""
         if not row.context:
             raise InputError("a prompt has no token before its answer; write more text in front of it")
         too_many = len(row.context) + row.longest_option - 1 - self.context if self.context else 0

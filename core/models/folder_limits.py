@@ -243,7 +243,6 @@ def _steps(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _growth(pattern: Mapping[str, Any], content: str) -> float:
-    """How many times longer a text can become by a replacement."""
     text = pattern.get("String")
     if isinstance(text, str):
         return max(1.0, len(content) / max(1, len(text)))
@@ -318,7 +317,6 @@ def _width(tree: Any, one: Any) -> int:
 
 
 def _is_endless(one: Any) -> bool:
-    """Whether an element of a parsed pattern repeats something without end."""
     code, value = one
     if code in (parser.MAX_REPEAT, parser.MIN_REPEAT) and value[1] == parser.MAXREPEAT:
         return True
@@ -326,7 +324,6 @@ def _is_endless(one: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """The sub-patterns directly in a parsed value."""
     if isinstance(value, parser.SubPattern):
         yield value
     elif isinstance(value, (list, tuple)):

@@ -35,22 +35,8 @@ harmless. transformers itself ignores the second name of tied embeddings if one 
 that a model's class lists as unused (such as the masks and layers above, by each class's own names). Only one of 189
 types may lack a tensor in this way: A.X-K1 may lack the bias that corrects its experts' scores, which is then 0.
 """
-NOT_NUMBERS = {
-    "I8",
-    "U8",
-    "I16",
-    "U16",
-    "I32",
-    "U32",
-    "I64",
-    "U64",
-    "BOOL",
-    "F8_E4M3",
-    "F8_E5M2",
-    "F8_E8M0",
-    "F4",
-    "C64",
-}
+NOT_NUMBERS = {f"{kind}{bits}" for kind in "IU" for bits in (8, 16, 32, 64)}
+NOT_NUMBERS |= {"BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "C64"}
 """Data types in which only quantised weights are stored."""
 PROBE = (1, 2, 3, 4, 5)
 ENDS = (6, 7)
@@ -141,13 +127,12 @@ def check_types(model: Any, stored: Mapping[str, Stored], *, where: str) -> None
 def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> None:
     """Raise :class:`InputError`, naming tensors, if a weight is not a finite number; ``adapter`` is the adapter that
     was put into the model, if there is one."""
-    broken = []
     with torch.inference_mode():
-        for name, weight in model.named_parameters():
-            if weight.is_meta or not weight.is_floating_point() or not weight.numel():
-                continue
-            if not all(bool(torch.isfinite(end)) for end in _ends(weight)):
-                broken.append(name)
+        broken = [
+            name
+            for name, weight in model.named_parameters()
+            if not weight.is_meta and weight.is_floating_point() and weight.numel() and not _is_finite(weight)
+        ]
     if not broken:
         return
     own = [name for name in broken if adapter and re.search(r"\.(lora_|default\b)", name)]
@@ -159,14 +144,13 @@ def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> N
     )
 
 
-def _ends(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The least and the largest value in one pass over the weight; NaN if the weight contains NaN."""
+def _is_finite(weight: torch.Tensor) -> bool:
+    """In one pass over the weight, whose least and largest values are NaN if it contains NaN."""
     try:
-        least, largest = torch.aminmax(weight)
+        ends = torch.aminmax(weight)
     except (RuntimeError, NotImplementedError):  # the device or the type has no such kernel
-        wide = weight.float()
-        least, largest = wide.min(), wide.max()
-    return least, largest
+        ends = torch.aminmax(weight.float())
+    return all(bool(torch.isfinite(end)) for end in ends)
 
 
 def check_left_to_right(model: Any, *, where: str) -> None:

@@ -80,7 +80,6 @@ def parameters(model: str, *, ask: bool = False) -> int:
 
 
 def _count(path: Path) -> int:
-    """The elements of all tensors in a safetensors file, by its header."""
     try:
         return sum(prod(tensor.shape) for tensor in read_header(path).values())
     except HedgeError:

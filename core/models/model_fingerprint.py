@@ -31,7 +31,7 @@ from core.models.folder_limits import OF_TOKENIZER
 from core.models.folders import ADAPTER, CONFIGURATION, named_bases
 from core.models.hub_cache import cached_file
 from core.models.models import FAKE_MODEL, ModelSource, resolve
-from core.models.safetensors_files import INDEX, SINGLE, read_json
+from core.models.safetensors_files import INDEX, SINGLE, json_or_nothing, read_json
 from core.models.server.address import served_model
 from core.models.tokenizers import base_of, loading_sentence
 from core.settings import ASSETS, settings
@@ -275,7 +275,9 @@ def _files(folder: Path) -> dict[str, Path]:
         raise InputError(f"folder {folder} can't be read ({error.strerror}); make it readable") from error
     texts = {name for name in names if name.startswith(OF_TOKENIZER) or name.endswith(ALONE)}
     texts |= {name for name in names if name.startswith(BEGINNINGS) and name.endswith(ENDINGS)}
-    texts |= {text for name in NAMING if name in names for text in _texts(_json(folder / name)) if text in names}
+    texts |= {
+        text for name in NAMING if name in names for text in _texts(json_or_nothing(folder / name)) if text in names
+    }
     inside = {f"{part}/{path.name}" for part in TEMPLATES for path in (folder / part).glob("*.jinja")}
     return {name: folder / name for name in texts | inside | _weights(folder, names)}
 
@@ -287,22 +289,16 @@ def _weights(folder: Path, names: set[str]) -> set[str]:
     if SINGLE in stored:
         return adapters | {SINGLE}
     if INDEX in names:
-        shards = {text for text in _texts(_json(folder / INDEX).get("weight_map")) if (folder / text).is_file()}
+        shards = {
+            text for text in _texts(json_or_nothing(folder / INDEX).get("weight_map")) if (folder / text).is_file()
+        }
         return adapters | shards | {INDEX}
     if stored:
         return stored
     return {name for name in names if name.endswith(PICKLES) and not name.startswith(OF_TRAINER)}
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        return read_json(path)
-    except InputError:  # loading the model says what is wrong
-        return {}
-
-
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in a JSON value."""
     todo = [value]
     while todo:
         each = todo.pop()

@@ -166,7 +166,6 @@ def gated_message(model: str) -> str:
 
 
 def _cached_on_hub(model: str, revision: str) -> Path | None:
-    """The configuration of a model or an adapter in the hub's cache."""
     names = (CONFIGURATION, ADAPTER)
     return next((path for name in names if (path := cached_file(model, name, revision=revision))), None)
 

@@ -53,6 +53,14 @@ def read_json(path: Path) -> dict[str, Any]:
     return values
 
 
+def json_or_nothing(path: Path | None) -> dict[str, Any]:
+    """The JSON object in a file; empty if there is none, because loading the model says what is wrong."""
+    try:
+        return read_json(path) if path else {}
+    except InputError:
+        return {}
+
+
 def weight_files(folder: Path) -> list[Path]:
     """The files from which a model's weights are read.
 

@@ -128,12 +128,10 @@ class TransformersEngine:
 
     @property
     def device(self) -> str:
-        """cuda, mps or cpu."""
         return str(self.decoder.device.type)
 
     @property
     def chunk(self) -> int:
-        """Questions worth handing over at once."""
         return CHUNK.get(self.device, CHUNK["cpu"])
 
     @property
@@ -239,7 +237,6 @@ class TransformersEngine:
         return f"{self.device} {platform.machine()}"
 
     def _take(self, check: SelfCheck, rungs: Sequence[Rung]) -> bool:
-        """Score by the path of a kept verdict, if it is among the ``rungs``."""
         rung = next((rung for rung in rungs if rung.name == check.rung), None)
         if rung:
             self.climb = Climb(rung, check.largest_difference, check.tolerance, check.refused)
@@ -250,12 +247,10 @@ class TransformersEngine:
         return self.score_packed(self.packed(prompts))
 
     def packed(self, prompts: Sequence[Prompt]) -> PackedRows:
-        """The prompts as tokens."""
         texts = any(prompt.continuations for prompt in prompts)
         return PackedRows(tuple(p.question_id for p in prompts), tuple(self._row(p) for p in prompts), texts)
 
     def score_packed(self, packed: PackedRows) -> Iterator[OptionLogits]:
-        """As :meth:`score`, of prompts that are tokens already."""
         rows = packed.rows
         rung = self._rung(rows)
         given, prefix = shared_part(rung, rows, self.prefix)
@@ -272,7 +267,6 @@ class TransformersEngine:
     def _plan(
         self, rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None
     ) -> Callable[[Sequence[int]], list[list[int]]]:
-        """What groups widths into batches."""
         copies = rung.copies(rows)
 
         def plan(widths: Sequence[int]) -> list[list[int]]:
@@ -283,7 +277,6 @@ class TransformersEngine:
         return plan
 
     def batches(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
-        """The batches of :meth:`score`, as the limits are now."""
         rows = [self._row(prompt) for prompt in prompts]
         rung = self._rung(rows)
         given, prefix = shared_part(rung, rows, self.prefix)
@@ -316,7 +309,6 @@ class TransformersEngine:
         self.budget.tokens, self.budget.bytes, self.budget.rows = setup.tokens, setup.bytes, setup.rows
 
     def joins(self, prompts: Sequence[Prompt]) -> bool:
-        """Whether a token reaches from any prompt's text into what follows it."""
         return self.encoder.joins(prompts)
 
     def write(

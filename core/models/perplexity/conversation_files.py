@@ -407,7 +407,6 @@ def _of_json(text: str, path: Path) -> list[_Talk]:
 
 
 def _of_rows(rows: Sequence[tuple[str, Any]], path: Path) -> list[_Talk]:
-    """The conversations of JSON values: a conversation each, or a message each."""
     single = [isinstance(row, dict) and not _whole(_lower(row)) and _raw_message(row) is not None for _, row in rows]
     if rows and all(single):
         return _grouped(rows)

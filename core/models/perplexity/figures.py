@@ -88,10 +88,6 @@ def uniform_bits_per_byte(messages: Sequence[ScoredMessage], vocabulary: int) ->
     return math.log2(vocabulary) * sum(m.tokens for m in messages) / sum(m.bytes for m in messages)
 
 
-AGGREGATES = {"token-weighted": token_weighted, "message-mean": message_mean, "bits per byte": bits_per_byte}
-"""Every way to say one figure of several messages."""
-
-
 @dataclass(frozen=True, slots=True)
 class Paired:
     """How much less likely the same n messages are under A than under B, nats per token: the mean over messages of A −
@@ -114,11 +110,6 @@ class Paired:
     def least_p(self) -> float:
         """The smallest p-value possible with n signs: two of all 2ⁿ patterns."""
         return max(2.0 ** (1 - (self.conversations if self.conversations > 1 else self.n)), 1 / (FLIPS + 1))
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval excludes 0."""
-        return self.low > 0 or self.high < 0
 
 
 def aligned(a: ScoredMessage, b: ScoredMessage) -> tuple[ScoredMessage, ScoredMessage]:

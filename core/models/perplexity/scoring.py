@@ -13,6 +13,7 @@ from core.models.model_fingerprint import pinned, revisions
 from core.models.models import FAKE_MODEL, resolve
 from core.models.perplexity.conversations import Message as Said
 from core.models.perplexity.figures import ScoredMessage
+from core.models.perplexity.layout import Laid
 from core.models.perplexity.request import Part
 from core.models.perplexity.tokens import Words, beginnings, encode
 from core.models.perplexity.windows import Window
@@ -102,21 +103,12 @@ class Scorer:
         """``each`` sampled endings after each context, seeded."""
         from core.models.generation import sample
 
-        made = []
-        for number, laid in enumerate(beginnings(contexts, self.tokenizer, prompt=prompt)):
-            texts = [
-                sample(
-                    self.engine.model,
-                    self.engine.encoder,
-                    laid.text[: laid.start].rstrip(" "),
-                    chat=laid.chat,
-                    seed=seed + number * each + place,
-                    most=LONGEST_ENDING,
-                )
-                for place in range(each)
-            ]
-            made.append(texts)
-        return made
+        def ending(laid: Laid, seed: int) -> str:
+            model, encoder, text = self.engine.model, self.engine.encoder, laid.text[: laid.start].rstrip(" ")
+            return sample(model, encoder, text, chat=laid.chat, seed=seed, most=LONGEST_ENDING)
+
+        texts = enumerate(beginnings(contexts, self.tokenizer, prompt=prompt))
+        return [[ending(laid, seed + number * each + place) for place in range(each)] for number, laid in texts]
 
     def _scored(self, words: Sequence[Words]) -> list[Any]:
         from core.models.token_losses import Scored

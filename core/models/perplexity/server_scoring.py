@@ -58,7 +58,6 @@ class ServerScorer:
         return self.engine.description | {"vocabulary": None, "rung": "echo of the server", "notes": list(self.notes)}
 
     def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[ServedWords]]:
-        """The windows of every part as texts, all in one layout."""
         self.last_missed = mode == "published"  # there the last token of each message is missed
         self.notes = () if self.last_missed else (NO_TEMPLATE,)
         return [_texts(part, mode) for part in parts]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from core.errors import InputError
 from core.models.perplexity.conversations import Message
@@ -15,6 +16,8 @@ from core.models.rows import Tokens
 from core.models.spelling import pieces
 from core.models.token_ids import Spans, token_ids, token_spans
 from core.questions.prompting.chat import LeftOutError
+
+Texts = TypeVar("Texts")
 
 TOGETHER = 256
 """Texts tokenized in one call."""
@@ -46,22 +49,27 @@ def encode(
     ``context`` is the most tokens that the model reads (0: no limit). Raises :class:`InputError` if a system prompt
     and a message alone are more.
     """
-    for layout, notes in layouts(mode, tokenizer):
-        try:
-            made = [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts]
-        except Refused:
-            continue
-        return made, (*notes, *(layout.notes if isinstance(layout, ChatLayout) else ()))
-    raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
+
+    def encoded(layout: Layout) -> list[list[Words]]:
+        return [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts]
+
+    return _in_first_layout(encoded, mode, tokenizer)
 
 
 def beginnings(contexts: Sequence[Sequence[Message]], tokenizer: Any, *, prompt: str) -> list[Laid]:
     """The text before an answer to each of the ``contexts``, in one layout for all of them."""
-    for layout, _ in layouts("standard", tokenizer):
-        try:
-            return [_lay(layout, prompt, Window(0, tuple(context), ""), 0) for context in contexts]
-        except Refused:
-            continue
+
+    def laid(layout: Layout) -> list[Laid]:
+        return [_lay(layout, prompt, Window(0, tuple(context), ""), 0) for context in contexts]
+
+    return _in_first_layout(laid, "standard", tokenizer)[0]
+
+
+def _in_first_layout(make: Callable[[Layout], Texts], mode: str, tokenizer: Any) -> tuple[Texts, tuple[str, ...]]:
+    """The texts in the first layout that the tokenizer can write all of them in, with the notes on it."""
+    for layout, notes in layouts(mode, tokenizer):
+        with suppress(Refused):
+            return make(layout), (*notes, *(layout.notes if isinstance(layout, ChatLayout) else ()))
     raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
 
 

@@ -364,7 +364,6 @@ class _Endpoint:
         return list_checks.checked(self, self.first, asked=asked, temperature=temperature) if self.first else None
 
     def _most(self) -> int:
-        """The most next tokens that the endpoint gives, or 0 if it gives none."""
         body = self.body(self.text, 1, 0)
         plainly = {name: value for name, value in body.items() if name not in ("logprobs", "top_logprobs")}
 
@@ -420,7 +419,6 @@ class _Endpoint:
             self.options = {}
 
     def listed(self, text: str, most: int, *, temperature: int = 0) -> NextTokens | None:
-        """See :class:`~core.models.server.list_checks.Asker`."""
         return _able(lambda: self._listed(text, most, temperature), simpler=lambda: self._listed(self.text, 1))
 
     def _listed(self, text: str, most: int, temperature: int = 0) -> NextTokens:
@@ -428,8 +426,6 @@ class _Endpoint:
         return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
 
     def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
-        """See :class:`~core.models.server.list_checks.Asker`."""
-
         def read(reply: dict[str, Any]) -> tuple[str, NextTokens | None]:
             first = next_tokens(reply, chat=False, asked=most).chosen
             try:
@@ -486,11 +482,9 @@ class _ChatEndpoint(_Endpoint):
         return {**chat_body(self.model, messages, listed=most, temperature=temperature), **self.options}
 
     def echoed(self, text: str, token: str) -> EchoedToken | None:
-        """None."""
         return None
 
     def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
-        """None: a chat has no text to continue."""
         return None
 
 

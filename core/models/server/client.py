@@ -218,7 +218,6 @@ class ServerClient:
         self.close()
 
     def close(self) -> None:
-        """Close all connections."""
         if not self._loop.is_closed():
             self._wait(self._http.close())
             self._wait(asyncio.sleep(0))  # the connections are closed one iteration of the loop later
@@ -379,7 +378,6 @@ class ServerClient:
         )
 
     def _run(self, asking: Coroutine[Any, Any, Done]) -> Done:
-        """Wait for the first of these to finish, and report the reason for waiting."""
         task = self._loop.create_task(asking)
         try:
             while not self._wait(asyncio.wait([task], timeout=TICK_S))[0]:
@@ -400,7 +398,6 @@ class ServerClient:
         return await self._tried(send, request.read, self.patience.tries, self.patience.gone_s)
 
     async def _rest(self, host: _Host) -> None:
-        """Wait as long as the server asked to be left alone."""
         while (pause := host.rests_until - time.monotonic()) > 0:
             if self._ending or pause > self.patience.gone_s:
                 raise PassingError(_busy(host.url, host.how, pause), after_s=pause, status=429)

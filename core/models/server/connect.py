@@ -136,6 +136,5 @@ def _refused(error: RefusedError, servers: Sequence[str], key: str) -> str:
 
 
 def _without_advice(error: PassingError) -> str:
-    """What failed, without the part of the message about a run."""
     way_out = "check again in a moment" if error.status in TOO_FAST else "look into its log, then check again"
     return f"{str(error).partition(';')[0]}; {way_out}"

@@ -142,7 +142,6 @@ class ServerEngine:
 
     @property
     def chunk(self) -> int:
-        """Questions worth handing over at once."""
         return CHUNK
 
     @property
@@ -307,7 +306,6 @@ class ServerEngine:
         return chosen, answers
 
     def _alone(self, prompts: Sequence[Prompt]) -> dict[str, OptionLogits]:
-        """The scores of prompts by their ids, asked one after the other."""
         return {scored.ids[0]: scored for prompt in prompts for scored in self._scores([prompt])}
 
     def _heard(self, prompts: Sequence[Prompt]) -> dict[str, NextTokens]:
@@ -367,7 +365,6 @@ class ServerEngine:
 
     @property
     def _chat_options(self) -> Body:
-        """What every request to the chat endpoint says besides its messages."""
         return NO_REASONING if self.able.reasoning_off else {}
 
     def _asked(self, prompt: Prompt) -> Body:
@@ -468,7 +465,6 @@ class ServerEngine:
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self.client.close()
 
     # ---------------------------------------------------------------- letters
@@ -540,7 +536,6 @@ class ServerEngine:
         return replace(self._list_request(prompt, i, listed, *again), read=read)
 
     def _list_request(self, prompt: Prompt, i: int, listed: int, *again: int) -> TokenRequest[NextTokens | EchoedText]:
-        """A request for a list as it is."""
         read = partial(next_tokens, chat=prompt.chat, asked=listed)
         body = self._list_body(prompt, listed, self.lists.temperature)
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
@@ -556,7 +551,6 @@ class ServerEngine:
         return TokenRequest("/completions", echo_body(self.model, text + said), read, place)
 
     def _usual(self, chat: bool) -> int:
-        """The number of next tokens to request at first."""
         able = self.able.chat_listed if chat else self.able.listed
         return min(USUAL, able) if able > 0 else USUAL
 

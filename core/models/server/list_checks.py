@@ -256,7 +256,6 @@ def checked(asker: Asker, first: NextTokens, *, asked: int, temperature: int | N
 
 
 def _alone(asker: Asker, lists: dict[str, NextTokens], most: int, known_temperature: int | None = None) -> Findings:
-    """Lists that no echo can be compared with."""
     temperature, fault = 0, None
     if asker.broad in lists:
         warm = asker.listed(asker.broad, _few(most), temperature=1) if known_temperature != 0 else None
@@ -450,7 +449,6 @@ def _contradicts_itself(echo: EchoedToken) -> bool:
 
 
 def _differing(one: NextTokens, other: NextTokens) -> list[tuple[str, float, float]]:
-    """The tokens that are in both lists with log-probabilities that differ."""
     first, second = (dict(reversed(listed.tokens)) for listed in (one, other))  # the most probable of each spelling
     return [(token, a, second[token]) for token, a in first.items() if token in second and not alike(a, second[token])]
 

@@ -238,7 +238,6 @@ def _spelled(token: Any) -> str:
 
 
 def _check_log_probability(value: float) -> None:
-    """Raise :class:`WrongReplyError` for a probability above 1."""
     if value > SLACK:
         raise WrongReplyError(f"the server gives a token the log-probability {value:.4g}, which is above 0")
 

@@ -111,7 +111,6 @@ def is_unpaid(status: int, content: bytes) -> bool:
 
 
 def _code(error: Any) -> str:
-    """The code and the type of an error in one text."""
     if not isinstance(error, Mapping):
         return ""
     code = error.get("code") or error.get("status") or error.get("type")
