@@ -125,10 +125,10 @@ def check_stored_size(values: Mapping[str, Any], stored: int, *, where: str) -> 
     The rest would be made up and fill the memory before the loaded tensors are compared. Quantised weights are packed,
     and layers may differ, so only a large difference counts.
     """
-    asked = of_config(values)
-    if asked > ASKED_FOR_EACH * stored + FREE:
+    expected = of_config(values)
+    if expected > ASKED_FOR_EACH * stored + FREE:
         raise InputError(
-            f"{where} asks for {asked:,.3g} parameters, and the weights beside it have {stored:,.3g}; {TAKE}"
+            f"{where} asks for {expected:,.3g} parameters, and the weights beside it have {stored:,.3g}; {TAKE}"
         )
 
 
@@ -294,7 +294,7 @@ def _repeat_problem(tree: Any, *, times: int, endless: bool) -> str:
 
     It is refused if, as in ``(a+)+``, nothing in it stands between one endless repeat and the next.
     """
-    endless = endless and not any(_width(tree, one) and not _is_endless(one) for one in tree)
+    endless = endless and not any(_width(tree, element) and not _is_endless(element) for element in tree)
     for code, value in tree:
         inner, repeats, is_endless = value, times, endless
         if code in (parser.MAX_REPEAT, parser.MIN_REPEAT):
@@ -311,13 +311,13 @@ def _repeat_problem(tree: Any, *, times: int, endless: bool) -> str:
     return ""
 
 
-def _width(tree: Any, one: Any) -> int:
+def _width(tree: Any, element: Any) -> int:
     """The fewest characters that one element of a parsed pattern takes."""
-    return int(parser.SubPattern(tree.state, [one]).getwidth()[0])
+    return int(parser.SubPattern(tree.state, [element]).getwidth()[0])
 
 
-def _is_endless(one: Any) -> bool:
-    code, value = one
+def _is_endless(element: Any) -> bool:
+    code, value = element
     if code in (parser.MAX_REPEAT, parser.MIN_REPEAT) and value[1] == parser.MAXREPEAT:
         return True
     return any(_is_endless(inner) for part in _parts(value) for inner in part)

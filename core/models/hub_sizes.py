@@ -24,14 +24,14 @@ def parameters(model: str, *, ask: bool = True) -> int:
     """The number of parameters of a model on the hub; 0 if the hub does not say or can't be reached. If ``ask`` is
     false, only downloaded files are read.
     """
-    found = _from_cache(model)
-    return found or (_asked(model) if ask and extras.has("models") else 0)
+    count = _from_cache(model)
+    return count or (_asked(model) if ask and extras.has("models") else 0)
 
 
 def of_index(index: Mapping[str, Any], config: Mapping[str, Any]) -> int:
     """The number of parameters according to an index of shards or a configuration; 0 if neither says it."""
-    said = index.get("metadata")
-    metadata = said if isinstance(said, Mapping) else {}
+    stated = index.get("metadata")
+    metadata = stated if isinstance(stated, Mapping) else {}
     count, size = metadata.get("total_parameters"), metadata.get("total_size")
     if isinstance(count, (int, float)) and count > 0:
         return int(count)

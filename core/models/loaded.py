@@ -74,24 +74,24 @@ def check_tensors(
         for name in left_over
         if (not quantised or name.endswith(WEIGHTS)) and not _is_harmless(name, stored or {}, config)
     )
-    shapes = sorted((name, tuple(one), tuple(other)) for name, one, other in reshaped)
+    shapes = sorted((name, tuple(stored_shape), tuple(needed)) for name, stored_shape, needed in reshaped)
     lacking = [name for name in lacking if name not in {name for name, _, _ in shapes}]
-    found = []
+    faults = []
     if lacking:
-        found.append(f"{len(lacking)} of {expected} tensors {_are(lacking)} missing ({some(lacking)})")
+        faults.append(f"{len(lacking)} of {expected} tensors {_are(lacking)} missing ({some(lacking)})")
     if left:
-        found.append(f"{_tensors(left)} {_are(left)} left over ({some(left)})")
+        faults.append(f"{_tensors(left)} {_are(left)} left over ({some(left)})")
     if shapes:
-        name, one, other = shapes[0]
+        name, stored_shape, needed = shapes[0]
         rest = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
-        found.append(
+        faults.append(
             f"{_tensors(shapes)} {'has' if len(shapes) == 1 else 'have'} another shape ({name} is "
-            f"{_shape(one)} and must be {_shape(other)}{rest})"
+            f"{_shape(stored_shape)} and must be {_shape(needed)}{rest})"
         )
-    if not found:
+    if not faults:
         return
     raise InputError(
-        f"the weights of {where} are not those of {into}, which its configuration describes: {', '.join(found)}, so "
+        f"the weights of {where} are not those of {into}, which its configuration describes: {', '.join(faults)}, so "
         f"its figures would mean nothing; {way_out}"
     )
 
@@ -105,14 +105,16 @@ def _is_harmless(name: str, stored: Mapping[str, Stored], config: Any) -> bool:
         if not re.search(pattern.replace("{after}", f"({after})"), name):
             continue
         return pattern != MASK or any(
-            len(one.shape) == 4 or math.prod(one.shape) == 1 for own, one in stored.items() if name.endswith(own)
+            len(tensor.shape) == 4 or math.prod(tensor.shape) == 1
+            for own, tensor in stored.items()
+            if name.endswith(own)
         )
     return False
 
 
 def check_types(model: Any, stored: Mapping[str, Stored], *, where: str) -> None:
     """Raise :class:`InputError` if a weight is stored in a type that only quantised weights have."""
-    odd = {name: one.dtype for name, one in stored.items() if one.dtype in NOT_NUMBERS}
+    odd = {name: tensor.dtype for name, tensor in stored.items() if tensor.dtype in NOT_NUMBERS}
     if not odd:
         return
     names = [name for name, _ in model.named_parameters()]
@@ -188,12 +190,12 @@ def check_left_to_right(model: Any, *, where: str) -> None:
         )
 
 
-def _tensors(of: Collection[Any]) -> str:
-    return "1 tensor" if len(of) == 1 else f"{len(of)} tensors"
+def _tensors(names: Collection[Any]) -> str:
+    return "1 tensor" if len(names) == 1 else f"{len(names)} tensors"
 
 
-def _are(of: Collection[Any]) -> str:
-    return "is" if len(of) == 1 else "are"
+def _are(names: Collection[Any]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _shape(sizes: Iterable[int]) -> str:

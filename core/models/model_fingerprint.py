@@ -203,17 +203,17 @@ class ModelFiles:
     def folders(self) -> list[Path]:
         """The folder of the model, and that of an adapter's base model; without those on the hub."""
         sources = [self.source, base_of(self.source)] if self.source.is_adapter else [self.source]
-        return [Path(one.location) for one in sources if not one.is_hub and one.location != FAKE_MODEL]
+        return [Path(source.location) for source in sources if not source.is_hub and source.location != FAKE_MODEL]
 
 
 def _of(source: ModelSource, report: Report | None, *, only_cached: bool) -> str | None:
     if source.location == FAKE_MODEL:
         return ""
     sources = [source, base_of(source)] if source.is_adapter else [source]
-    contents = _contents([Path(one.location) for one in sources if not one.is_hub], report, only_cached=only_cached)
+    contents = _contents([Path(part.location) for part in sources if not part.is_hub], report, only_cached=only_cached)
     if contents is None:
         return None
-    parts = [_revision(one, only_cached) if one.is_hub else contents[Path(one.location)] for one in sources]
+    parts = [_revision(part, only_cached) if part.is_hub else contents[Path(part.location)] for part in sources]
     return None if None in parts else JOINT.join(map(str, parts))
 
 
@@ -377,11 +377,13 @@ def _block(path: Path, start: int) -> bytes:
 def _cached(path: Path, stamp: Stamp) -> str | None:
     try:
         file = _cache_file(path)
-        kept = sealed.read_json(file)
-        valid = kept.get("name", file.stem) == file.stem and kept["stamp"] == list(stamp) and HASH.match(kept["hash"])
+        record = sealed.read_json(file)
+        valid = (
+            record.get("name", file.stem) == file.stem and record["stamp"] == list(stamp) and HASH.match(record["hash"])
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return str(kept["hash"]) if valid else None
+    return str(record["hash"]) if valid else None
 
 
 def _cache(path: Path, stamp: Stamp, value: str) -> None:

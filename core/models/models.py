@@ -113,14 +113,14 @@ def listed_models() -> list[str]:
     """The folders with a model or an adapter in the roots that the administrator of a served Hedge lists, sorted."""
     if access.mode() == "local":
         return []
-    found = {
+    folders = {
         str(path.parent)
         for root in settings().roots
         for depth in range(LISTED_DEPTH)
         for name in (CONFIGURATION, ADAPTER)
         for path in root.glob("*/" * depth + name)
     }
-    return sorted(found)[:MOST_LISTED]
+    return sorted(folders)[:MOST_LISTED]
 
 
 MOST_BASES = 3

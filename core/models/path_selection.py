@@ -132,8 +132,8 @@ def climb_down(
 def sums_within(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None, budget: Budget | None) -> Sums:
     """The sums of all rows, in as few batches as memory allows. Rows of different lengths in one batch show the effect
     of padding."""
-    given, used = shared_part(rung, rows, prefix)
-    widths, copies, before = [rung.cost(row) for row in given], rung.copies(rows), len(used or ())
+    behind, used = shared_part(rung, rows, prefix)
+    widths, copies, before = [rung.cost(row) for row in behind], rung.copies(rows), len(used or ())
     parts = (
         token_batches(
             widths, lambda n, width: budget.fits_bytes(n, width, prefix=before, copies=copies, masked=rung.masked)
@@ -150,8 +150,8 @@ def sums_within(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None, bud
 
 def _together(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None) -> Sums:
     """All rows in one batch. If memory does not suffice, every other row first and then the rest."""
-    given, used = shared_part(rung, rows, prefix)
-    result, ran_out = attempt(lambda batch: rung.compute([given[i] for i in batch], used), list(range(len(rows))))
+    behind, used = shared_part(rung, rows, prefix)
+    result, ran_out = attempt(lambda batch: rung.compute([behind[i] for i in batch], used), list(range(len(rows))))
     if not ran_out and result is not None:
         return result
     free(torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"))
@@ -176,8 +176,8 @@ def tolerance(rows: Sequence[TokenRow], dtype: str) -> float:
     return TOLERANCE[dtype] * (1 if dtype == "float32" else math.sqrt(longest))
 
 
-def _largest_difference(got: Sums, truth: Sums) -> float:
-    differences = [abs(a - b) for one, other in zip(got, truth, strict=True) for a, b in zip(one, other, strict=True)]
+def _largest_difference(sums: Sums, truth: Sums) -> float:
+    differences = [abs(a - b) for one, other in zip(sums, truth, strict=True) for a, b in zip(one, other, strict=True)]
     return math.inf if any(math.isnan(value) for value in differences) else max(differences)
 
 

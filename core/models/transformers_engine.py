@@ -114,10 +114,10 @@ class TransformersEngine:
         model, tokenizer = load_model(source, dtype=dtype, device=device, report=report)
         try:
             with quiet():
-                made = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
-                made.identity = kept_checks.identity(source)
-                made.other_base = other_base_of(source)
-                return made
+                engine = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
+                engine.identity = kept_checks.identity(source)
+                engine.other_base = other_base_of(source)
+                return engine
         except Exception as error:  # a model's own code: this type may use other names for its parts
             if isinstance(error, HedgeError) or is_out_of_memory(error):
                 raise
@@ -192,9 +192,9 @@ class TransformersEngine:
         rungs = [rung for rung in self.rungs if rung.takes(rows, self.prefix)]
         sides = [self._side(row) for row in rows]
         self._sides = frozenset(sides)
-        longest, kept = rows[-1].tree_length, self._kept_under(rungs, prompts)
-        if kept and (found := kept_checks.find(kept, longest=longest)) and self._take(found, rungs):
-            return found
+        longest, key = rows[-1].tree_length, self._kept_under(rungs, prompts)
+        if key and (verdict := kept_checks.find(key, longest=longest)) and self._take(verdict, rungs):
+            return verdict
         spread = {round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)}
         spread |= ends_of_sides(sides, [row.whole_length for row in rows])
         picked = [rows[i] for i in sorted(spread)]
@@ -206,8 +206,8 @@ class TransformersEngine:
             self.climb.rung.name,
             (*self._without, *self.climb.refused),
         )
-        if kept:
-            kept_checks.keep(kept, check, longest=longest)
+        if key:
+            kept_checks.keep(key, check, longest=longest)
         return check
 
     def _side(self, row: TokenRow) -> Side:
@@ -253,13 +253,13 @@ class TransformersEngine:
     def score_packed(self, packed: PackedRows) -> Iterator[OptionLogits]:
         rows = packed.rows
         rung = self._rung(rows)
-        given, prefix = shared_part(rung, rows, self.prefix)
+        behind, prefix = shared_part(rung, rows, self.prefix)
         plan = self._plan(rung, rows, prefix)
 
         def compute(batch: list[int]) -> Sums:
-            return rung.compute([given[i] for i in batch], prefix)
+            return rung.compute([behind[i] for i in batch], prefix)
 
-        for batch, sums in work_through([rung.cost(row) for row in given], compute, plan=plan, budget=self.budget):
+        for batch, sums in work_through([rung.cost(row) for row in behind], compute, plan=plan, budget=self.budget):
             tops = self.encoder.words(sums.tops) if isinstance(sums, LetterSums) else None
             part = PackedRows(tuple(packed.ids[i] for i in batch), tuple(rows[i] for i in batch), packed.texts)
             yield _logits(part, sums, tops)
@@ -279,9 +279,9 @@ class TransformersEngine:
     def batches(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
         rows = [self._row(prompt) for prompt in prompts]
         rung = self._rung(rows)
-        given, prefix = shared_part(rung, rows, self.prefix)
-        found = self._plan(rung, rows, prefix)([rung.cost(row) for row in given])
-        return [[prompts[i] for i in batch] for batch in found]
+        behind, prefix = shared_part(rung, rows, self.prefix)
+        parts = self._plan(rung, rows, prefix)([rung.cost(row) for row in behind])
+        return [[prompts[i] for i in batch] for batch in parts]
 
     def setup(self) -> EngineSetup:
         """How another engine of the same model scores the prepared and checked prompts as this one does."""

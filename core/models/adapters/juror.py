@@ -96,7 +96,7 @@ def fine_tune(
     often as they are there. Raises :class:`InputError` if there are none of a kind, and :class:`RunCancelled` where
     ``cancelled`` says so, after a checkpoint.
     """
-    right = sum(one.right for one in examples)
+    right = sum(example.right for example in examples)
     if not 0 < right < len(examples):
         raise InputError(
             f"a juror learns from right and wrong answers, but {right} of {len(examples)} are right; take more "
@@ -166,8 +166,10 @@ class _Training:
 
     def take(self, examples: Sequence[Example]) -> None:
         """One step of the optimizer."""
-        rows = self.encoder.rows([asked(str(i), one.question, one.answer) for i, one in enumerate(examples)])
-        verdicts = [0 if one.right else 1 for one in examples]
+        rows = self.encoder.rows(
+            [asked(str(i), example.question, example.answer) for i, example in enumerate(examples)]
+        )
+        verdicts = [0 if example.right else 1 for example in examples]
         loss = self._gradients(rows, verdicts)
         warm = min((self.step + 1) / WARM_UP, 1 - (1 - LEAST_RATE) * self.step / self.tuning.steps)
         for group in self.optimizer.param_groups:

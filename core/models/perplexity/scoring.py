@@ -68,8 +68,8 @@ class Scorer:
     def description(self) -> dict[str, Any]:
         """The model and how it computes, for ``run.json``."""
         about = self.engine.description
-        kept = ("model", "architecture", "revision", "parameters", "dtype", "device", "context", "budget")
-        return {name: about[name] for name in (*kept, "torch", "transformers")} | {
+        names = ("model", "architecture", "revision", "parameters", "dtype", "device", "context", "budget")
+        return {name: about[name] for name in (*names, "torch", "transformers")} | {
             "vocabulary": _vocabulary(self.engine.model),
             "rung": self.rung,
             "notes": list(self.notes),
@@ -77,9 +77,9 @@ class Scorer:
 
     def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[Words]]:
         """The windows of every part as tokens, all in one layout. ``notes`` are about that layout and the model."""
-        made, notes = encode(parts, self.tokenizer, mode=mode, context=self.engine.encoder.context)
+        words, notes = encode(parts, self.tokenizer, mode=mode, context=self.engine.encoder.context)
         self.notes = (*([self.engine.other_base] if self.engine.other_base else []), *notes)
-        return made
+        return words
 
     def begin(self, words: Sequence[Words]) -> SelfCheck:
         """Prepare for ``words``, the windows of one system prompt. Returns how they will be computed."""

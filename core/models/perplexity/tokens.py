@@ -76,7 +76,7 @@ def _in_first_layout(make: Callable[[Layout], Texts], mode: str, tokenizer: Any)
 def _part(part: Part, layout: Layout, tokenizer: Any, *, mode: str, context: int) -> list[Words]:
     prompt = part.prompt.text
     laid = [_lay(layout, prompt, window, 0) for window in part.windows]
-    made = []
+    encoded = []
     for window, words in zip(part.windows, _words(laid, tokenizer), strict=True):
         dropped = 0
         while context and len(words.tokens) - 1 > context:
@@ -88,8 +88,8 @@ def _part(part: Part, layout: Layout, tokenizer: Any, *, mode: str, context: int
             words = Words(words.tokens[:-1], words.first, words.pieces[:-1])
         if words.first >= len(words.tokens):
             raise InputError(f"message {window.number + 1} has no token that can be scored; leave it out")
-        made.append(Words(words.tokens, words.first, words.pieces, dropped))
-    return made
+        encoded.append(Words(words.tokens, words.first, words.pieces, dropped))
+    return encoded
 
 
 def _too_long(part: Part, window: Window, tokens: int, context: int) -> str:
@@ -112,15 +112,15 @@ def _lay(layout: Layout, prompt: str, window: Window, dropped: int) -> Laid:
 
 
 def _words(laid: Sequence[Laid], tokenizer: Any) -> list[Words]:
-    made: list[Words] = []
+    words: list[Words] = []
     for start in range(0, len(laid), TOGETHER):
-        some = laid[start : start + TOGETHER]
+        batch = laid[start : start + TOGETHER]
         if not getattr(tokenizer, "is_fast", False):
-            made += [_without_offsets(one, tokenizer) for one in some]
+            words += [_without_offsets(text, tokenizer) for text in batch]
             continue
-        encoded = token_spans(tokenizer, [one.text for one in some], special=not some[0].chat)
-        made += [_cut(one, ids, spans) for one, (ids, spans) in zip(some, encoded, strict=True)]
-    return made
+        encoded = token_spans(tokenizer, [text.text for text in batch], special=not batch[0].chat)
+        words += [_cut(text, ids, spans) for text, (ids, spans) in zip(batch, encoded, strict=True)]
+    return words
 
 
 def _cut(laid: Laid, ids: Tokens, spans: Spans) -> Words:

@@ -132,7 +132,7 @@ class Abilities:
 
 def models(client: ServerClient) -> list[str]:
     """The names of the models on the server. Raises :class:`~core.errors.ServerError` if it can't be asked."""
-    return sorted({one["id"] for one in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
+    return sorted({entry["id"] for entry in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
 
 
 def abilities(client: ServerClient, model: str, *, all_needed: bool = True, lists_needed: bool = True) -> Abilities:
@@ -239,12 +239,12 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
     )
 
 
-def _letters(given: NextTokens) -> LetterMass | None:
+def _letters(reply: NextTokens) -> LetterMass | None:
     """The letter mass after :data:`PROBE`, with each letter that is not listed at its upper bound."""
-    listed = [(SPACES.sub(" ", token).strip(), log_p) for token, log_p in given.tokens]
+    listed = [(SPACES.sub(" ", token).strip(), log_p) for token, log_p in reply.tokens]
     missing = len(PROBE_LETTERS - {text for text, _ in listed})
-    mass = sum(math.exp(log_p) for text, log_p in listed if text in PROBE_LETTERS) + missing * math.exp(given.floor)
-    return LetterMass.of_one(min(1.0, mass), is_bound=missing > 0, first=given.tokens[0][0])
+    mass = sum(math.exp(log_p) for text, log_p in listed if text in PROBE_LETTERS) + missing * math.exp(reply.floor)
+    return LetterMass.of_one(min(1.0, mass), is_bound=missing > 0, first=reply.tokens[0][0])
 
 
 def quoted(refused: Iterable[tuple[str, str]], *what: str) -> str:
@@ -280,7 +280,7 @@ def token_ids(client: ServerClient, url: str, model: str, text: str, tokens: Seq
 
 def _entry(client: ServerClient, url: str, model: str) -> tuple[str, Mapping[str, Any]]:
     url, listed = _listed(client, url)
-    known = {one["id"]: one for one in listed}
+    known = {entry["id"]: entry for entry in listed}
     if model not in known:
         names = ", ".join(sorted(known)[:8]) or "none"
         raise InputError(f"the server {url} has no model {model!r}; it has {names}")
@@ -320,8 +320,8 @@ def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]
     """
     url, reply = _reply_about_models(client, url)
     listed = map(mapping, _models_in(reply))
-    named = [{**one, "id": next(filter(None, map(one.get, ("id", "name", "model"))), "")} for one in listed]
-    return url, [one for one in named if clean(one["id"]) == one["id"] != ""]
+    named = [{**entry, "id": next(filter(None, map(entry.get, ("id", "name", "model"))), "")} for entry in listed]
+    return url, [entry for entry in named if clean(entry["id"]) == entry["id"] != ""]
 
 
 class _Endpoint:
@@ -359,9 +359,9 @@ class _Endpoint:
     def findings(self, *, temperature: int | None = None) -> Findings | None:
         """How far the endpoint's lists can be believed (:func:`~core.models.server.list_checks.checked`); None if
         it lists nothing."""
-        asked = self._most()
-        self._switch_reasoning_off(asked)
-        return list_checks.checked(self, self.first, asked=asked, temperature=temperature) if self.first else None
+        most = self._most()
+        self._switch_reasoning_off(most)
+        return list_checks.checked(self, self.first, requested=most, temperature=temperature) if self.first else None
 
     def _most(self) -> int:
         body = self.body(self.text, 1, 0)
@@ -373,13 +373,13 @@ class _Endpoint:
         words: list[str] = []
         numbers, tried = deque(MOST_LISTED), set[int]()
         while numbers:
-            asked = numbers.popleft()
-            if asked in tried:
+            number = numbers.popleft()
+            if number in tried:
                 continue
-            tried.add(asked)
+            tried.add(number)
             try:
-                given = _able(
-                    lambda asked=asked: self._listed(self.text, asked),  # type: ignore[misc]
+                reply = _able(
+                    lambda number=number: self._listed(self.text, number),  # type: ignore[misc]
                     simpler=simpler,
                     on_refusal=words.append,
                 )
@@ -393,14 +393,14 @@ class _Endpoint:
                     raise
                 self.failing[self.what] = error
                 return 0
-            if given is None:
+            if reply is None:
                 most = most_listed(words[-1]) if words else 0
-                if 0 < most < (asked if asked > 0 else MOST_FOLLOWED):
+                if 0 < most < (number if number > 0 else MOST_FOLLOWED):
                     numbers.appendleft(most)
                 continue
-            if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise it understood -1 in another way
-                self.first = given
-                return asked
+            if number > 0 or len(reply.tokens) > max(MOST_LISTED):  # otherwise it understood -1 in another way
+                self.first = reply
+                return number
         if words:
             self.refused[self.what] = words[-1]
         return 0
@@ -422,14 +422,14 @@ class _Endpoint:
         return _able(lambda: self._listed(text, most, temperature), simpler=lambda: self._listed(self.text, 1))
 
     def _listed(self, text: str, most: int, temperature: int = 0) -> NextTokens:
-        read = partial(next_tokens, chat=self.path.startswith("/chat"), asked=most)
+        read = partial(next_tokens, chat=self.path.startswith("/chat"), requested=most)
         return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
 
     def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
         def read(reply: dict[str, Any]) -> tuple[str, NextTokens | None]:
-            first = next_tokens(reply, chat=False, asked=most).chosen
+            first = next_tokens(reply, chat=False, requested=most).chosen
             try:
-                second = next_tokens(reply, chat=False, asked=most, place=1)
+                second = next_tokens(reply, chat=False, requested=most, place=1)
             except MissingAnswerError:  # it ended after the first token
                 second = None
             if first is None:
@@ -494,7 +494,7 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
         return False
 
     def post(body: Body) -> NextTokens:
-        return client.post("/completions", body, partial(next_tokens, chat=False, asked=1), of=url)
+        return client.post("/completions", body, partial(next_tokens, chat=False, requested=1), of=url)
 
     listed = _able(
         lambda: post(id_body(model, PROBE, list(ids.values()))),

@@ -200,7 +200,7 @@ class ServerEngine:
         body = self._list_body(probe, most, lists.temperature)
         token, before = self.able.probe
 
-        read = partial(next_tokens, chat=chat, asked=most)
+        read = partial(next_tokens, chat=chat, requested=most)
         for url in self.client.urls:
             try:
                 listed = self.client.post(_path(chat), body, read, of=url)
@@ -514,7 +514,7 @@ class ServerEngine:
         if prompt.chat or not all(token in self.ids for token in tokens) or (self.lists.fault and self.able.echo):
             return self._letter_request(prompt, i, self._usual(prompt.chat))
         ids = [self.ids[token] for token in tokens]
-        read = partial(next_tokens, chat=False, asked=1)
+        read = partial(next_tokens, chat=False, requested=1)
         return TokenRequest("/completions", id_body(self.model, prompt.text, ids), read, (i, BY_ID))
 
     def _letter_request(
@@ -525,8 +525,8 @@ class ServerEngine:
         tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
 
         def read(reply: dict[str, Any]) -> NextTokens:
-            found = next_tokens(reply, chat=prompt.chat, asked=listed)
-            fault = self.lists.fault or fault_of(found, asked=listed) or shared_letter(found, tokens)
+            found = next_tokens(reply, chat=prompt.chat, requested=listed)
+            fault = self.lists.fault or fault_of(found, requested=listed) or shared_letter(found, tokens)
             if fault is None:
                 return found
             if not by_echo:
@@ -536,7 +536,7 @@ class ServerEngine:
         return replace(self._list_request(prompt, i, listed, *again), read=read)
 
     def _list_request(self, prompt: Prompt, i: int, listed: int, *again: int) -> TokenRequest[NextTokens | EchoedText]:
-        read = partial(next_tokens, chat=prompt.chat, asked=listed)
+        read = partial(next_tokens, chat=prompt.chat, requested=listed)
         body = self._list_body(prompt, listed, self.lists.temperature)
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
 
@@ -586,10 +586,10 @@ class ServerEngine:
             return
         values = sorted((log_p, token) for token in self._tokens(prompt) if (log_p := listed.log_p(token)) is not None)
         ends = dict.fromkeys(values[:1] + values[-1:])
-        asked = deque(self._echo_request(prompt.text, token, (i,)) for i, (_, token) in enumerate(ends))
-        for request, found in self.client.stream(asked, leave_out=lambda place, missing: None):
+        requests = deque(self._echo_request(prompt.text, token, (i,)) for i, (_, token) in enumerate(ends))
+        for request, echo in self.client.stream(requests, leave_out=lambda place, missing: None):
             log_p, token = list(ends)[request.place[0]]
-            echoed_p = _echoed_letter(found, 0.0) if isinstance(found, EchoedText) else math.nan
+            echoed_p = _echoed_letter(echo, 0.0) if isinstance(echo, EchoedText) else math.nan
             if not math.isnan(echoed_p) and not alike(log_p, echoed_p):
                 self.lists = replace(self.lists, fault=contradiction(token, log_p, echoed_p))
 
@@ -625,17 +625,17 @@ class ServerEngine:
     def _texts(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         starts = list(itertools.accumulate((prompt.k for prompt in prompts), initial=0))
         owner = [i for i, prompt in enumerate(prompts) for _ in range(prompt.k)]
-        found: dict[int, dict[int, EchoedText]] = {}
+        echoes: dict[int, dict[int, EchoedText]] = {}
 
         def leave_out(place: int, missing: NoAnswer) -> None:
             self.left_out.add(prompts[owner[place]].question_id, missing)
 
-        asked = [(prompt.text, said) for prompt in prompts for said in prompt.continuations]
-        for place, text in self._echoes(asked, leave_out=leave_out):
+        pairs = [(prompt.text, answer) for prompt in prompts for answer in prompt.continuations]
+        for place, text in self._echoes(pairs, leave_out=leave_out):
             i = owner[place]
-            found.setdefault(i, {})[place - starts[i]] = text
-            if len(found[i]) == prompts[i].k:
-                texts = found.pop(i)
+            echoes.setdefault(i, {})[place - starts[i]] = text
+            if len(echoes[i]) == prompts[i].k:
+                texts = echoes.pop(i)
                 yield _text_logits(prompts[i], [texts[j] for j in range(prompts[i].k)])
 
     def _echoes(
@@ -651,10 +651,10 @@ class ServerEngine:
         )
 
     def _refuse_equal(self, scored: Sequence[OptionLogits]) -> None:
-        rows = [one.logits[0] for one in scored if one.logits.shape[1] > 1]
-        each = [one.logits[0] / one.option_tokens[0] for one in scored if one.option_tokens is not None]
-        for made in (rows, each):
-            if len(rows) > 1 and len(made) == len(rows) and all(np.ptp(row) == 0 for row in made):
+        rows = [scores.logits[0] for scores in scored if scores.logits.shape[1] > 1]
+        each = [scores.logits[0] / scores.option_tokens[0] for scores in scored if scores.option_tokens is not None]
+        for values in (rows, each):
+            if len(rows) > 1 and len(values) == len(rows) and all(np.ptp(row) == 0 for row in values):
                 raise SelfCheckError(self._equal("every option", len(rows)))
 
     def _equal(self, what: str, questions: int) -> str:
@@ -667,8 +667,8 @@ class ServerEngine:
 def _echoed_letter(text: EchoedText, floor: float) -> float:
     """The log-probability of the letter behind a text; NaN if it is not one token of its own, so that only the bound
     is known."""
-    said = text.log_p[text.context :]
-    return said[0] if len(said) == 1 and not text.joined and said[0] <= floor + TOLERANCE else math.nan
+    values = text.log_p[text.context :]
+    return values[0] if len(values) == 1 and not text.joined and values[0] <= floor + TOLERANCE else math.nan
 
 
 def _text_logits(prompt: Prompt, texts: Sequence[EchoedText]) -> OptionLogits:

@@ -57,10 +57,10 @@ class NextTokens:
 
     def log_p(self, text: str) -> float | None:
         """The log of the summed probability of the tokens with this spelling; None if none is listed or believed."""
-        found = [log_p for token, log_p in self.tokens if token == text] if self.believed else []
-        if not found:
+        values = [log_p for token, log_p in self.tokens if token == text] if self.believed else []
+        if not values:
             return None
-        return found[0] if len(found) == 1 else math.log(sum(math.exp(log_p) for log_p in found))
+        return values[0] if len(values) == 1 else math.log(sum(math.exp(log_p) for log_p in values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class EchoedText:
     pieces: tuple[str, ...]
 
 
-def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int, place: int = 0) -> NextTokens:
-    """The most probable next tokens in a reply to a request for ``asked`` of them (-1: all), at the ``place`` of one of
-    the tokens that the server wrote.
+def next_tokens(reply: Mapping[str, Any], *, chat: bool, requested: int, place: int = 0) -> NextTokens:
+    """The most probable next tokens in a reply to a request for so many (-1: all), at the ``place`` of one of the
+    tokens that the server wrote.
 
     A token that is not listed has at most the probability of the last listed one, and at most what the listed ones
     leave of 1. A server may also list the token that it chose, which says nothing about the others.
@@ -107,7 +107,7 @@ def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int, place: int 
     noise = sum(math.exp(log_p) * math.expm1(each) for log_p, each in zip(values, off, strict=True) if each)
     if values[0] > SLACK + off[0] or total > 1 + SLACK + noise:
         raise WrongReplyError(f"the server's probabilities of next tokens sum to {total:.4g}, more than 1")
-    last = (min(asked, len(values)) if asked > 0 else len(values)) - 1
+    last = (min(requested, len(values)) if requested > 0 else len(values)) - 1
     return NextTokens(
         tuple(listed),
         min(values[last] + off[last], math.log(max(1 - total, 0) + noise + ROUNDING)),
@@ -205,7 +205,7 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
     added = pieces(whole, ends_of(whole, spans))
     for token, piece, span, value, top in zip(tokens, added, spans, values, listed, strict=False):
         log_p = None if math.isnan(number(value)) else number(value)
-        known = [(_spelled(one), log) for one, each in mapping(top).items() if (log := number(each)) > ABSENT]
+        known = [(_spelled(name), log) for name, each in mapping(top).items() if (log := number(each)) > ABSENT]
         for each in (*(log for _, log in known), log_p or 0.0):
             _check_log_probability(each)
         best = sorted(known, key=lambda pair: -pair[1])[:most]
@@ -215,7 +215,7 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
                 "loss": None if log_p is None else -log_p,
                 "probability": None if log_p is None else math.exp(log_p),
                 "entropy": None,
-                "alternatives": [[with_parts_marked(one), math.exp(each)] for one, each in best if log_p is not None],
+                "alternatives": [[with_parts_marked(name), math.exp(each)] for name, each in best if log_p is not None],
             }
         )
     return rows
@@ -226,10 +226,10 @@ def written(reply: Mapping[str, Any], *, chat: bool) -> str:
     choice = _choice(reply)
     if _is_filtered(choice):
         raise MissingAnswerError("the server's filter took the answer", filtered=True)
-    said = mapping(choice.get("message")).get("content") if chat else choice.get("text")
-    if said is not None and not isinstance(said, str):
+    text = mapping(choice.get("message")).get("content") if chat else choice.get("text")
+    if text is not None and not isinstance(text, str):
         raise WrongReplyError("the server's answer holds no text")
-    return (said or "")[:LONGEST_WRITTEN]
+    return (text or "")[:LONGEST_WRITTEN]
 
 
 def _spelled(token: Any) -> str:
@@ -263,13 +263,13 @@ def _placed(
 
 
 def _logprobs(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = _choice(reply).get("logprobs")
-    if not isinstance(found, Mapping):
+    logprobs = _choice(reply).get("logprobs")
+    if not isinstance(logprobs, Mapping):
         raise MissingAnswerError(
             "the server gives no log-probabilities; start it so that it does, or use another server",
             filtered=_is_filtered(_choice(reply)),
         )
-    return found
+    return logprobs
 
 
 def _choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -287,7 +287,7 @@ def _is_filtered(choice: Mapping[str, Any]) -> bool:
 
 
 def _at(place: int, values: Any, what: str) -> Any:
-    found = entries_of(values)
-    if len(found) <= place:
+    entries = entries_of(values)
+    if len(entries) <= place:
         raise MissingAnswerError(f"the server's answer lacks {what} with its log-probabilities")
-    return found[place]
+    return entries[place]

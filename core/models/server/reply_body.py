@@ -123,18 +123,23 @@ def _sentence(value: Any, depth: int = 0) -> str:
     if depth >= DEEPEST:
         return ""
     if isinstance(value, list):
-        return ", ".join(filter(None, (_sentence(one, depth + 1) for one in value[:3])))
+        return ", ".join(filter(None, (_sentence(item, depth + 1) for item in value[:3])))
     if not isinstance(value, Mapping):
         return ""
-    said = next(filter(None, (_sentence(value.get(key), depth + 1) for key in SENTENCES)), "")
+    sentence = next(filter(None, (_sentence(value.get(key), depth + 1) for key in SENTENCES)), "")
     place = value.get("loc")
-    if said and isinstance(place, list):  # of a field, as pydantic says it
-        return f"{'.'.join(map(str, place[:6]))}: {said}"
+    if sentence and isinstance(place, list):  # of a field, as pydantic says it
+        return f"{'.'.join(map(str, place[:6]))}: {sentence}"
     behind = value.get("metadata")  # a router repeats there what the server behind it said
     raw = behind.get("raw") if isinstance(behind, Mapping) else None
-    if said and isinstance(raw, str) and (more := error_text(raw.encode("utf-8", "replace"))) and more not in said:
-        return f"{said}: {more}"
-    return said
+    if (
+        sentence
+        and isinstance(raw, str)
+        and (more := error_text(raw.encode("utf-8", "replace")))
+        and more not in sentence
+    ):
+        return f"{sentence}: {more}"
+    return sentence
 
 
 async def read(reply: aiohttp.ClientResponse, *, limit: int) -> bytes:

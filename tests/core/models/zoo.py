@@ -531,6 +531,8 @@ BROKEN = {
     "fp8": (configured(llama, quantization_config={"quant_method": "fp8"}), r"quantised \(fp8\)"),
     "some quantisation": (configured(llama, quantization_config={"bits": 3}), "quantised"),
     "no config.json": (filed(llama, lambda f: (f / "config.json").unlink()), "has no config.json"),
+    "half a config.json": (filed(llama, lambda f: (f / "config.json").write_text("{")), "is not JSON"),
+    "no weights": (filed(llama, lambda f: (f / WEIGHTS).unlink()), "has no weights"),
     "no model_type": (configured(llama, model_type=None), "which type of model"),
     "an unknown type": (configured(llama, model_type="llama9"), r"does not know \(llama9\)"),
     "no such values": (configured(llama, num_attention_heads="four"), "can make no llama"),
@@ -574,6 +576,7 @@ BROKEN = {
         adapted(kind="PromptTuning", target_modules=None, task_type="CAUSAL_LM", num_virtual_tokens=3),
         r"can't score \(PROMPT_TUNING\): it puts learned vectors in front of each text",
     ),
+    "adapter of nothing": (adapted(config={"base_model_name_or_path": ""}), "does not name its base model"),
     "adapter of none": (
         adapted(config={"base_model_name_or_path": "/no/such/model"}),
         "belongs to the model '/no/such/model'",
