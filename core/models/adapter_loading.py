@@ -110,7 +110,6 @@ def _fit_vocabulary(model: Any, folder: Path) -> None:
 
 
 def _stored(fitted: Any, folder: Path) -> dict[str, torch.Tensor]:
-    """The tensors of the folder by their names in the model."""
     from peft import load_peft_weights, set_peft_model_state_dict
 
     stored: dict[str, torch.Tensor] = {}

@@ -39,7 +39,7 @@ class Budget:
         self.shape = shape
         self.rows = rows
         self.tokens = TOKENS.get(device.type, TOKENS["cpu"])
-        self.bytes = min(int(free_bytes(one) * SHARE.get(one.type, SHARE["cpu"])) for one in {device, *also})
+        self.bytes = min(int(free_bytes(own) * SHARE.get(own.type, SHARE["cpu"])) for own in {device, *also})
         self.halvings = 0
 
     def fits(self, rows: int, width: int, *, prefix: int, copies: int, masked: bool = False) -> bool:

@@ -75,23 +75,23 @@ class ConfinedTemplate:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the conversations that the template wrote, for readers of the figures."""
-        made = []
+        sentences = []
         if self.dated:
-            made.append(
+            sentences.append(
                 f"The model's chat template writes today's date into each prompt, here {self.now:%Y-%m-%d}; with "
                 "another date the figures may differ."
             )
         if self.wrote and self.lacks_header:
-            made.append(
+            sentences.append(
                 "The model's chat template writes no header for the assistant's turn, so the answer follows the "
                 "user's turn."
             )
         if self.opened:
-            made.append(
+            sentences.append(
                 f"The chat template leaves the model's reasoning open ({self.opened}), so the options are read inside "
                 "the reasoning and not in the answer. Ask in the plain format."
             )
-        return tuple(made)
+        return tuple(sentences)
 
     @property
     def lacks_header(self) -> bool:
@@ -106,11 +106,11 @@ def _lacks_header(tokenizer: Any) -> bool:
     question, answer = ({"role": role, "content": MARKER.format(role)} for role in ("user", "assistant"))
     template = ConfinedTemplate(tokenizer)
     try:
-        asked = conversation(template, [question])
+        opening = conversation(template, [question])
         whole = conversation(template, [question, answer], asks=False)
     except (TemplateError, TypeError, ValueError, InputError):
         return False
-    return whole.startswith(asked) and bool(whole[len(asked) : whole.index(answer["content"])].strip())
+    return whole.startswith(opening) and bool(whole[len(opening) : whole.index(answer["content"])].strip())
 
 
 def named_without_default(tokenizer: Any) -> str:

@@ -59,7 +59,6 @@ _MASKED = "a masked model ({}), which fills gaps with the words on both sides in
 
 
 def _raw(source: ModelSource, where: str) -> dict[str, Any]:
-    """The stored contents of ``config.json``."""
     from transformers.utils.hub import cached_file
 
     try:
@@ -89,8 +88,8 @@ def _read(source: ModelSource, model_type: str, where: str) -> Any:
 def _class_of(model_type: str) -> str | None:
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-    found = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(model_type)
-    name = found[0] if isinstance(found, (list, tuple)) else found
+    named = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(model_type)
+    name = named[0] if isinstance(named, (list, tuple)) else named
     return None if name is None else str(name)
 
 

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core import extras
-from core.errors import InputError
 from core.models.encoding import CONTEXT_NAMES, SANE_LENGTH
 from core.models.folder_limits import check_tokenizer, panics_as_errors
 from core.models.hub_cache import cached_file
 from core.models.models import bundled_models
-from core.models.safetensors_files import read_json
+from core.models.safetensors_files import json_or_nothing
 from core.settings import ASSETS
 from core.storage.names import is_folder, named
 
@@ -35,10 +34,10 @@ def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
         check_tokenizer(path)
         with panics_as_errors():
             tokenizer = Tokenizer.from_file(str(path))
-            found = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+            encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     except Exception:  # the library raises a bare Exception for a file it can't read; loading the model says why
         return None
-    return sum(map(len, texts)) / max(1, sum(len(one.ids) for one in found))
+    return sum(map(len, texts)) / max(1, sum(len(encoding.ids) for encoding in encodings))
 
 
 def context(model: str) -> int:
@@ -50,10 +49,7 @@ def context(model: str) -> int:
 @functools.lru_cache(maxsize=256)
 def _stated(path: Path, stamp: int) -> int:
     """The limit of tokens that a model's settings state; 0 for none."""
-    try:
-        values = read_json(path)
-    except InputError:  # loading the model says what is wrong with it
-        return 0
+    values = json_or_nothing(path)
     values = values.get("text_config") or values
     limits = [values.get(name) for name in (*CONTEXT_NAMES, "model_max_length")]
     return next((limit for limit in limits if isinstance(limit, int) and 0 < limit < SANE_LENGTH), 0)

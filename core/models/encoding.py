@@ -54,13 +54,13 @@ class Encoder:
 
     def rows(self, prompts: Sequence[Prompt]) -> list[TokenRow]:
         """One row per prompt. Prompts that did not fit are added to the counts."""
-        made: dict[int, TokenRow] = {}
+        rows_by_place: dict[int, TokenRow] = {}
         for chat in (False, True):
             chosen = [i for i, prompt in enumerate(prompts) if prompt.chat == chat]
             for start in range(0, len(chosen), TOGETHER):
                 part = chosen[start : start + TOGETHER]
-                made |= zip(part, self._rows([prompts[i] for i in part], chat), strict=True)
-        return [made[i] for i in range(len(prompts))]
+                rows_by_place |= zip(part, self._rows([prompts[i] for i in part], chat), strict=True)
+        return [rows_by_place[i] for i in range(len(prompts))]
 
     def _rows(self, prompts: Sequence[Prompt], chat: bool) -> list[TokenRow]:
         texts = [self._shaped(prompt, prompt.text) for prompt in prompts]
@@ -70,7 +70,7 @@ class Encoder:
                 texts[i], contexts[i] = self._fitted(prompt)
         letters = [None if p.continuations else self._letters(p, text) for p, text in zip(prompts, texts, strict=True)]
         apart = [i for i, known in enumerate(letters) if known is None and prompts[i].text]
-        wholes = iter(self.ids([texts[i] + said for i in apart for said in self.said(prompts[i])], chat=chat))
+        wholes = iter(self.ids([texts[i] + answer for i in apart for answer in self.said(prompts[i])], chat=chat))
         rows = []
         for prompt, context, known in zip(prompts, contexts, letters, strict=True):
             if known is not None:
@@ -101,7 +101,7 @@ class Encoder:
         """Whether, for any prompt, a token spans the end of its text and the start of a continuation."""
         for prompt in prompts:
             text = self._shaped(prompt, prompt.text)
-            context, *wholes = self.ids([text, *(text + said for said in prompt.continuations)], chat=prompt.chat)
+            context, *wholes = self.ids([text, *(text + answer for answer in prompt.continuations)], chat=prompt.chat)
             if any(whole[: len(context)] != context for whole in wholes):
                 return True
         return False
@@ -123,7 +123,7 @@ class Encoder:
 
     def _fits(self, prompt: Prompt, context: Tokens) -> bool:
         # An option of c characters has at most 4 c bytes and so at most 4 c tokens. Only near the limit count exactly.
-        sure = 4 * max((len(said) for said in prompt.continuations), default=0) + 1
+        sure = 4 * max((len(answer) for answer in prompt.continuations), default=0) + 1
         return not self.context or len(context) + sure <= self.context or len(context) <= self._room(prompt)
 
     def _room(self, prompt: Prompt) -> int:
@@ -159,7 +159,6 @@ class Encoder:
         return self.letters[key]
 
     def _cut(self, row: TokenRow) -> TokenRow:
-        """Cut tokens from the beginning of a row that is still too long."""
         if not row.context:
             raise InputError("a prompt has no token before its answer; write more text in front of it")
         too_many = len(row.context) + row.longest_option - 1 - self.context if self.context else 0

@@ -46,10 +46,6 @@ class SelfCheck:
         return [*(f"self-check refused {reason}" for reason in self.refused), passed]
 
 
-WrittenAnswers = tuple[int, list[str]]
-"""The index of a prompt with the answers that a model wrote to it."""
-
-
 class Engine(Protocol):
     """Scores the options that may follow a prompt."""
 

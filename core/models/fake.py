@@ -50,23 +50,19 @@ class FakeEngine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Describes the engine, which is not a model."""
         return {"model": "fake", "device": "none", "parameters": 0}
 
     @property
     def chunk(self) -> int:
-        """Fifty questions, as on a CPU."""
         return 50
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Nothing to prepare."""
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
-        """Passes unless a fault was asked for."""
         return SelfCheck(min(len(prompts), 8), self.fault, 1e-4)
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
-        """Batches of five, each question as slow as asked for."""
         for start in range(0, len(prompts), BATCH):
             batch = prompts[start : start + BATCH]
             for each in batch:
@@ -81,7 +77,6 @@ class FakeEngine:
             )
 
     def batches(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
-        """Batches of five."""
         return [list(prompts[start : start + BATCH]) for start in range(0, len(prompts), BATCH)]
 
     def setup(self) -> None:
@@ -91,15 +86,12 @@ class FakeEngine:
         """Nothing to take over."""
 
     def packed(self, prompts: Sequence[Prompt]) -> list[Prompt]:
-        """The prompts themselves."""
         return list(prompts)
 
     def score_packed(self, packed: list[Prompt]) -> Iterator[OptionLogits]:
-        """As :meth:`score`."""
         return self.score(packed)
 
     def joins(self, prompts: Sequence[Prompt]) -> bool:
-        """It has no tokens."""
         return False
 
     def write(

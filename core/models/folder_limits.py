@@ -125,10 +125,10 @@ def check_stored_size(values: Mapping[str, Any], stored: int, *, where: str) -> 
     The rest would be made up and fill the memory before the loaded tensors are compared. Quantised weights are packed,
     and layers may differ, so only a large difference counts.
     """
-    asked = of_config(values)
-    if asked > ASKED_FOR_EACH * stored + FREE:
+    expected = of_config(values)
+    if expected > ASKED_FOR_EACH * stored + FREE:
         raise InputError(
-            f"{where} asks for {asked:,.3g} parameters, and the weights beside it have {stored:,.3g}; {TAKE}"
+            f"{where} asks for {expected:,.3g} parameters, and the weights beside it have {stored:,.3g}; {TAKE}"
         )
 
 
@@ -243,7 +243,6 @@ def _steps(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _growth(pattern: Mapping[str, Any], content: str) -> float:
-    """How many times longer a text can become by a replacement."""
     text = pattern.get("String")
     if isinstance(text, str):
         return max(1.0, len(content) / max(1, len(text)))
@@ -295,7 +294,7 @@ def _repeat_problem(tree: Any, *, times: int, endless: bool) -> str:
 
     It is refused if, as in ``(a+)+``, nothing in it stands between one endless repeat and the next.
     """
-    endless = endless and not any(_width(tree, one) and not _is_endless(one) for one in tree)
+    endless = endless and not any(_width(tree, element) and not _is_endless(element) for element in tree)
     for code, value in tree:
         inner, repeats, is_endless = value, times, endless
         if code in (parser.MAX_REPEAT, parser.MIN_REPEAT):
@@ -312,21 +311,19 @@ def _repeat_problem(tree: Any, *, times: int, endless: bool) -> str:
     return ""
 
 
-def _width(tree: Any, one: Any) -> int:
+def _width(tree: Any, element: Any) -> int:
     """The fewest characters that one element of a parsed pattern takes."""
-    return int(parser.SubPattern(tree.state, [one]).getwidth()[0])
+    return int(parser.SubPattern(tree.state, [element]).getwidth()[0])
 
 
-def _is_endless(one: Any) -> bool:
-    """Whether an element of a parsed pattern repeats something without end."""
-    code, value = one
+def _is_endless(element: Any) -> bool:
+    code, value = element
     if code in (parser.MAX_REPEAT, parser.MIN_REPEAT) and value[1] == parser.MAXREPEAT:
         return True
     return any(_is_endless(inner) for part in _parts(value) for inner in part)
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """The sub-patterns directly in a parsed value."""
     if isinstance(value, parser.SubPattern):
         yield value
     elif isinstance(value, (list, tuple)):

@@ -60,10 +60,10 @@ def check_folder(folder: Path) -> None:
     refuse_other_kinds(values, where=f"folder {folder}")
     stored = sum(prod(tensor.shape) for path in weight_files(folder) for tensor in read_header(path).values())
     check_stored_size(values, stored, where=str(configuration))
-    found = [folder / name for name in TOKENIZERS if (folder / name).is_file()]
-    if not found:
+    tokenizers = [folder / name for name in TOKENIZERS if (folder / name).is_file()]
+    if not tokenizers:
         raise InputError(f"folder {folder} has no tokenizer; save it there with tokenizer.save_pretrained")
-    for path in found:
+    for path in tokenizers:
         with path.open("rb") as file:
             if file.read(len(POINTER)) == POINTER:
                 raise InputError(f"{path} is a Git LFS pointer and not the file itself; fetch it with `git lfs pull`")
@@ -131,12 +131,12 @@ def _without_configuration(folder: Path) -> str:
 
 def named_bases(folder: Path) -> list[str]:
     """The base models that the adapters in a folder name; those of a file that can't be read are reported later."""
-    found = []
+    bases = []
     for file, key in BASE_KEYS.items():
         with suppress(InputError):
             if name := read_json(folder / file).get(key):
-                found.append(str(name))
-    return found
+                bases.append(str(name))
+    return bases
 
 
 def adapter_values(path: Path) -> dict[str, Any]:

@@ -91,8 +91,8 @@ def sample(model: Any, encoder: Encoder, text: str, *, chat: bool, seed: int, mo
     most = room(encoder, row, most=most)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        (said,) = continuations(model, encoder.tokenizer, [row], most=most, sampling=ENDINGS)
-    return answer_line(said)
+        (continuation,) = continuations(model, encoder.tokenizer, [row], most=most, sampling=ENDINGS)
+    return answer_line(continuation)
 
 
 def room(encoder: Encoder, row: Sequence[int], *, most: int) -> int:
@@ -128,10 +128,10 @@ def continuations(
     )
     own, model.generation_config = model.generation_config, GenerationConfig()
     try:
-        made = model.generate(input_ids=tokens, attention_mask=torch.ones_like(tokens), generation_config=neutral)
+        sequences = model.generate(input_ids=tokens, attention_mask=torch.ones_like(tokens), generation_config=neutral)
     finally:
         model.generation_config = own
-    return [_text(tokenizer, _up_to(row, ends)) for row in made[:, tokens.shape[1] :].tolist()]
+    return [_text(tokenizer, _up_to(row, ends)) for row in sequences[:, tokens.shape[1] :].tolist()]
 
 
 def _up_to(row: list[int], ends: Sequence[int]) -> list[int]:
@@ -165,8 +165,8 @@ def end_tokens(model: Any, tokenizer: Any) -> tuple[int, ...]:
         stated, derived = [], [*stated, *derived]
     stated += _ids(getattr(tokenizer, "eos_token_id", None))
     known = model.get_input_embeddings().weight.shape[0]
-    found = [*stated, *(token for token in derived if not _is_text(tokenizer, token))]
-    return tuple(sorted({token for token in found if 0 <= token < known}))
+    ends = [*stated, *(token for token in derived if not _is_text(tokenizer, token))]
+    return tuple(sorted({token for token in ends if 0 <= token < known}))
 
 
 def _ids(value: Any) -> list[int]:

@@ -13,8 +13,7 @@ from typing import Any
 
 from core import extras
 from core.models.hub_cache import cached_file
-from core.models.safetensors_files import INDEX, SINGLE
-from core.storage.json_text import loads
+from core.models.safetensors_files import INDEX, SINGLE, json_or_nothing
 
 STORED = {"float32": 4.0, "float64": 8.0, "float8_e4m3fn": 1.0, "int8": 1.0}
 """Bytes of a parameter in a file, by the type in ``config.json``; nearly all others store two."""
@@ -25,14 +24,14 @@ def parameters(model: str, *, ask: bool = True) -> int:
     """The number of parameters of a model on the hub; 0 if the hub does not say or can't be reached. If ``ask`` is
     false, only downloaded files are read.
     """
-    found = _from_cache(model)
-    return found or (_asked(model) if ask and extras.has("models") else 0)
+    count = _from_cache(model)
+    return count or (_asked(model) if ask and extras.has("models") else 0)
 
 
 def of_index(index: Mapping[str, Any], config: Mapping[str, Any]) -> int:
     """The number of parameters according to an index of shards or a configuration; 0 if neither says it."""
-    said = index.get("metadata")
-    metadata = said if isinstance(said, Mapping) else {}
+    stated = index.get("metadata")
+    metadata = stated if isinstance(stated, Mapping) else {}
     count, size = metadata.get("total_parameters"), metadata.get("total_size")
     if isinstance(count, (int, float)) and count > 0:
         return int(count)
@@ -69,11 +68,10 @@ def _bytes_each(config: Mapping[str, Any]) -> float:
 
 
 def _from_cache(model: str) -> int:
-    """The number of parameters from files in the hub's cache."""
     config, index, single = (cached_file(model, name) for name in ("config.json", INDEX, SINGLE))
     if index:
-        return of_index(_read(index), _read(config))
-    return int(single.stat().st_size / _bytes_each(_read(config))) if single else 0
+        return of_index(json_or_nothing(index), json_or_nothing(config))
+    return int(single.stat().st_size / _bytes_each(json_or_nothing(config))) if single else 0
 
 
 @functools.lru_cache(maxsize=256)
@@ -86,9 +84,9 @@ def _asked(model: str) -> int:
     try:
         # This fails at once where the hub can't be reached, but a download would try again for 23 seconds.
         get_hf_file_metadata(hf_hub_url(model, "config.json"), timeout=TIMEOUT_S)
-        config = _read(Path(hf_hub_download(model, "config.json", etag_timeout=TIMEOUT_S)))
+        config = json_or_nothing(Path(hf_hub_download(model, "config.json", etag_timeout=TIMEOUT_S)))
         try:
-            return of_index(_read(Path(hf_hub_download(model, INDEX, etag_timeout=TIMEOUT_S))), config)
+            return of_index(json_or_nothing(Path(hf_hub_download(model, INDEX, etag_timeout=TIMEOUT_S))), config)
         except EntryNotFoundError:
             pass
         try:
@@ -98,11 +96,3 @@ def _asked(model: str) -> int:
             return of_config(config)
     except Exception:  # gated, gone or out of reach: loading the model says which; the transport has errors of its own
         return 0
-
-
-def _read(path: Path | None) -> dict[str, Any]:
-    try:
-        values = loads(path.read_bytes()) if path else {}
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}

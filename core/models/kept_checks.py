@@ -39,12 +39,12 @@ def key(**holds_for: Any) -> str:
 def find(name: str, *, longest: int) -> SelfCheck | None:
     """The kept verdict, if prompts of ``longest`` tokens were checked."""
     try:
-        kept = read_json(_file(name))
-        if kept.pop("name", name) != name:
+        verdict = read_json(_file(name))
+        if verdict.pop("name", name) != name:
             raise DamagedError("it is another self-check")
-        if kept.pop("longest") < longest:
+        if verdict.pop("longest") < longest:
             return None
-        return SelfCheck(**kept | {"refused": tuple(kept["refused"])})
+        return SelfCheck(**verdict | {"refused": tuple(verdict["refused"])})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

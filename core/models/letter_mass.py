@@ -152,13 +152,7 @@ def letter_mass(scored: OptionLogits, rows: IntArray | None = None) -> LetterMas
     tops = scored.top_tokens and [scored.top_tokens[row] for row in named]
     first, times = Counter(tops).most_common(1)[0] if tops else ("", 0)
     return LetterMass(
-        len(chosen),
-        float(mass.mean()),
-        float(np.median(mass)),
-        len(without),
-        bounded,
-        first,
-        times / len(named),
+        len(chosen), float(mass.mean()), float(np.median(mass)), len(without), bounded, first, times / len(named)
     )
 
 

@@ -29,7 +29,7 @@ def letter_tokens(encode: Encode, *, k: int, context: str) -> list[int] | None:
     exactly one token there; letters are then scored as continuations. Raises :class:`InputError` if two letters have
     the same token, as with a tokenizer that does not know them.
     """
-    prompt, *wholes = encode([context, *(context + said for said in letter_continuations(k))])
+    prompt, *wholes = encode([context, *(context + letter for letter in letter_continuations(k))])
     if len(set(wholes)) != k:
         raise InputError(
             "the tokenizer writes two answer letters with the same token; score the options' texts (--form cloze), or "

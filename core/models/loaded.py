@@ -35,22 +35,8 @@ harmless. transformers itself ignores the second name of tied embeddings if one 
 that a model's class lists as unused (such as the masks and layers above, by each class's own names). Only one of 189
 types may lack a tensor in this way: A.X-K1 may lack the bias that corrects its experts' scores, which is then 0.
 """
-NOT_NUMBERS = {
-    "I8",
-    "U8",
-    "I16",
-    "U16",
-    "I32",
-    "U32",
-    "I64",
-    "U64",
-    "BOOL",
-    "F8_E4M3",
-    "F8_E5M2",
-    "F8_E8M0",
-    "F4",
-    "C64",
-}
+NOT_NUMBERS = {f"{kind}{bits}" for kind in "IU" for bits in (8, 16, 32, 64)}
+NOT_NUMBERS |= {"BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "C64"}
 """Data types in which only quantised weights are stored."""
 PROBE = (1, 2, 3, 4, 5)
 ENDS = (6, 7)
@@ -88,24 +74,24 @@ def check_tensors(
         for name in left_over
         if (not quantised or name.endswith(WEIGHTS)) and not _is_harmless(name, stored or {}, config)
     )
-    shapes = sorted((name, tuple(one), tuple(other)) for name, one, other in reshaped)
+    shapes = sorted((name, tuple(stored_shape), tuple(needed)) for name, stored_shape, needed in reshaped)
     lacking = [name for name in lacking if name not in {name for name, _, _ in shapes}]
-    found = []
+    faults = []
     if lacking:
-        found.append(f"{len(lacking)} of {expected} tensors {_are(lacking)} missing ({some(lacking)})")
+        faults.append(f"{len(lacking)} of {expected} tensors {_are(lacking)} missing ({some(lacking)})")
     if left:
-        found.append(f"{_tensors(left)} {_are(left)} left over ({some(left)})")
+        faults.append(f"{_tensors(left)} {_are(left)} left over ({some(left)})")
     if shapes:
-        name, one, other = shapes[0]
+        name, stored_shape, needed = shapes[0]
         rest = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
-        found.append(
+        faults.append(
             f"{_tensors(shapes)} {'has' if len(shapes) == 1 else 'have'} another shape ({name} is "
-            f"{_shape(one)} and must be {_shape(other)}{rest})"
+            f"{_shape(stored_shape)} and must be {_shape(needed)}{rest})"
         )
-    if not found:
+    if not faults:
         return
     raise InputError(
-        f"the weights of {where} are not those of {into}, which its configuration describes: {', '.join(found)}, so "
+        f"the weights of {where} are not those of {into}, which its configuration describes: {', '.join(faults)}, so "
         f"its figures would mean nothing; {way_out}"
     )
 
@@ -119,14 +105,16 @@ def _is_harmless(name: str, stored: Mapping[str, Stored], config: Any) -> bool:
         if not re.search(pattern.replace("{after}", f"({after})"), name):
             continue
         return pattern != MASK or any(
-            len(one.shape) == 4 or math.prod(one.shape) == 1 for own, one in stored.items() if name.endswith(own)
+            len(tensor.shape) == 4 or math.prod(tensor.shape) == 1
+            for own, tensor in stored.items()
+            if name.endswith(own)
         )
     return False
 
 
 def check_types(model: Any, stored: Mapping[str, Stored], *, where: str) -> None:
     """Raise :class:`InputError` if a weight is stored in a type that only quantised weights have."""
-    odd = {name: one.dtype for name, one in stored.items() if one.dtype in NOT_NUMBERS}
+    odd = {name: tensor.dtype for name, tensor in stored.items() if tensor.dtype in NOT_NUMBERS}
     if not odd:
         return
     names = [name for name, _ in model.named_parameters()]
@@ -141,13 +129,12 @@ def check_types(model: Any, stored: Mapping[str, Stored], *, where: str) -> None
 def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> None:
     """Raise :class:`InputError`, naming tensors, if a weight is not a finite number; ``adapter`` is the adapter that
     was put into the model, if there is one."""
-    broken = []
     with torch.inference_mode():
-        for name, weight in model.named_parameters():
-            if weight.is_meta or not weight.is_floating_point() or not weight.numel():
-                continue
-            if not all(bool(torch.isfinite(end)) for end in _ends(weight)):
-                broken.append(name)
+        broken = [
+            name
+            for name, weight in model.named_parameters()
+            if not weight.is_meta and weight.is_floating_point() and weight.numel() and not _is_finite(weight)
+        ]
     if not broken:
         return
     own = [name for name in broken if adapter and re.search(r"\.(lora_|default\b)", name)]
@@ -159,14 +146,13 @@ def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> N
     )
 
 
-def _ends(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The least and the largest value in one pass over the weight; NaN if the weight contains NaN."""
+def _is_finite(weight: torch.Tensor) -> bool:
+    """In one pass over the weight, whose least and largest values are NaN if it contains NaN."""
     try:
-        least, largest = torch.aminmax(weight)
+        ends = torch.aminmax(weight)
     except (RuntimeError, NotImplementedError):  # the device or the type has no such kernel
-        wide = weight.float()
-        least, largest = wide.min(), wide.max()
-    return least, largest
+        ends = torch.aminmax(weight.float())
+    return all(bool(torch.isfinite(end)) for end in ends)
 
 
 def check_left_to_right(model: Any, *, where: str) -> None:
@@ -204,12 +190,12 @@ def check_left_to_right(model: Any, *, where: str) -> None:
         )
 
 
-def _tensors(of: Collection[Any]) -> str:
-    return "1 tensor" if len(of) == 1 else f"{len(of)} tensors"
+def _tensors(names: Collection[Any]) -> str:
+    return "1 tensor" if len(names) == 1 else f"{len(names)} tensors"
 
 
-def _are(of: Collection[Any]) -> str:
-    return "is" if len(of) == 1 else "are"
+def _are(names: Collection[Any]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _shape(sizes: Iterable[int]) -> str:

@@ -53,11 +53,11 @@ def tree(decoder: Decoder, rows: Sequence[TokenRow], *, start: int) -> Tree:
         ids, places, parts = list(row.context), list(range(at)), [0] * at
         of_row = []
         for j, option in enumerate(row.options, start=1):
-            seen = option[:-1]
-            of_row.append([at - 1, *range(len(ids), len(ids) + len(seen))])
-            ids += seen
-            places += range(at, at + len(seen))
-            parts += [j] * len(seen)
+            read = option[:-1]
+            of_row.append([at - 1, *range(len(ids), len(ids) + len(read))])
+            ids += read
+            places += range(at, at + len(read))
+            parts += [j] * len(read)
         columns.append(of_row)
         tokens[i, : len(ids)] = torch.tensor(ids)
         positions[i, : len(ids)] = torch.tensor(places) + start
@@ -104,10 +104,10 @@ def tree_mask(decoder: Decoder, laid: Tree, *, prefix: int, kind: str) -> Any:
 
 def _visible(laid: Tree) -> torch.Tensor:
     """(n, width, width): whether a token sees another one, which is earlier and in the context or in its own option."""
-    one, other = laid.segments[:, :, None], laid.segments[:, None, :]
+    row, column = laid.segments[:, :, None], laid.segments[:, None, :]
     width = laid.tokens.shape[1]
     before = torch.ones(width, width, dtype=torch.bool, device=laid.tokens.device).tril()
-    return (((other == 0) | (one == other)) & before) | _diagonal(laid.tokens)
+    return (((column == 0) | (row == column)) & before) | _diagonal(laid.tokens)
 
 
 def _diagonal(like: torch.Tensor) -> torch.Tensor:

@@ -81,7 +81,6 @@ def parameters(model: str, *, ask: bool = False, source: ModelSource | None = No
 
 
 def _count(path: Path) -> int:
-    """The elements of all tensors in a safetensors file, by its header."""
     try:
         return sum(prod(tensor.shape) for tensor in read_header(path).values())
     except HedgeError:

@@ -31,7 +31,7 @@ from core.models.folder_limits import OF_TOKENIZER
 from core.models.folders import ADAPTER, CONFIGURATION, named_bases
 from core.models.hub_cache import cached_file
 from core.models.models import FAKE_MODEL, ModelSource, resolve
-from core.models.safetensors_files import INDEX, SINGLE, read_json
+from core.models.safetensors_files import INDEX, SINGLE, json_or_nothing, read_json
 from core.models.server.address import served_model
 from core.models.tokenizers import base_of, loading_sentence
 from core.settings import ASSETS, settings
@@ -204,17 +204,17 @@ class ModelFiles:
     def folders(self) -> list[Path]:
         """The folder of the model, and that of an adapter's base model; without those on the hub."""
         sources = [self.source, base_of(self.source)] if self.source.is_adapter else [self.source]
-        return [Path(one.location) for one in sources if not one.is_hub and one.location != FAKE_MODEL]
+        return [Path(source.location) for source in sources if not source.is_hub and source.location != FAKE_MODEL]
 
 
 def _of(source: ModelSource, report: Report | None, *, only_cached: bool) -> str | None:
     if source.location == FAKE_MODEL:
         return ""
     sources = [source, base_of(source)] if source.is_adapter else [source]
-    contents = _contents([Path(one.location) for one in sources if not one.is_hub], report, only_cached=only_cached)
+    contents = _contents([Path(part.location) for part in sources if not part.is_hub], report, only_cached=only_cached)
     if contents is None:
         return None
-    parts = [_revision(one, only_cached) if one.is_hub else contents[Path(one.location)] for one in sources]
+    parts = [_revision(part, only_cached) if part.is_hub else contents[Path(part.location)] for part in sources]
     return None if None in parts else JOINT.join(map(str, parts))
 
 
@@ -276,7 +276,9 @@ def _files(folder: Path) -> dict[str, Path]:
         raise InputError(f"folder {folder} can't be read ({error.strerror}); make it readable") from error
     texts = {name for name in names if name.startswith(OF_TOKENIZER) or name.endswith(ALONE)}
     texts |= {name for name in names if name.startswith(BEGINNINGS) and name.endswith(ENDINGS)}
-    texts |= {text for name in NAMING if name in names for text in _texts(_json(folder / name)) if text in names}
+    texts |= {
+        text for name in NAMING if name in names for text in _texts(json_or_nothing(folder / name)) if text in names
+    }
     inside = {f"{part}/{path.name}" for part in TEMPLATES for path in (folder / part).glob("*.jinja")}
     return {name: folder / name for name in texts | inside | _weights(folder, names)}
 
@@ -288,22 +290,16 @@ def _weights(folder: Path, names: set[str]) -> set[str]:
     if SINGLE in stored:
         return adapters | {SINGLE}
     if INDEX in names:
-        shards = {text for text in _texts(_json(folder / INDEX).get("weight_map")) if (folder / text).is_file()}
+        shards = {
+            text for text in _texts(json_or_nothing(folder / INDEX).get("weight_map")) if (folder / text).is_file()
+        }
         return adapters | shards | {INDEX}
     if stored:
         return stored
     return {name for name in names if name.endswith(PICKLES) and not name.startswith(OF_TRAINER)}
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        return read_json(path)
-    except InputError:  # loading the model says what is wrong
-        return {}
-
-
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in a JSON value."""
     todo = [value]
     while todo:
         each = todo.pop()
@@ -382,11 +378,13 @@ def _block(path: Path, start: int) -> bytes:
 def _cached(path: Path, stamp: Stamp) -> str | None:
     try:
         file = _cache_file(path)
-        kept = sealed.read_json(file)
-        valid = kept.get("name", file.stem) == file.stem and kept["stamp"] == list(stamp) and HASH.match(kept["hash"])
+        record = sealed.read_json(file)
+        valid = (
+            record.get("name", file.stem) == file.stem and record["stamp"] == list(stamp) and HASH.match(record["hash"])
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return str(kept["hash"]) if valid else None
+    return str(record["hash"]) if valid else None
 
 
 def _cache(path: Path, stamp: Stamp, value: str) -> None:

@@ -119,7 +119,7 @@ def _whole_model(
     raised: list[Exception] = []
     try:
         with reported(report, _files(base) if report else {}) as raised:
-            model, found = AutoModelForCausalLM.from_pretrained(
+            model, info = AutoModelForCausalLM.from_pretrained(
                 base.location, **arguments, **base.pin, output_loading_info=True, ignore_mismatched_sizes=True
             )
     except Exception as error:  # a model's class may raise anything for a configuration or a tensor that it can't use
@@ -136,9 +136,9 @@ def _whole_model(
             module.config.return_dict = True  # otherwise its logits come without their name
     stored, quantised = _stored(base), bool(quantisation(config.to_dict()))
     check_tensors(
-        missing=found["missing_keys"],
-        left_over=found["unexpected_keys"],
-        reshaped=found["mismatched_keys"],
+        missing=info["missing_keys"],
+        left_over=info["unexpected_keys"],
+        reshaped=info["mismatched_keys"],
         expected=len(model.state_dict()),
         into=f"a {type(model).__name__}",
         where=where,
@@ -205,10 +205,10 @@ def _stored(base: ModelSource) -> dict[str, Stored]:
             return {}
         if not any((folder / name).is_file() for name in (SINGLE, INDEX)):
             return {}
-    found: dict[str, Stored] = {}
+    tensors: dict[str, Stored] = {}
     for path in weight_files(folder):
-        found |= read_header(path)
-    return found
+        tensors |= read_header(path)
+    return tensors
 
 
 def _files(base: ModelSource) -> dict[str, str]:

@@ -113,14 +113,14 @@ def listed_models() -> list[str]:
     """The folders with a model or an adapter in the roots that the administrator of a served Hedge lists, sorted."""
     if access.mode() == "local":
         return []
-    found = {
+    folders = {
         str(path.parent)
         for root in settings().roots
         for depth in range(LISTED_DEPTH)
         for name in (CONFIGURATION, ADAPTER)
         for path in root.glob("*/" * depth + name)
     }
-    return sorted(found)[:MOST_LISTED]
+    return sorted(folders)[:MOST_LISTED]
 
 
 MOST_BASES = 3
@@ -166,7 +166,6 @@ def gated_message(model: str) -> str:
 
 
 def _cached_on_hub(model: str, revision: str) -> Path | None:
-    """The configuration of a model or an adapter in the hub's cache."""
     names = (CONFIGURATION, ADAPTER)
     return next((path for name in names if (path := cached_file(model, name, revision=revision))), None)
 

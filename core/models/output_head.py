@@ -32,14 +32,14 @@ def _matrix(head: Any) -> Any:
     return getattr(head, "base_layer", head) if trained is None else trained[head.active_adapters[0]]
 
 
-def _product(head: torch.nn.Linear, kept: dict[str, torch.Tensor], states: torch.Tensor) -> torch.Tensor:
-    """``states @ weight.T + bias`` in float32. ``kept`` holds a CPU's float32 copy of the matrix: without one, each
+def _product(head: torch.nn.Linear, copies: dict[str, torch.Tensor], states: torch.Tensor) -> torch.Tensor:
+    """``states @ weight.T + bias`` in float32. ``copies`` holds a CPU's float32 copy of the matrix: without one, each
     product would convert it again, and a product in bfloat16 takes longer than one in float32 there."""
     weight = head.weight
     if weight.device.type == "cpu":
-        if "weight" not in kept:
-            kept["weight"] = weight.detach().float()
-        product = torch.nn.functional.linear(states.float(), kept["weight"])
+        if "weight" not in copies:
+            copies["weight"] = weight.detach().float()
+        product = torch.nn.functional.linear(states.float(), copies["weight"])
     else:
         product = _on_device(states.to(weight.dtype), weight)
     return product if head.bias is None else product + head.bias.float()

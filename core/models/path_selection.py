@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
 import torch
 
@@ -30,6 +31,11 @@ TOLERANCE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1, "int8": 1e-1, "
 
 WRONG_PATH = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, KeyError, NotImplementedError)
 """Errors with which an architecture refuses a path. Running out of memory is handled separately."""
+
+
+def refusal(error: Exception) -> str:
+    """One of these errors, for the log of a run."""
+    return f"{type(error).__name__}: {str(error).strip()[:120]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,8 @@ def ladder(decoder: Decoder, *, letters: bool, prefix: bool, long: bool = False)
         before = "prefix cache and " if prefix else ""
         for kind in () if long else masks.kinds(decoder.model.config):
             compute = partial(paths.option_tree, kind=kind)
-            rungs.append(
-                Rung(f"{before}tree ({kind} mask)", _with(compute, decoder), _tree, shares=prefix, masked=True)
-            )
+            name = f"{before}tree ({kind} mask)"
+            rungs.append(Rung(name, _with(compute, decoder), attrgetter("tree_length"), shares=prefix, masked=True))
         rungs.append(
             Rung(f"{before}context cache", _with(paths.context_cache, decoder), _context, prefix, repeats=True)
         )
@@ -95,12 +100,7 @@ def ladder(decoder: Decoder, *, letters: bool, prefix: bool, long: bool = False)
 
 
 def climb_down(
-    rungs: Sequence[Rung],
-    rows: Sequence[TokenRow],
-    *,
-    prefix: Prefix | None,
-    dtype: str,
-    budget: Budget | None = None,
+    rungs: Sequence[Rung], rows: Sequence[TokenRow], *, prefix: Prefix | None, dtype: str, budget: Budget | None = None
 ) -> Climb:
     """Try the rungs on whole ``rows``, each with all rows in one batch if the bytes of the ``budget`` allow it. The
     last rung is the reference.
@@ -120,7 +120,7 @@ def climb_down(
         try:
             got = sums_within(rung, rows, prefix, budget)
         except WRONG_PATH as error:
-            refused.append(f"{rung.name}: {type(error).__name__}: {str(error).strip()[:120]}")
+            refused.append(f"{rung.name}: {refusal(error)}")
             continue
         difference = _largest_difference(got, truth)
         if difference <= allowed:
@@ -132,8 +132,8 @@ def climb_down(
 def sums_within(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None, budget: Budget | None) -> Sums:
     """The sums of all rows, in as few batches as memory allows. Rows of different lengths in one batch show the effect
     of padding."""
-    given, used = shared_part(rung, rows, prefix)
-    widths, copies, before = [rung.cost(row) for row in given], rung.copies(rows), len(used or ())
+    behind, used = shared_part(rung, rows, prefix)
+    widths, copies, before = [rung.cost(row) for row in behind], rung.copies(rows), len(used or ())
     parts = (
         token_batches(
             widths, lambda n, width: budget.fits_bytes(n, width, prefix=before, copies=copies, masked=rung.masked)
@@ -150,8 +150,8 @@ def sums_within(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None, bud
 
 def _together(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None) -> Sums:
     """All rows in one batch. If memory does not suffice, every other row first and then the rest."""
-    given, used = shared_part(rung, rows, prefix)
-    result, ran_out = attempt(lambda batch: rung.compute([given[i] for i in batch], used), list(range(len(rows))))
+    behind, used = shared_part(rung, rows, prefix)
+    result, ran_out = attempt(lambda batch: rung.compute([behind[i] for i in batch], used), list(range(len(rows))))
     if not ran_out and result is not None:
         return result
     free(torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"))
@@ -176,8 +176,8 @@ def tolerance(rows: Sequence[TokenRow], dtype: str) -> float:
     return TOLERANCE[dtype] * (1 if dtype == "float32" else math.sqrt(longest))
 
 
-def _largest_difference(got: Sums, truth: Sums) -> float:
-    differences = [abs(a - b) for one, other in zip(got, truth, strict=True) for a, b in zip(one, other, strict=True)]
+def _largest_difference(sums: Sums, truth: Sums) -> float:
+    differences = [abs(a - b) for one, other in zip(sums, truth, strict=True) for a, b in zip(one, other, strict=True)]
     return math.inf if any(math.isnan(value) for value in differences) else max(differences)
 
 
@@ -187,10 +187,6 @@ def _with(path: Callable[..., Sums], decoder: Decoder) -> Callable[[Sequence[Tok
 
 def _context(row: TokenRow) -> int:
     return len(row.context)
-
-
-def _tree(row: TokenRow) -> int:
-    return row.tree_length
 
 
 def _options(row: TokenRow) -> int:

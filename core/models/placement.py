@@ -70,8 +70,8 @@ def devices_of(model: Any) -> list[torch.device]:
     first = model.get_input_embeddings().weight.device
     if not spread:
         return [first]
-    found = (_device(one) for one in spread.values() if one != "disk")
-    return list(dict.fromkeys([*([] if first.type == "meta" else [first]), *found]))
+    others = (_device(name) for name in spread.values() if name != "disk")
+    return list(dict.fromkeys([*([] if first.type == "meta" else [first]), *others]))
 
 
 def check_all_placed(model: Any, *, where: str) -> None:
@@ -85,8 +85,8 @@ def check_all_placed(model: Any, *, where: str) -> None:
         )
 
 
-def _device(one: Any) -> torch.device:
-    return torch.device("cuda", one) if isinstance(one, int) else torch.device(one)
+def _device(name: Any) -> torch.device:
+    return torch.device("cuda", name) if isinstance(name, int) else torch.device(name)
 
 
 def _checked(device: str) -> str:

@@ -64,10 +64,10 @@ def rectangle(rows: Sequence[Sequence[float]], *, fill: float) -> npt.NDArray[np
     >>> rectangle([[1.0, 2.0], [3.0]], fill=0.5).tolist()
     [[1.0, 2.0], [3.0, 0.5]]
     """
-    made = np.full((len(rows), max(len(row) for row in rows)), fill, dtype=np.float64)
+    table = np.full((len(rows), max(len(row) for row in rows)), fill, dtype=np.float64)
     for i, row in enumerate(rows):
-        made[i, : len(row)] = row
-    return made
+        table[i, : len(row)] = row
+    return table
 
 
 def common_prefix(sequences: Sequence[Tokens]) -> int:

@@ -53,6 +53,14 @@ def read_json(path: Path) -> dict[str, Any]:
     return values
 
 
+def json_or_nothing(path: Path | None) -> dict[str, Any]:
+    """The JSON object in a file; empty if there is none, because loading the model says what is wrong."""
+    try:
+        return read_json(path) if path else {}
+    except InputError:
+        return {}
+
+
 def weight_files(folder: Path) -> list[Path]:
     """The files from which a model's weights are read.
 
@@ -115,15 +123,15 @@ def read_header(path: Path) -> dict[str, Stored]:
     try:
         header = loads(content)
         header.pop("__metadata__", None)
-        found = {name: Stored(str(one["dtype"]), tuple(one["shape"])) for name, one in header.items()}
-        end = max((int(one["data_offsets"][1]) for one in header.values()), default=0)
+        tensors = {name: Stored(str(tensor["dtype"]), tuple(tensor["shape"])) for name, tensor in header.items()}
+        end = max((int(tensor["data_offsets"][1]) for tensor in header.values()), default=0)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise broken from error
-    if not found:
+    if not tensors:
         raise InputError(f"{path} holds no tensors; {AGAIN}")
     if 8 + length + end != size:
         raise InputError(f"{path} has {size:,} bytes and should have {8 + length + end:,}; download it again")
-    return found
+    return tensors
 
 
 def some(names: list[str], *, most: int = 3) -> str:

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
+from core.errors import InputError
+
 MARK = "�"
 PART = "▯"
 """Stands for a part of a character, as in a list of tokens."""
@@ -30,8 +32,25 @@ STEPS, MOST_STEPS = 50, 300_000
 IN_FRONT = 3
 """The most tokens in front of a text."""
 
+LONGEST_TEXT = 20_000
+"""The most characters of a text that is shown token by token."""
+TOO_SHORT = "the text is a single token, with nothing before it to predict it from; write more"
+
 Span = tuple[int, int]
 """The first byte and the end."""
+
+
+def check_text(text: str) -> None:
+    """Raise :class:`InputError` for a text that is empty, too long or has half a character."""
+    if not text.strip():
+        raise InputError("the text is empty; write at least two words")
+    if (more := len(text) - LONGEST_TEXT) > 0:
+        limit = f"a text can have at most {LONGEST_TEXT:,} characters"
+        raise InputError(f"{limit}, got {len(text):,}; remove {more:,}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"the text has a broken character at position {error.start + 1}; type it again") from error
 
 
 def pieces(text: str, ends: Sequence[int], *, start: int = 0) -> tuple[str, ...]:
@@ -43,12 +62,12 @@ def pieces(text: str, ends: Sequence[int], *, start: int = 0) -> tuple[str, ...]
     >>> pieces("a 😟!", [1, 3, 3, 3, 4])
     ('a', ' 😟', '', '', '!')
     """
-    made = []
+    parts = []
     for i, end in enumerate(ends):
         end = len(text) if i == len(ends) - 1 else max(start, end)
-        made.append(text[start:end])
+        parts.append(text[start:end])
         start = end
-    return tuple(made)
+    return tuple(parts)
 
 
 def with_parts_marked(token: str) -> str:
@@ -135,7 +154,7 @@ def _completed(tokens: Sequence[str], spans: list[Span]) -> list[Span]:
 
 def ends_of(text: str, spans: Sequence[Span]) -> list[int]:
     """How many characters of ``text`` begin before each span's end."""
-    begins = [0, *accumulate(len(one.encode()) for one in text)]
+    begins = [0, *accumulate(len(character.encode()) for character in text)]
     return [bisect_left(begins, end) for _, end in spans]
 
 
@@ -160,11 +179,11 @@ def _named_bytes(token: str) -> bytes | None:
     """The bytes of a token that is shown by their names."""
     if not token.startswith((NAMED, "<0x")):
         return None
-    if found := HEX_NAME.fullmatch(token):
-        return bytes.fromhex(found[1])
+    if match := HEX_NAME.fullmatch(token):
+        return bytes.fromhex(match[1])
     if "\\x" in token:
         rest = HALF.sub(MARK, token.removeprefix(NAMED)).encode()
-        return HEX.sub(lambda found: bytes.fromhex(found[1].decode()), rest)
+        return HEX.sub(lambda match: bytes.fromhex(match[1].decode()), rest)
     return None
 
 
@@ -177,7 +196,7 @@ def exact(token: str, raw: bytes) -> str:
     try:
         return raw.decode() or token
     except UnicodeDecodeError:
-        return NAMED + "".join(chr(one) if one < 0x80 else f"\\x{one:02x}" for one in raw)
+        return NAMED + "".join(chr(byte) if byte < 0x80 else f"\\x{byte:02x}" for byte in raw)
 
 
 def composed(text: str) -> str:

@@ -21,7 +21,7 @@ from core.models.boundaries import boundaries, ends_of_sides, side
 from core.models.budget import Budget, free, work_through
 from core.models.decoder import Decoder
 from core.models.engine import SelfCheck
-from core.models.path_selection import TOLERANCE, WRONG_PATH
+from core.models.path_selection import TOLERANCE, WRONG_PATH, refusal
 from core.models.prefix import WORTH_SHARING, Prefix, after
 from core.models.rows import Tokens, common_prefix
 
@@ -60,44 +60,43 @@ class TokenLosses:
         """Compute the common beginning of all ``sequences`` once, up to their first scored token, if it is long enough.
         Until the next call, only sequences with this beginning may be scored."""
         self.batched, self.prefix, self._refused = False, None, ()
-        shared = common_prefix([one.tokens[: one.first] for one in sequences]) if len(sequences) > 1 else 0
+        shared = common_prefix([scored.tokens[: scored.first] for scored in sequences]) if len(sequences) > 1 else 0
         if shared < WORTH_SHARING:
             return
         try:
-            self.prefix = Prefix(self.decoder, sequences[0].tokens[:shared], [len(one.tokens) - 1 for one in sequences])
+            self.prefix = Prefix(
+                self.decoder, sequences[0].tokens[:shared], [len(scored.tokens) - 1 for scored in sequences]
+            )
         except WRONG_PATH as error:
-            self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
+            self._without_prefix(refusal(error))
 
     def self_check(self, sequences: Sequence[Scored]) -> SelfCheck:
         """Compare a batch of different lengths, on both sides of the model's boundaries, with its own call, token by
         token."""
         spread = sorted(sequences, key=lambda s: len(s.tokens))
         edges, shared = boundaries(self.decoder.model.config), len(self.prefix or ())
-        sides = [side(edges, shared, one.first, len(one.tokens) - 1) for one in spread]
+        sides = [side(edges, shared, scored.first, len(scored.tokens) - 1) for scored in spread]
         places = {round(i) for i in np.linspace(0, len(spread) - 1, CHECKED)}
-        places |= ends_of_sides(sides, [len(one.tokens) for one in spread])
+        places |= ends_of_sides(sides, [len(scored.tokens) for scored in spread])
         picked = [spread[i] for i in sorted(places)]
-        truth = [self._alone(one) for one in picked]
+        truth = [self._alone(scored) for scored in picked]
+        allowed = TOLERANCE[self.dtype]
         if self.prefix is not None:
             try:
                 difference = self._difference(picked, truth)
             except WRONG_PATH as error:
-                self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
+                self._without_prefix(refusal(error))
             else:
-                if difference <= TOLERANCE[self.dtype]:
+                if difference <= allowed:
                     self.batched = True
-                    return SelfCheck(len(picked), difference, TOLERANCE[self.dtype], "prefix cache", self._refused)
+                    return SelfCheck(len(picked), difference, allowed, "prefix cache", self._refused)
                 self._without_prefix(f"differs by {difference:.3g}")
         difference = self._difference(picked, truth)
-        self.batched = difference <= TOLERANCE[self.dtype]
-        refused = () if self.batched else (f"padded rows: differs by {difference:.3g}",)
-        return SelfCheck(
-            len(picked),
-            difference if self.batched else 0.0,
-            TOLERANCE[self.dtype],
-            "padded rows" if self.batched else "one by one",
-            (*self._refused, *refused),
-        )
+        self.batched = difference <= allowed
+        if self.batched:
+            return SelfCheck(len(picked), difference, allowed, "padded rows", self._refused)
+        refused = (*self._refused, f"padded rows: differs by {difference:.3g}")
+        return SelfCheck(len(picked), 0.0, allowed, "one by one", refused)
 
     def score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, Losses]]:
         """Yield (index, losses), in any order; the losses are those of tokens ``first`` … last."""
@@ -105,7 +104,7 @@ class TokenLosses:
 
         def compute(batch: list[int]) -> list[Losses]:
             chosen = [sequences[i] for i in batch]
-            return self._together(chosen) if self.batched else [self._alone(one) for one in chosen]
+            return self._together(chosen) if self.batched else [self._alone(scored) for scored in chosen]
 
         widths = [len(one.tokens) - 1 - shared for one in sequences]
         plan = partial(self.budget.batches, prefix=shared)
@@ -122,8 +121,8 @@ class TokenLosses:
 
     def _together(self, sequences: Sequence[Scored]) -> list[Losses]:
         shared = len(self.prefix) if self.prefix else 0
-        tokens = self.decoder.tokens([one.tokens[shared:-1] for one in sequences])
-        lengths = [len(one.tokens) - 1 for one in sequences]
+        tokens = self.decoder.tokens([scored.tokens[shared:-1] for scored in sequences])
+        lengths = [len(scored.tokens) - 1 for scored in sequences]
         if self.prefix is None:
             hidden = self.decoder.hidden(tokens, lengths=lengths)
         else:
@@ -133,17 +132,17 @@ class TokenLosses:
         rows: list[int] = []
         columns: list[int] = []
         wanted: list[int] = []
-        for row, one in enumerate(sequences):
-            places = range(one.first - 1 - shared, len(one.tokens) - 1 - shared)
+        for row, scored in enumerate(sequences):
+            places = range(scored.first - 1 - shared, len(scored.tokens) - 1 - shared)
             rows += [row] * len(places)
             columns += places
-            wanted += one.tokens[one.first :]
+            wanted += scored.tokens[scored.first :]
         log_p = self.decoder.log_probabilities(hidden[rows, columns], torch.tensor(wanted)[:, None])[:, 0]
-        ends = np.cumsum([len(one.tokens) - one.first for one in sequences])[:-1]
+        ends = np.cumsum([len(scored.tokens) - scored.first for scored in sequences])[:-1]
         return [part.astype(np.float32) for part in np.split(-log_p.cpu().numpy(), ends)]
 
-    def _alone(self, one: Scored) -> Losses:
-        log_p = torch.log_softmax(self.decoder.whole(one.tokens[:-1])[one.first - 1 :], dim=-1)
-        picked = log_p.gather(1, torch.tensor(one.tokens[one.first :], device=log_p.device)[:, None])[:, 0]
+    def _alone(self, scored: Scored) -> Losses:
+        log_p = torch.log_softmax(self.decoder.whole(scored.tokens[:-1])[scored.first - 1 :], dim=-1)
+        picked = log_p.gather(1, torch.tensor(scored.tokens[scored.first :], device=log_p.device)[:, None])[:, 0]
         losses: Losses = -picked.cpu().numpy().astype(np.float32)
         return losses

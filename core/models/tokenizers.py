@@ -55,7 +55,6 @@ def read_tokenizer(source: ModelSource) -> Any:
 
 @contextmanager
 def _explained(source: ModelSource) -> Iterator[None]:
-    """Errors of the libraries, as one sentence."""
     try:
         with quiet(), panics_as_errors():
             yield

@@ -26,7 +26,7 @@ from core.models.memory import geometry, parameter_count
 from core.models.model_loading import load_model
 from core.models.models import ModelSource
 from core.models.out_of_memory import is_out_of_memory
-from core.models.path_selection import WRONG_PATH, Climb, Rung, climb_down, ladder, shared_part
+from core.models.path_selection import WRONG_PATH, Climb, Rung, climb_down, ladder, refusal, shared_part
 from core.models.paths import LetterSums, Sums
 from core.models.placement import devices_of
 from core.models.prefix import Prefix, shared_tokens
@@ -114,10 +114,10 @@ class TransformersEngine:
         model, tokenizer = load_model(source, dtype=dtype, device=device, report=report)
         try:
             with quiet():
-                made = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
-                made.identity = kept_checks.identity(source)
-                made.other_base = other_base_of(source)
-                return made
+                engine = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
+                engine.identity = kept_checks.identity(source)
+                engine.other_base = other_base_of(source)
+                return engine
         except Exception as error:  # a model's own code: this type may use other names for its parts
             if isinstance(error, HedgeError) or is_out_of_memory(error):
                 raise
@@ -128,12 +128,10 @@ class TransformersEngine:
 
     @property
     def device(self) -> str:
-        """cuda, mps or cpu."""
         return str(self.decoder.device.type)
 
     @property
     def chunk(self) -> int:
-        """Questions worth handing over at once."""
         return CHUNK.get(self.device, CHUNK["cpu"])
 
     @property
@@ -194,9 +192,9 @@ class TransformersEngine:
         rungs = [rung for rung in self.rungs if rung.takes(rows, self.prefix)]
         sides = [self._side(row) for row in rows]
         self._sides = frozenset(sides)
-        longest, kept = rows[-1].tree_length, self._kept_under(rungs, prompts)
-        if kept and (found := kept_checks.find(kept, longest=longest)) and self._take(found, rungs):
-            return found
+        longest, key = rows[-1].tree_length, self._kept_under(rungs, prompts)
+        if key and (verdict := kept_checks.find(key, longest=longest)) and self._take(verdict, rungs):
+            return verdict
         spread = {round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)}
         spread |= ends_of_sides(sides, [row.whole_length for row in rows])
         picked = [rows[i] for i in sorted(spread)]
@@ -208,8 +206,8 @@ class TransformersEngine:
             self.climb.rung.name,
             (*self._without, *self.climb.refused),
         )
-        if kept:
-            kept_checks.keep(kept, check, longest=longest)
+        if key:
+            kept_checks.keep(key, check, longest=longest)
         return check
 
     def _side(self, row: TokenRow) -> Side:
@@ -239,7 +237,6 @@ class TransformersEngine:
         return f"{self.device} {platform.machine()}"
 
     def _take(self, check: SelfCheck, rungs: Sequence[Rung]) -> bool:
-        """Score by the path of a kept verdict, if it is among the ``rungs``."""
         rung = next((rung for rung in rungs if rung.name == check.rung), None)
         if rung:
             self.climb = Climb(rung, check.largest_difference, check.tolerance, check.refused)
@@ -250,21 +247,19 @@ class TransformersEngine:
         return self.score_packed(self.packed(prompts))
 
     def packed(self, prompts: Sequence[Prompt]) -> PackedRows:
-        """The prompts as tokens."""
         texts = any(prompt.continuations for prompt in prompts)
         return PackedRows(tuple(p.question_id for p in prompts), tuple(self._row(p) for p in prompts), texts)
 
     def score_packed(self, packed: PackedRows) -> Iterator[OptionLogits]:
-        """As :meth:`score`, of prompts that are tokens already."""
         rows = packed.rows
         rung = self._rung(rows)
-        given, prefix = shared_part(rung, rows, self.prefix)
+        behind, prefix = shared_part(rung, rows, self.prefix)
         plan = self._plan(rung, rows, prefix)
 
         def compute(batch: list[int]) -> Sums:
-            return rung.compute([given[i] for i in batch], prefix)
+            return rung.compute([behind[i] for i in batch], prefix)
 
-        for batch, sums in work_through([rung.cost(row) for row in given], compute, plan=plan, budget=self.budget):
+        for batch, sums in work_through([rung.cost(row) for row in behind], compute, plan=plan, budget=self.budget):
             tops = self.encoder.words(sums.tops) if isinstance(sums, LetterSums) else None
             part = PackedRows(tuple(packed.ids[i] for i in batch), tuple(rows[i] for i in batch), packed.texts)
             yield _logits(part, sums, tops)
@@ -272,7 +267,6 @@ class TransformersEngine:
     def _plan(
         self, rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None
     ) -> Callable[[Sequence[int]], list[list[int]]]:
-        """What groups widths into batches."""
         copies = rung.copies(rows)
 
         def plan(widths: Sequence[int]) -> list[list[int]]:
@@ -283,12 +277,11 @@ class TransformersEngine:
         return plan
 
     def batches(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
-        """The batches of :meth:`score`, as the limits are now."""
         rows = [self._row(prompt) for prompt in prompts]
         rung = self._rung(rows)
-        given, prefix = shared_part(rung, rows, self.prefix)
-        found = self._plan(rung, rows, prefix)([rung.cost(row) for row in given])
-        return [[prompts[i] for i in batch] for batch in found]
+        behind, prefix = shared_part(rung, rows, self.prefix)
+        parts = self._plan(rung, rows, prefix)([rung.cost(row) for row in behind])
+        return [[prompts[i] for i in batch] for batch in parts]
 
     def setup(self) -> EngineSetup:
         """How another engine of the same model scores the prepared and checked prompts as this one does."""
@@ -316,7 +309,6 @@ class TransformersEngine:
         self.budget.tokens, self.budget.bytes, self.budget.rows = setup.tokens, setup.bytes, setup.rows
 
     def joins(self, prompts: Sequence[Prompt]) -> bool:
-        """Whether a token reaches from any prompt's text into what follows it."""
         return self.encoder.joins(prompts)
 
     def write(
@@ -347,7 +339,7 @@ class TransformersEngine:
         try:
             return Prefix(self.decoder, shared, [row.whole_length for row in rows]), ()
         except WRONG_PATH as error:
-            reason = f"{type(error).__name__}: {str(error).strip()[:120]}"
+            reason = refusal(error)
         free(self.decoder.device)
         return None, (f"prefix cache: {reason}",)
 

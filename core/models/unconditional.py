@@ -24,7 +24,7 @@ def score_bare(
     part out, and a server may not answer some texts.
     """
     texts = sorted({text for prompt in prompts for text in prompt.continuations})
-    found: dict[str, OptionLogits] = {}
+    scores: dict[str, OptionLogits] = {}
     for by in _asked(prompts[0]):
         chat = prompts[0].chat
         bare = [bare_prompt(text, by=by, chat=chat) for text in texts]
@@ -42,8 +42,8 @@ def score_bare(
             reporter.stop_if_cancelled()
         for text, missing in missing_of(engine).items():
             reporter.log(f"the option {text!r} is not scored on its own ({missing.kind}): {missing.reason}")
-        found[by] = joined(batches, [text for text in texts if text not in missing_of(engine)], k=1)
-    return found
+        scores[by] = joined(batches, [text for text in texts if text not in missing_of(engine)], k=1)
+    return scores
 
 
 def _asked(prompt: Prompt) -> list[str]:

@@ -21,19 +21,19 @@ def inject(model: Any, *, rank: int, alpha: float, targets: Sequence[str] = TARG
     Raises :class:`InputError` if the rank is not possible or a name is not found.
     """
     check_rank(rank)
-    found = [name for name, module in model.named_modules() if name.rsplit(".", 1)[-1] in targets and is_linear(module)]
-    missing = [target for target in targets if not any(name.rsplit(".", 1)[-1] == target for name in found)]
+    names = [name for name, module in model.named_modules() if name.rsplit(".", 1)[-1] in targets and is_linear(module)]
+    missing = [target for target in targets if not any(name.rsplit(".", 1)[-1] == target for name in names)]
     if missing:
         there = sorted({name.rsplit(".", 1)[-1] for name, module in model.named_modules() if is_linear(module)})
         raise InputError(
             f"the model has no linear layer called {', '.join(missing)}; choose targets among {', '.join(there)}"
         )
     model.requires_grad_(False)
-    for name in found:
+    for name in names:
         holder, _, own = name.rpartition(".")
         parent = model.get_submodule(holder)
         setattr(parent, own, ProbLora(getattr(parent, own), rank=rank, alpha=alpha))
-    return found
+    return names
 
 
 def inject_lora(model: Any, *, rank: int, alpha: float, targets: Sequence[str] = TARGETS) -> Any:

@@ -105,14 +105,14 @@ def judge(
     total = sum(len(at) for _, at in drawn)
     decoder = Decoder(model)
     torch.manual_seed(seed)
-    found: list[Judged] = []
+    parts: list[Judged] = []
     done = 0
     for start in range(0, len(drawn), rows):
         part = drawn[start : start + rows]
-        found.append(_judged(decoder, part, passes))
-        done += len(found[-1])
+        parts.append(_judged(decoder, part, passes))
+        done += len(parts[-1])
         told(done, total)
-    return Judged(*(np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Judged)))
+    return Judged(*(np.concatenate([getattr(one, f.name) for one in parts]) for f in fields(Judged)))
 
 
 def _judged(decoder: Decoder, part: Sequence[tuple[Tokenized, tuple[int, ...]]], passes: int) -> Judged:
@@ -130,24 +130,24 @@ def _judged(decoder: Decoder, part: Sequence[tuple[Tokenized, tuple[int, ...]]],
 
 def _measured(decoder: Decoder, states: Sequence[torch.Tensor], wanted: torch.Tensor) -> Judged:
     """Judge m tokens from the states of each pass, (m, size) each."""
-    made: list[list[Floats]] = []
+    pieces_of: list[list[Floats]] = []
     streams = [decoder.logits(state, copies=4 + len(states)) for state in states]
     for pieces in zip(*streams, strict=True):
         start = pieces[0][0]
         with torch.inference_mode():
             mean = torch.zeros_like(pieces[0][1])
             inner = mean.new_zeros(len(mean))
-            asked = wanted[start : start + len(mean), None].to(mean.device)
+            truth = wanted[start : start + len(mean), None].to(mean.device)
             logs = []  # of the true token, pass by pass
             for _, logits in pieces:
-                logs.append(logits.gather(1, asked)[:, 0] - logits.logsumexp(dim=-1))
+                logs.append(logits.gather(1, truth)[:, 0] - logits.logsumexp(dim=-1))
                 p = torch.softmax(logits, dim=-1)
                 inner += -torch.special.xlogy(p, p).sum(dim=-1) / len(pieces)
                 mean += p / len(pieces)
             total = -torch.special.xlogy(mean, mean).sum(dim=-1)
             confidence, top = mean.max(dim=-1)
             loss = math.log(len(logs)) - torch.stack(logs).logsumexp(dim=0)  # −log of the mean probability
-            parts = (confidence, top == asked[:, 0], loss, total, inner, (total - inner).clamp(min=0))
-            made.append([part.float().cpu().numpy() for part in parts])
-    columns = [np.concatenate([one[i] for one in made]).astype(np.float64) for i in range(6)]
+            parts = (confidence, top == truth[:, 0], loss, total, inner, (total - inner).clamp(min=0))
+            pieces_of.append([part.float().cpu().numpy() for part in parts])
+    columns = [np.concatenate([piece[i] for piece in pieces_of]).astype(np.float64) for i in range(6)]
     return Judged(np.minimum(columns[0], 1.0), *columns[1:])

@@ -11,7 +11,6 @@ import inspect
 import json
 import random
 import shutil
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,7 +22,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from core.errors import InputError, RunCancelled
-from core.models.adapters.inject import trainable
+from core.models.adapters.inject import peft_by_its_old_name, trainable
+from core.models.adapters.texts import IGNORED, Tokenized, batch_of
 from core.models.budget import free
 from core.models.encoding import Encoder, context_of
 from core.models.folders import ADAPTER, TRAINING
@@ -96,7 +96,7 @@ def fine_tune(
     often as they are there. Raises :class:`InputError` if there are none of a kind, and :class:`RunCancelled` where
     ``cancelled`` says so, after a checkpoint.
     """
-    right = sum(one.right for one in examples)
+    right = sum(example.right for example in examples)
     if not 0 < right < len(examples):
         raise InputError(
             f"a juror learns from right and wrong answers, but {right} of {len(examples)} are right; take more "
@@ -143,9 +143,7 @@ def _with_adapter(model: Any, tuning: Tuning, *, quantized: bool) -> Any:
         prepare: Callable[[Any], Any] = prepare_model_for_kbit_training
         model = prepare(model)
     config = LoraConfig(r=tuning.rank, lora_alpha=2 * tuning.rank, target_modules=LAYERS, task_type="CAUSAL_LM")
-    with warnings.catch_warnings():
-        # peft still asks transformers 5 for gradient checkpointing by its old name.
-        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+    with peft_by_its_old_name():
         return get_peft_model(model, config).train()
 
 
@@ -168,8 +166,10 @@ class _Training:
 
     def take(self, examples: Sequence[Example]) -> None:
         """One step of the optimizer."""
-        rows = self.encoder.rows([asked(str(i), one.question, one.answer) for i, one in enumerate(examples)])
-        verdicts = [0 if one.right else 1 for one in examples]
+        rows = self.encoder.rows(
+            [asked(str(i), example.question, example.answer) for i, example in enumerate(examples)]
+        )
+        verdicts = [0 if example.right else 1 for example in examples]
         loss = self._gradients(rows, verdicts)
         warm = min((self.step + 1) / WARM_UP, 1 - (1 - LEAST_RATE) * self.step / self.tuning.steps)
         for group in self.optimizer.param_groups:
@@ -200,20 +200,17 @@ class _Training:
 
     def _loss(self, rows: Sequence[TokenRow], verdicts: Sequence[int]) -> torch.Tensor:
         """Σ over rows of the mean −log p of the verdict's tokens; padding stands behind and counts nowhere."""
-        said = [row.options[verdict] for row, verdict in zip(rows, verdicts, strict=True)]
-        whole = [[*row.context, *option] for row, option in zip(rows, said, strict=True)]
-        longest = max(map(len, whole))
-        tokens = torch.tensor([one + [0] * (longest - len(one)) for one in whole], device=self.device)
-        mask = torch.tensor([[1] * len(one) + [0] * (longest - len(one)) for one in whole], device=self.device)
-        weights = torch.zeros(tokens.shape, device=self.device)
-        for i, (row, option) in enumerate(zip(rows, said, strict=True)):
-            weights[i, len(row.context) : len(row.context) + len(option)] = 1 / len(option)
+        options = [row.options[verdict] for row, verdict in zip(rows, verdicts, strict=True)]
+        texts = [Tokenized(row.context + option, len(row.context)) for row, option in zip(rows, options, strict=True)]
+        batch = batch_of(texts, self.device)
+        weights = (batch.labels != IGNORED) / torch.tensor([[len(option)] for option in options], device=self.device)
         # A vocabulary's logits at every place would cost a small model more than all its layers.
         places = weights[:, 1:].any(dim=0).nonzero().flatten()
         fewer = {"logits_to_keep": places} if self._keeps_some else {}
-        logits = self.model(input_ids=tokens, attention_mask=mask, use_cache=False, **fewer).logits
+        logits = self.model(input_ids=batch.tokens, attention_mask=batch.mask, use_cache=False, **fewer).logits
         logits = (logits if self._keeps_some else logits[:, places]).float()
-        losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), tokens[:, places + 1], reduction="none")
+        truth = batch.tokens[:, places + 1]
+        losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), truth, reduction="none")
         summed: torch.Tensor = (losses * weights[:, places + 1]).sum()
         return summed
 
@@ -233,9 +230,8 @@ class _Training:
         flat = {f"{i}.{key}": value.contiguous() for i, kept in state.items() for key, value in kept.items()}
         save_file(flat, part / "optimizer.safetensors")
         values = {"step": self.step, "losses": self.losses, "tuning": asdict(self.tuning)}
-        values[TRAINED_ON] = self.base_weights
-        values["files"] = digests_of(part.glob("*.safetensors"))
-        write_json(part / TRAINING, values)
+        files = digests_of(part.glob("*.safetensors"))
+        write_json(part / TRAINING, values | {TRAINED_ON: self.base_weights, "files": files})
         shutil.rmtree(self._checkpoint, ignore_errors=True)
         part.rename(self._checkpoint)
 
@@ -272,7 +268,6 @@ class _Training:
         config = loads(path.read_bytes()) | {"base_model_name_or_path": model}
         path.write_text(json.dumps(config, indent=1), encoding="utf-8")
         values = {"model": model, "dtype": dtype, "tuning": asdict(self.tuning), "losses": self.losses}
-        values[TRAINED_ON] = self.base_weights
-        values["files"] = digests_of([*self.folder.glob("*.safetensors"), path])
-        write_json(self.folder / TRAINING, values, indent=1)
+        files = digests_of([*self.folder.glob("*.safetensors"), path])
+        write_json(self.folder / TRAINING, values | {TRAINED_ON: self.base_weights, "files": files}, indent=1)
         shutil.rmtree(self._checkpoint, ignore_errors=True)

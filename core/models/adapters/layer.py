@@ -90,13 +90,13 @@ def layers_of(model: nn.Module) -> dict[str, ProbLora]:
 @contextmanager
 def latents(model: nn.Module, *, sampling: bool, keeping: bool = False) -> Iterator[dict[str, ProbLora]]:
     """Layers that draw their latents, and keep them, within the block."""
-    found = layers_of(model)
-    for layer in found.values():
+    layers = layers_of(model)
+    for layer in layers.values():
         layer.sampling, layer.keeping = sampling, keeping
     try:
-        yield found
+        yield layers
     finally:
-        for layer in found.values():
+        for layer in layers.values():
             layer.sampling, layer.keeping, layer.latent = False, False, None
 
 
@@ -115,7 +115,7 @@ def variances(model: nn.Module) -> dict[str, list[float]]:
 
 def active_ranks(found: dict[str, list[float]], *, share: float = ACTIVE_SHARE) -> dict[str, int]:
     """How many of each layer's ranks add at least ``share`` of the variance of its largest one; none of a new layer."""
-    return {name: sum(v >= share * max(of) > 0 for v in of) for name, of in found.items()}
+    return {name: sum(v >= share * max(values) > 0 for v in values) for name, values in found.items()}
 
 
 def is_linear(module: Any) -> bool:

@@ -72,13 +72,7 @@ def put_tensors(model: Any, tensors: Mapping[str, torch.Tensor], *, where: str) 
 
 
 def save(
-    model: Any,
-    folder: Path,
-    *,
-    recipe: Mapping[str, Any],
-    base: str,
-    base_weights: str,
-    progress: list[dict[str, Any]],
+    model: Any, folder: Path, *, recipe: Mapping[str, Any], base: str, base_weights: str, progress: list[dict[str, Any]]
 ) -> None:
     """Write the adapter and its description into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -97,11 +91,12 @@ def save(
 
 
 def _card(name: str, values: Mapping[str, Any]) -> str:
-    of = values["recipe"]
+    recipe = values["recipe"]
     return (
-        f"# {name}\n\nAn adapter ({of['kind']}, rank {of['rank']}, alpha {of['alpha']:g}) of {values['base']} in "
-        f"{', '.join(of['targets'])}, made by Hedge (`hedge train-adapter`): {of['epochs']} epochs in batches "
-        f"of {of['rows']}, learning rate {of['rate']:g}, seed {of['seed']}.\n"
+        f"# {name}\n\nAn adapter ({recipe['kind']}, rank {recipe['rank']}, alpha {recipe['alpha']:g}) of "
+        f"{values['base']} in {', '.join(recipe['targets'])}, made by Hedge (`hedge train-adapter`): "
+        f"{recipe['epochs']} epochs in batches of {recipe['rows']}, learning rate {recipe['rate']:g}, seed "
+        f"{recipe['seed']}.\n"
     )
 
 
@@ -191,10 +186,10 @@ def _renamed(name: str, wrapped: list[str]) -> str:
 
 
 def _whole_file(folder: Path) -> Path:
-    found = next((folder / name for name in WHOLE if (folder / name).is_file()), None)
-    if found is None:
+    path = next((folder / name for name in WHOLE if (folder / name).is_file()), None)
+    if path is None:
         raise InputError(f"{folder} holds no checkpoint; expected one of {', '.join(WHOLE)}")
-    return found
+    return path
 
 
 def holds_whole(folder: Path) -> bool:
@@ -218,13 +213,13 @@ def _read(path: Path) -> Tensors:
         if path.suffix == ".safetensors":
             tensors: Tensors = load_file(path)
             return tensors
-        found = torch.load(path, weights_only=True, map_location="cpu")
+        state = torch.load(path, weights_only=True, map_location="cpu")
     except FileNotFoundError as error:
         raise InputError(f"there are no weights {path}; train the adapter again") from error
     except Exception as error:  # safetensors and torch raise what they will for a file that is none
         raise InputError(
             f"{path} can't be read as tensors alone ({type(error).__name__}); save it as safetensors"
         ) from error
-    if not isinstance(found, dict) or not all(isinstance(value, torch.Tensor) for value in found.values()):
+    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
         raise InputError(f"{path} holds something else than tensors by name; save the model's state_dict")
-    return found
+    return state

@@ -105,7 +105,7 @@ def tokenize(texts: Sequence[Text], tokenizer: Any, *, context: int) -> list[Tok
 
     Raises :class:`InputError` if no text has a token to judge.
     """
-    made = []
+    rows = []
     for text in texts:
         before = token_ids(tokenizer, [text.prompt])[0] if text.prompt else ()
         (whole,) = token_ids(tokenizer, [text.prompt + text.answer])
@@ -118,10 +118,10 @@ def tokenize(texts: Sequence[Text], tokenizer: Any, *, context: int) -> list[Tok
         drop = max(0, min(first - 1, len(whole) - context))
         tokens, first = whole[drop:][:context], max(1, first - drop)
         if first < len(tokens):
-            made.append(Tokenized(tokens, first))
-    if not made:
+            rows.append(Tokenized(tokens, first))
+    if not rows:
         raise InputError("no text has a token to judge: each text needs one token to read and one to predict")
-    return made
+    return rows
 
 
 def batch_of(rows: Sequence[Tokenized], device: Any = "cpu") -> Batch:
@@ -154,13 +154,15 @@ def _bank() -> list[Text]:
 
 def _conversations() -> list[Text]:
     """Each turn of the counselor, with the turns before it as its prompt."""
-    made = []
+    texts = []
     for path in sorted((ASSETS / "conversations").glob("*.txt")):
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         for i, line in enumerate(lines[1:], start=1):
             if line.startswith("assistant:"):
-                made.append(Text("\n".join(lines[max(0, i - 4) : i]) + "\nassistant:", line.removeprefix("assistant:")))
-    return made
+                texts.append(
+                    Text("\n".join(lines[max(0, i - 4) : i]) + "\nassistant:", line.removeprefix("assistant:"))
+                )
+    return texts
 
 
 def _plain(path: Path) -> list[Text]:
@@ -168,27 +170,27 @@ def _plain(path: Path) -> list[Text]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} can't be read: {error}") from error
-    found = [part.strip() for part in text.split("\n\n") if part.strip()]
-    if not found:
+    paragraphs = [part.strip() for part in text.split("\n\n") if part.strip()]
+    if not paragraphs:
         raise InputError(f"{path} holds no text")
-    return [Text("", part) for part in found]
+    return [Text("", part) for part in paragraphs]
 
 
 def _instructions(rows: Sequence[dict[str, Any]], where: str) -> list[Text]:
     first = rows[0]
-    asked, said = (next((name for name in names if name in first), None) for names in (PROMPTS, ANSWERS))
-    if asked is None or said is None:
+    prompt_name, answer_name = (next((name for name in names if name in first), None) for names in (PROMPTS, ANSWERS))
+    if prompt_name is None or answer_name is None:
         if "text" in first:
             return [Text("", str(row["text"])) for row in rows if str(row["text"]).strip()]
         raise InputError(
             f"{where}: expected {' or '.join(PROMPTS)} and {' or '.join(ANSWERS)}, found {', '.join(map(str, first))}"
         )
     extra = next((name for name in INPUTS if name in first), None)
-    made = []
+    texts = []
     for number, row in enumerate(rows, start=1):
-        instruction, answer = row.get(asked), row.get(said)
+        instruction, answer = row.get(prompt_name), row.get(answer_name)
         if not instruction or answer is None:
-            raise InputError(f"{where}, row {number}: expected {asked} and {said}, found {str(row)[:80]}")
+            raise InputError(f"{where}, row {number}: expected {prompt_name} and {answer_name}, found {str(row)[:80]}")
         body = "\n".join(str(part).strip() for part in (instruction, row.get(extra) if extra else "") if part)
-        made.append(Text(f"### Instruction:\n{body}\n\n### Response:\n", str(answer)))
-    return made
+        texts.append(Text(f"### Instruction:\n{body}\n\n### Response:\n", str(answer)))
+    return texts

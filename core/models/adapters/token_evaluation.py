@@ -75,21 +75,21 @@ def load(model: str, *, base: str | None = None, dtype: str = "float32", alpha: 
     if folder.is_dir() and stored.is_adapter(folder):
         values = stored.configuration(folder)
         under = base or str(values["base"])
-        made, tokenizer = load_model(resolve(under), dtype=dtype)
-        made = stored.put_adapter(made, folder)
-        check_numbers(made, where=f"adapter {folder}", dtype=dtype)
+        network, tokenizer = load_model(resolve(under), dtype=dtype)
+        network = stored.put_adapter(network, folder)
+        check_numbers(network, where=f"adapter {folder}", dtype=dtype)
         notes = _noted(other_base(folder, under))
-        return Loaded(made, tokenizer, values["kind"], folder.name, folder, variances(made), weights, notes)
+        return Loaded(network, tokenizer, values["kind"], folder.name, folder, variances(network), weights, notes)
     if folder.is_dir() and stored.holds_whole(folder):
-        made, tokenizer = _architecture(folder, base, dtype)
-        made = stored.put_whole(made, folder, alpha=alpha)
-        check_numbers(made, where=f"checkpoint {folder}", dtype=dtype)
-        return Loaded(made, tokenizer, "ard-lora", folder.name, folder, variances(made), weights)
+        network, tokenizer = _architecture(folder, base, dtype)
+        network = stored.put_whole(network, folder, alpha=alpha)
+        check_numbers(network, where=f"checkpoint {folder}", dtype=dtype)
+        return Loaded(network, tokenizer, "ard-lora", folder.name, folder, variances(network), weights)
     source: ModelSource = resolve(model)
-    made, tokenizer = load_model(source, dtype=dtype)
+    network, tokenizer = load_model(source, dtype=dtype)
     place = None if source.is_hub or source.name == model else Path(source.location)
     kind, notes = "lora" if source.is_adapter else "base", _noted(other_base_of(source))
-    return Loaded(made, tokenizer, kind, source.name, place, {}, weights, notes)
+    return Loaded(network, tokenizer, kind, source.name, place, {}, weights, notes)
 
 
 def _noted(clause: str) -> tuple[str, ...]:
@@ -138,13 +138,13 @@ def evaluate(
         raise InputError(f"unknown part {part!r} of the texts; choose test or all")
     started = time.perf_counter()
     tokens = tokenize(texts, loaded.tokenizer, context=context_of(loaded.model.config))
-    found = judge(loaded.model, tokens, count=count, rows=rows, passes=passes, seed=seed, told=told)
-    made = top_estimates(found.top, found.loss, bins=bins, seed=seed)
+    judged = judge(loaded.model, tokens, count=count, rows=rows, passes=passes, seed=seed, told=told)
+    figures = top_estimates(judged.top, judged.loss, bins=bins, seed=seed)
     return {
-        **_figures(loaded, data, made, found.top, bins=bins, seed=seed),
-        "n_samples": len(found),
+        **_figures(loaded, data, figures, judged.top, bins=bins, seed=seed),
+        "n_samples": len(judged),
         "passes": passes,
-        "uncertainty": _uncertainty(found),
+        "uncertainty": _uncertainty(judged),
         "seconds": time.perf_counter() - started,
     }
 
@@ -161,8 +161,8 @@ def evaluate_letters(
     logits, labels, seconds = letter_logits(loaded, [questions[i] for i in order], rows=rows)
     probabilities = softmax(logits)
     top = top_label(probabilities, labels)
-    made = estimates(probabilities, labels, log_probabilities=log_softmax(logits), bins=bins, seed=seed)
-    values = _figures(loaded, task, made, top, bins=bins, seed=seed)
+    figures = estimates(probabilities, labels, log_probabilities=log_softmax(logits), bins=bins, seed=seed)
+    values = _figures(loaded, task, figures, top, bins=bins, seed=seed)
     return {**values, "n_samples": len(labels), "classes": probabilities.shape[1], "seconds": seconds}
 
 
@@ -203,7 +203,7 @@ def letter_logits(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tup
 
 
 def _figures(
-    loaded: Loaded, data: str, made: dict[str, CalibrationEstimate], top: Any, *, bins: int, seed: int
+    loaded: Loaded, data: str, figures: dict[str, CalibrationEstimate], top: Any, *, bins: int, seed: int
 ) -> dict[str, Any]:
     rng = np.random.default_rng([seed, 7])
     diagram = reliability(top, rng=rng, bins=bins)
@@ -216,20 +216,20 @@ def _figures(
         "vocabulary": loaded.vocabulary,
         "bins": bins,
         "seed": seed,
-        **{name: one.value for name, one in made.items()},
-        "nll_infinite": made["nll"].infinite,
-        "figures": {name: asdict(one) for name, one in made.items()},
+        **{name: figure.value for name, figure in figures.items()},
+        "nll_infinite": figures["nll"].infinite,
+        "figures": {name: asdict(figure) for name, figure in figures.items()},
         "test": asdict(calibration_test(top, rng=rng, bins=bins)),
-        "reliability": [asdict(one) for one in diagram.bins],
+        "reliability": [asdict(figure) for figure in diagram.bins],
         "variances": loaded.ranks,
         "active_ranks": sum(active_ranks(loaded.ranks).values()),
         "ranks": sum(map(len, loaded.ranks.values())),
     }
 
 
-def _uncertainty(found: Judged) -> dict[str, float]:
+def _uncertainty(judged: Judged) -> dict[str, float]:
     """Means in nats."""
-    return {name: float(getattr(found, name).mean()) for name in ("entropy", "aleatoric", "epistemic")}
+    return {name: float(getattr(judged, name).mean()) for name in ("entropy", "aleatoric", "epistemic")}
 
 
 def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[Path]:
@@ -238,12 +238,12 @@ def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[P
     told = (values["model"], values["data"], values["seed"], values.get("passes"), values["weights"])
     stamp = hashlib.sha256("|".join(map(str, told)).encode()).hexdigest()
     name = cut_name(re.sub(r"[/\0]", "-", str(values["model"])), most=200)
-    kept = settings().home / "tokens" / f"{name}-{stamp[:10]}.json"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_json(kept, {**values, "file": kept.name}, indent=1)
+    page_file = settings().home / "tokens" / f"{name}-{stamp[:10]}.json"
+    page_file.parent.mkdir(parents=True, exist_ok=True)
+    write_json(page_file, {**values, "file": page_file.name}, indent=1)
     beside = output or (loaded.folder / RESULTS if loaded.folder else None)
     if beside is None:
-        return [kept]
+        return [page_file]
     beside.parent.mkdir(parents=True, exist_ok=True)
     beside.write_text(text, encoding="utf-8")
-    return [beside, kept]
+    return [beside, page_file]

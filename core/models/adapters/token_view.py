@@ -11,12 +11,10 @@ from core.errors import InputError
 from core.models.adapters.token_evaluation import Loaded
 from core.models.decoder import Decoder
 from core.models.encoding import context_of
-from core.models.spelling import pieces, with_parts_marked
+from core.models.spelling import TOO_SHORT, check_text, pieces, with_parts_marked
 from core.models.token_ids import token_ids, token_spans
 
 ALTERNATIVES = 5
-LONGEST = 20_000
-"""The most characters of a text."""
 TOKENS_BEFORE = 8
 """Tokens decoded with one, so that a letter whose bytes are split over several tokens is read whole."""
 
@@ -32,28 +30,20 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
 
     Raises :class:`InputError` for a text that is empty, too long or a single token.
     """
-    if not text.strip():
-        raise InputError("the text is empty; write at least two words")
-    if len(text) > LONGEST:
-        more = len(text) - LONGEST
-        raise InputError(f"a text can have at most {LONGEST:,} characters, got {len(text):,}; remove {more:,}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"the text has a broken character at position {error.start + 1}; type it again") from error
+    check_text(text)
     ids, texts = _texts(loaded.tokenizer, text)
     if len(ids) < 2:
-        raise InputError("the text is a single token, with nothing before it to predict it from; write more")
+        raise InputError(TOO_SHORT)
     context = context_of(loaded.model.config)
     decoder = Decoder(loaded.model)
     rows: list[dict[str, Any]] = [
         {"text": texts[0], "loss": None, "probability": None, "entropy": None, "alternatives": []}
     ]
     begins = ids[:1] if ids[0] == loaded.tokenizer.bos_token_id else []
-    for first, seen in windows(len(ids), context, prefix=len(begins)):
-        read = ids[first:seen] if first == 0 else [*begins, *ids[first:seen]]
-        # The state of the token before predicts each token that no earlier window had: rows so far to ``seen``.
-        new = seen - len(rows)
+    for first, end in windows(len(ids), context, prefix=len(begins)):
+        read = ids[first:end] if first == 0 else [*begins, *ids[first:end]]
+        # The state of the token before predicts each token that no earlier window had: rows so far to ``end``.
+        new = end - len(rows)
         hidden = decoder.hidden(decoder.tokens([read[:-1]]))[0][-new:]
         rows += _predicted(loaded, decoder, hidden, ids, texts, len(rows), alternatives)
     window = context if 0 < context < len(ids) else 0
@@ -74,11 +64,11 @@ def windows(n: int, context: int, *, prefix: int = 0) -> list[tuple[int, int]]:
     if not 0 < context < n:
         return [(0, n)]
     size = context - prefix
-    found = [(0, context)]
-    while found[-1][1] < n:
-        end = min(found[-1][1] + max(size // 2, 1), n)
-        found.append((end - size, end))
-    return found
+    spans = [(0, context)]
+    while spans[-1][1] < n:
+        end = min(spans[-1][1] + max(size // 2, 1), n)
+        spans.append((end - size, end))
+    return spans
 
 
 def _predicted(

@@ -192,8 +192,8 @@ class AdapterTrainer:
         """Cross-entropy of the tokens that count, and the mean KL over layers."""
         with latents(self.model, sampling=True, keeping=True) as layers:
             loss = answer_loss(self.model, data)
-            found = [layer.divergence(data.mask) for layer in layers.values()]
-        return loss, torch.stack(found).mean() if found else torch.zeros((), device=self.device)
+            divergences = [layer.divergence(data.mask) for layer in layers.values()]
+        return loss, torch.stack(divergences).mean() if divergences else torch.zeros((), device=self.device)
 
     def _save(self) -> None:
         state = {

@@ -25,7 +25,7 @@ def by_host(slots: Sequence[Slot]) -> list[tuple[Slot, ...]]:
 
 def devices_needed(needs_gib: float, slots: Sequence[Slot]) -> int:
     """How many devices the run takes on the host where it takes the fewest; 0 if no host can hold it."""
-    counts = [devices_for(needs_gib, [slot.memory_gib for slot in of]) for of in by_host(slots)]
+    counts = [devices_for(needs_gib, [slot.memory_gib for slot in host]) for host in by_host(slots)]
     return min((count for count in counts if count), default=0)
 
 
@@ -53,7 +53,7 @@ def check_fits(
         wanted = {named_device(name) for name in device.split(",")}
         slots = [slot for slot in slots if slot.name in wanted]
     apart = [[slot] for slot in slots] if device else [slots]  # each device that was named holds the whole model
-    if reason := next(filter(None, (too_large(needs_gib(dtype), of) for of in apart)), ""):
+    if reason := next(filter(None, (too_large(needs_gib(dtype), group) for group in apart)), ""):
         raise InputError(f"model {model} in {dtype} {reason}; {way_out(slots, dtype=dtype, needs_gib=needs_gib)}")
 
 

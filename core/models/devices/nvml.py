@@ -6,11 +6,12 @@ not stop a run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+Answer = TypeVar("Answer")
 
 GIB = 2**30
 AMPERE = (8, 0)
@@ -33,21 +34,17 @@ class GpuMetrics:
 
 def readings() -> list[GpuMetrics]:
     """All GPUs of this host, in the order of their numbers."""
-    with _library() as nvml:
-        if nvml is None:
-            return []
-        try:
-            return [_read(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
-        except nvml.NVMLError:
-            return []
+    return _answer(lambda nvml: [_read(nvml, index) for index in range(nvml.nvmlDeviceGetCount())], [])
 
 
 def reading(device: str) -> GpuMetrics | None:
     """The GPU that an entry of ``CUDA_VISIBLE_DEVICES`` names: a number, or (the beginning of) a UUID."""
-    for found in readings():
-        if device == str(found.index) or (not device.isdecimal() and device and found.uuid.startswith(device)):
-            return found
-    return None
+    named = (
+        gpu
+        for gpu in readings()
+        if device == str(gpu.index) or (not device.isdecimal() and device and gpu.uuid.startswith(device))
+    )
+    return next(named, None)
 
 
 def joint_reading(devices: str) -> GpuMetrics | None:
@@ -55,41 +52,33 @@ def joint_reading(devices: str) -> GpuMetrics | None:
 
     Of several, the first stands for all, with their memory in all, their mean load, and the temperature of the hottest.
     """
-    found = [seen for device in devices.split(",") if (seen := reading(device))]
-    if len(found) < 2:
-        return found[0] if found else None
-    loads = [seen.load for seen in found if seen.load is not None]
+    gpus = [gpu for device in devices.split(",") if (gpu := reading(device))]
+    if len(gpus) < 2:
+        return gpus[0] if gpus else None
+    loads = [gpu.load for gpu in gpus if gpu.load is not None]
     return replace(
-        found[0],
-        total_gib=sum(seen.total_gib for seen in found),
-        used_gib=sum(seen.used_gib for seen in found),
+        gpus[0],
+        total_gib=sum(gpu.total_gib for gpu in gpus),
+        used_gib=sum(gpu.used_gib for gpu in gpus),
         load=sum(loads) / len(loads) if loads else None,
-        celsius=max((seen.celsius for seen in found if seen.celsius is not None), default=None),
+        celsius=max((gpu.celsius for gpu in gpus if gpu.celsius is not None), default=None),
     )
 
 
 def computes_bfloat16(devices: Sequence[str]) -> bool:
     """Whether all of these entries of ``CUDA_VISIBLE_DEVICES`` are GPUs that compute in bfloat16: Ampere and later."""
-    named = {found.index for device in devices if (found := reading(device))}
-    with _library() as nvml:
-        if nvml is None or not devices or len(named) < len(devices):
-            return False
-        try:
-            handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in named]
-            return all(tuple(nvml.nvmlDeviceGetCudaComputeCapability(handle)) >= AMPERE for handle in handles)
-        except nvml.NVMLError:
-            return False
+    named = {gpu.index for device in devices if (gpu := reading(device))}
+
+    def compute(nvml: ModuleType) -> bool:
+        handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in named]
+        return all(tuple(nvml.nvmlDeviceGetCudaComputeCapability(handle)) >= AMPERE for handle in handles)
+
+    return bool(devices) and len(named) == len(devices) and _answer(compute, False)
 
 
 def driver() -> str:
     """The driver's version, empty if there is none."""
-    with _library() as nvml:
-        if nvml is None:
-            return ""
-        try:
-            return _text(nvml.nvmlSystemGetDriverVersion())
-        except nvml.NVMLError:
-            return ""
+    return _answer(lambda nvml: _text(nvml.nvmlSystemGetDriverVersion()), "")
 
 
 def _read(nvml: ModuleType, index: int) -> GpuMetrics:
@@ -107,20 +96,19 @@ def _read(nvml: ModuleType, index: int) -> GpuMetrics:
     )
 
 
-@contextmanager
-def _library() -> Iterator[ModuleType | None]:
-    """NVML, opened and closed again, which takes a millisecond and follows a driver that is reloaded."""
+def _answer(ask: Callable[[ModuleType], Answer], otherwise: Answer) -> Answer:
+    """What NVML answers, or ``otherwise``. It is opened and closed again, which takes a millisecond and follows a
+    driver that is reloaded."""
     import pynvml
 
     try:
         pynvml.nvmlInit()
+        try:
+            return ask(pynvml)
+        finally:
+            pynvml.nvmlShutdown()
     except pynvml.NVMLError:
-        yield None
-        return
-    try:
-        yield pynvml
-    finally:
-        pynvml.nvmlShutdown()
+        return otherwise
 
 
 def _or_none(nvml: ModuleType, ask: Any) -> Any:

@@ -40,15 +40,15 @@ def named_devices(device: str, slots: Sequence[Slot]) -> tuple[ScorerDevice, ...
     """
     check_named(device, slots)
     places = {slot.name: (place, slot) for place, slot in enumerate(slots)}
-    found = [places[named_device(name)] for name in device.split(",")]
-    labels = sorted({slot.label for _, slot in found if slot.memory_gib < UNKNOWN_GIB})  # else it did not say its kind
+    chosen = [places[named_device(name)] for name in device.split(",")]
+    labels = sorted({slot.label for _, slot in chosen if slot.memory_gib < UNKNOWN_GIB})  # else it did not say its kind
     if len(labels) > 1:
         raise InputError(
             f"{device} are of different kinds ({', '.join(labels)}), which round differently; name devices of one kind"
         )
     return tuple(
         ScorerDevice("cpu" if i == 0 else f"cpu {i + 1}", CPU, "") if slot.name == CPU else _gpu(place, slot)
-        for i, (place, slot) in enumerate(found)
+        for i, (place, slot) in enumerate(chosen)
     )
 
 
@@ -77,8 +77,8 @@ def free_devices(needs_gib: float, slots: Sequence[Slot], *, busy: Collection[st
 
 
 def _is_free(needs_gib: float, slot: Slot) -> bool:
-    seen = first_reading(slot.devices)
-    return seen is not None and seen.total_gib - seen.used_gib >= needs_gib and (seen.load or 0.0) <= IDLE_LOAD
+    gpu = first_reading(slot.devices)
+    return gpu is not None and gpu.total_gib - gpu.used_gib >= needs_gib and (gpu.load or 0.0) <= IDLE_LOAD
 
 
 @cache

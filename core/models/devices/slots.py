@@ -23,10 +23,7 @@ UNKNOWN_GIB = 1e6
 """The memory of a device that does not report it: every run is tried there."""
 SLURM_MEMORY = "SLURM_MEM_PER_NODE"
 """The MiB that Slurm gave a job."""
-LIMITS = (
-    "/sys/fs/cgroup/memory.max",
-    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-)
+LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where a container's memory limit stands, in either version of control groups."""
 
 
@@ -57,7 +54,7 @@ def slots() -> tuple[Slot, ...]:
     one given by a UUID is numbered by its place in the list. Imports no torch, which would occupy every GPU.
     """
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
-    devices = [str(seen.index) for seen in nvml.readings()] if listed is None else _listed(listed)
+    devices = [str(gpu.index) for gpu in nvml.readings()] if listed is None else _listed(listed)
     if not devices:
         return (Slot(CPU, "", host_memory_gib(), "CPU"),)
     return tuple(_gpu(f"gpu{d if d.isdecimal() else place}", d) for place, d in enumerate(devices))
@@ -65,8 +62,8 @@ def slots() -> tuple[Slot, ...]:
 
 def default_dtype() -> str:
     """The precision of a run for which none was chosen: bfloat16 where all GPUs here compute in it, else float32."""
-    found = slots()
-    on_gpus = found[0].name != CPU and nvml.computes_bfloat16([slot.devices for slot in found])
+    here = slots()
+    on_gpus = here[0].name != CPU and nvml.computes_bfloat16([slot.devices for slot in here])
     return "bfloat16" if on_gpus else "float32"
 
 
@@ -133,8 +130,8 @@ def host_memory_gib() -> float:
 
 
 def _gpu(name: str, device: str) -> Slot:
-    seen = nvml.reading(device)
-    return Slot(name, device, seen.total_gib, seen.name) if seen else Slot(name, device, label=f"GPU {device}")
+    gpu = nvml.reading(device)
+    return Slot(name, device, gpu.total_gib, gpu.name) if gpu else Slot(name, device, label=f"GPU {device}")
 
 
 def _listed(text: str) -> list[str]:

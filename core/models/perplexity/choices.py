@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
-from core.models.perplexity.conversations import FOLDER, PERSON, ROLES, Conversation, Message, digest
+from core.models.perplexity.conversations import FOLDER, PERSON, ROLES, Conversation, Message, digest, located
 from core.models.perplexity.windows import windows
 from core.storage.atomic import write_atomically
 from core.storage.json_text import loads
@@ -91,12 +91,14 @@ def parse(content: str, file: str) -> tuple[Choice, ...]:
     """The choices in a file's content: JSON lines, a list in JSON, or the published CSV."""
     begin = content.lstrip()[:1]
     is_json = begin == "{" or file.lower().endswith((".jsonl", ".ndjson"))
-    made = _json_list(content, file) if begin == "[" else _json_lines(content, file) if is_json else _csv(content, file)
-    if not made:
+    choices = (
+        _json_list(content, file) if begin == "[" else _json_lines(content, file) if is_json else _csv(content, file)
+    )
+    if not choices:
         raise InputError(f"{file} has no choices")
-    if len({len(choice.endings) for choice in made}) > 1:
+    if len({len(choice.endings) for choice in choices}) > 1:
         raise InputError(f"{file} has choices with different numbers of endings; give all of them the same number")
-    return made
+    return choices
 
 
 def write(choices: Sequence[Choice], path: Path) -> None:
@@ -116,16 +118,16 @@ def make(
 
     A context is left out if its generated endings repeat each other or the real one.
     """
-    found = [window for conversation in conversations for window in windows(conversation)]
+    all_windows = [window for conversation in conversations for window in windows(conversation)]
     rng = np.random.default_rng(seed)
-    made = []
-    for window, endings in zip(found, write([window.context for window in found], generated), strict=True):
+    choices = []
+    for window, endings in zip(all_windows, write([window.context for window in all_windows], generated), strict=True):
         if len({window.reply, *endings}) < generated + 1 or not all(ending.strip() for ending in endings):
             continue
         order = rng.permutation(generated + 1)
         texts = [window.reply, *endings]
-        made.append(Choice(window.context, tuple(texts[i] for i in order), int(np.argmin(order))))
-    return tuple(made)
+        choices.append(Choice(window.context, tuple(texts[i] for i in order), int(np.argmin(order))))
+    return tuple(choices)
 
 
 def _json_lines(content: str, file: str) -> tuple[Choice, ...]:
@@ -145,10 +147,8 @@ def _json(text: str, where: str) -> Any:
 
 
 def _from_json(values: Any, where: str) -> Choice:
-    try:
+    with located(where):
         return from_json(values)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
 
 
 def _csv(content: str, file: str) -> tuple[Choice, ...]:
@@ -156,18 +156,16 @@ def _csv(content: str, file: str) -> tuple[Choice, ...]:
     missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     if missing:
         raise InputError(f"{file} lacks the columns {', '.join(missing)}; a file of choices has {', '.join(COLUMNS)}")
-    made = []
+    choices = []
     for number, row in enumerate(reader, 1):
         label = (row["label"] or "").strip()
-        try:
+        with located(f"{file}, choice {number}"):
             if label not in ("1", "2", "3", "4"):
                 raise InputError(f"the label is {label!r}; it is one of 1 to 4")
             system, context = _published_context(row["context"] or "")
             endings = tuple((row[name] or "").strip() for name in COLUMNS[1:5])
-            made.append(Choice(context, endings, int(label) - 1, system))
-        except InputError as error:
-            raise InputError(f"{file}, choice {number}: {error}") from None
-    return tuple(made)
+            choices.append(Choice(context, endings, int(label) - 1, system))
+    return tuple(choices)
 
 
 def _published_context(text: str) -> tuple[str, tuple[Message, ...]]:

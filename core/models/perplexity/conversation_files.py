@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from core.errors import InputError, plain
-from core.models.perplexity.conversations import COUNSELOR, PERSON, Conversation, Message
+from core.models.perplexity.conversations import COUNSELOR, PERSON, Conversation, Message, located
 from core.models.perplexity.roles import SYSTEM_MESSAGE, is_role, plain_role, roles_of
 from core.storage.json_text import loads
 from core.tables.cells import value_of
@@ -174,7 +174,7 @@ def _are_named(document: Mapping[str, Any]) -> bool:
     inner = list(document.values())
     if not inner or _lower(document).keys() & {*MESSAGES, *ASKED, *REPLIES, *TEXT}:
         return False
-    return all(is_messages(one) or (isinstance(one, dict) and is_conversation(one)) for one in inner)
+    return all(is_messages(value) or (isinstance(value, dict) and is_conversation(value)) for value in inner)
 
 
 def is_talk(text: Any) -> bool:
@@ -359,10 +359,8 @@ def _roles_in(lines: Sequence[str], where: str) -> set[str]:
         at = next(
             i for i, line in enumerate(lines, 1) if (mark := LINE.match(line)) and plain_role(mark["role"]) == name
         )
-        try:
+        with located(f"{where}, line {at}"):
             roles_of([name])
-        except InputError as error:
-            raise InputError(f"{where}, line {at}: {error}") from None
     return known
 
 
@@ -407,7 +405,6 @@ def _of_json(text: str, path: Path) -> list[_Talk]:
 
 
 def _of_rows(rows: Sequence[tuple[str, Any]], path: Path) -> list[_Talk]:
-    """The conversations of JSON values: a conversation each, or a message each."""
     single = [isinstance(row, dict) and not _whole(_lower(row)) and _raw_message(row) is not None for _, row in rows]
     if rows and all(single):
         return _grouped(rows)
@@ -442,8 +439,8 @@ def _grouped(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[_Talk]:
         "",
     )
     talks: dict[str, _Talk] = {}
-    for (where, row), one in zip(rows, lower, strict=True):
-        name = str(one.get(ids, "")) if ids else ""
+    for (where, row), values in zip(rows, lower, strict=True):
+        name = str(values.get(ids, "")) if ids else ""
         talks.setdefault(name, _Talk([], _shown_name(name))).messages.append(_message_of(row, where))
     return list(talks.values())
 
@@ -484,7 +481,7 @@ def _whole(lower: Mapping[str, Any]) -> list[Any] | str:
             if any(_raw_message(message) for message in values):
                 return values
             continue
-        if isinstance(values, list) and values and all(isinstance(one, str) and LINE.match(one) for one in values):
+        if isinstance(values, list) and values and all(isinstance(line, str) and LINE.match(line) for line in values):
             values = "\n".join(values)
         if isinstance(values, str) and is_talk(values):
             return values
@@ -647,15 +644,8 @@ def _conversations(talks: Sequence[_Talk], path: Path, guessed: str) -> ReadConv
             f"{path}: expected at most {MOST_CONVERSATIONS:,} conversations, found {len(talks):,}; split it"
         )
     roles = _file_roles(talks)
-    plain_name = next(
-        (
-            path.name.removesuffix(compression.ending)
-            for compression in COMPRESSIONS.values()
-            if compression.ending == path.suffix
-        ),
-        path.name,
-    )
-    stem = PurePath(plain_name).stem.replace("_", " ")
+    is_packed = any(compression.ending == path.suffix for compression in COMPRESSIONS.values())
+    stem = PurePath(path.stem if is_packed else path.name).stem.replace("_", " ")
     left_out: Counter[str] = Counter()
     conversations: list[Conversation] = []
     first: InputError | None = None
@@ -686,10 +676,8 @@ def _conversations(talks: Sequence[_Talk], path: Path, guessed: str) -> ReadConv
 
 
 def _message(role: str, raw: _Raw) -> Message:
-    try:
+    with located(raw.where):
         return Message(role, raw.text.strip())
-    except InputError as error:
-        raise InputError(f"{raw.where}: {error}") from None
 
 
 def _file_roles(talks: Sequence[_Talk]) -> dict[str, str]:
@@ -702,11 +690,9 @@ def _file_roles(talks: Sequence[_Talk]) -> dict[str, str]:
         return roles_of(first)
     except InputError:
         for name, where in first.items():
-            if not is_role(name):
-                try:
+            with located(where):
+                if not is_role(name):
                     roles_of([name])
-                except InputError as error:
-                    raise InputError(f"{where}: {error}") from None
         raise
 
 

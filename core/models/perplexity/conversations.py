@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +67,15 @@ class Conversation:
         return {"name": self.name, "messages": [{"role": m.role, "content": m.text} for m in self.messages]}
 
 
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Begin the sentences of errors in the block with the place in a file."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
 def digest(values: Any) -> str:
     """A hash of JSON values, ten hexadecimal digits."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:10]
@@ -82,7 +93,7 @@ def from_json(values: Any) -> Conversation:
     """Read what :meth:`Conversation.to_json` wrote. Raises :class:`InputError` for anything else."""
     if not isinstance(values, dict) or not isinstance(values.get("messages"), list):
         raise InputError("a conversation is an object with “messages”, a list")
-    return Conversation(str(values.get("name", "")), tuple(_message(one) for one in values["messages"]))
+    return Conversation(str(values.get("name", "")), tuple(_message(message) for message in values["messages"]))
 
 
 def _message(values: Any) -> Message:

@@ -88,10 +88,6 @@ def uniform_bits_per_byte(messages: Sequence[ScoredMessage], vocabulary: int) ->
     return math.log2(vocabulary) * sum(m.tokens for m in messages) / sum(m.bytes for m in messages)
 
 
-AGGREGATES = {"token-weighted": token_weighted, "message-mean": message_mean, "bits per byte": bits_per_byte}
-"""Every way to say one figure of several messages."""
-
-
 @dataclass(frozen=True, slots=True)
 class Paired:
     """How much less likely the same n messages are under A than under B, nats per token: the mean over messages of A −
@@ -114,11 +110,6 @@ class Paired:
     def least_p(self) -> float:
         """The smallest p-value possible with n signs: two of all 2ⁿ patterns."""
         return max(2.0 ** (1 - (self.conversations if self.conversations > 1 else self.n)), 1 / (FLIPS + 1))
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval excludes 0."""
-        return self.low > 0 or self.high < 0
 
 
 def aligned(a: ScoredMessage, b: ScoredMessage) -> tuple[ScoredMessage, ScoredMessage]:
@@ -155,8 +146,8 @@ def paired(
     """
     if len(a) != len(b) or len(a) < 2:
         raise InputError(f"a paired difference needs the same messages, at least 2; got {len(a)} and {len(b)}")
-    both = [aligned(one, other) for one, other in zip(a, b, strict=True)]
-    differences = np.array([one.mean_loss - other.mean_loss for one, other in both])
+    both = [aligned(first, second) for first, second in zip(a, b, strict=True)]
+    differences = np.array([first.mean_loss - second.mean_loss for first, second in both])
     n = len(differences)
     codes = np.unique(np.zeros(n) if conversations is None else conversations, return_inverse=True)[1]
     count = int(codes.max()) + 1
@@ -231,17 +222,17 @@ class Word:
 
 def words(a: ScoredMessage, b: ScoredMessage) -> list[Word]:
     """The words of two :func:`aligned` messages, tokens joined up to the next space."""
-    made: list[Word] = []
+    joined: list[Word] = []
     before = " "
-    for at, (piece, one, other) in enumerate(zip(a.pieces, a.losses, b.losses, strict=True)):
-        begins = not made or piece[:1].isspace() or before[-1:].isspace()
+    for at, (piece, loss_a, loss_b) in enumerate(zip(a.pieces, a.losses, b.losses, strict=True)):
+        begins = not joined or piece[:1].isspace() or before[-1:].isspace()
         before = piece or before
         if begins and piece.strip():
-            made.append(Word(at, piece.strip(), float(one), float(other)))
-        elif made:
-            last = made[-1]
-            made[-1] = Word(last.at, last.text + piece.strip(), last.a + float(one), last.b + float(other))
-    return made
+            joined.append(Word(at, piece.strip(), float(loss_a), float(loss_b)))
+        elif joined:
+            last = joined[-1]
+            joined[-1] = Word(last.at, last.text + piece.strip(), last.a + float(loss_a), last.b + float(loss_b))
+    return joined
 
 
 def most_changed(a: ScoredMessage, b: ScoredMessage, most: int = 8) -> list[Word]:

@@ -100,17 +100,17 @@ class ChatLayout:
 
     def __call__(self, prompt: str, context: Sequence[Message], reply: str) -> Laid:
         before = self.turns(prompt, context)
-        asked = conversation(self.template, before)
-        if mark := opened(asked, before[-1]["content"]):  # the message is no reasoning
+        opening = conversation(self.template, before)
+        if mark := opened(opening, before[-1]["content"]):  # the message is no reasoning
             self.opened.add(mark)
-            asked = asked[: asked.rindex(mark)]
+            opening = opening[: opening.rindex(mark)]
         try:
             whole = conversation(self.template, [*before, {"role": COUNSELOR, "content": reply}], asks=False)
         except LeftOutError:  # it writes the reply in another way, and the reply itself is scored
             whole = ""
         # A space or line break that the template puts between the assistant's mark and the message is not scored.
-        at = whole.find(reply, len(asked)) if whole.startswith(asked) else -1
-        lead = whole[:at] if at >= 0 and not whole[len(asked) : at].strip() else asked
+        at = whole.find(reply, len(opening)) if whole.startswith(opening) else -1
+        lead = whole[:at] if at >= 0 and not whole[len(opening) : at].strip() else opening
         return Laid(lead + reply, len(lead), chat=True)
 
 

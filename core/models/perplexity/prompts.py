@@ -53,5 +53,5 @@ SHIPPED = {"fitting": FITTING, "unfitting": UNFITTING, "empty": EMPTY}
 
 def named(text: str, name: str) -> SystemPrompt:
     """The shipped prompt with this text, or one of the given name."""
-    made = SystemPrompt(name, text.strip())
-    return next((one for one in SHIPPED.values() if one.digest == made.digest), made)
+    prompt = SystemPrompt(name, text.strip())
+    return next((shipped for shipped in SHIPPED.values() if shipped.digest == prompt.digest), prompt)

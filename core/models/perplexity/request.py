@@ -58,8 +58,8 @@ class Request:
     @property
     def sources(self) -> tuple[str, ...]:
         """The hashes of the conversations, then that of the choices."""
-        found = dict.fromkeys(conversation.digest for conversation in self.conversations)
-        return (*found, *([choice.digest_of(self.choices)] if self.choices else []))
+        digests = dict.fromkeys(conversation.digest for conversation in self.conversations)
+        return (*digests, *([choice.digest_of(self.choices)] if self.choices else []))
 
     def parts(self) -> Iterator[Part]:
         """The parts, prompt by prompt, so that what the windows of one prompt share is computed once."""
@@ -71,17 +71,17 @@ class Request:
                 yield from self._of_choices(prompt)
 
     def _of_choices(self, prompt: SystemPrompt) -> Iterator[Part]:
-        found = tuple(
+        all_windows = tuple(
             Window(number, each.context, ending) for number, each in enumerate(self.choices) for ending in each.endings
         )
-        yield Part(prompt, choice.digest_of(self.choices), found, len(self.choices[0].endings))
+        yield Part(prompt, choice.digest_of(self.choices), all_windows, len(self.choices[0].endings))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         return {
-            "prompts": [{"name": one.name, "text": one.text} for one in self.prompts],
-            "conversations": [one.to_json() for one in self.conversations],
-            "choices": [one.to_json() for one in self.choices],
+            "prompts": [{"name": item.name, "text": item.text} for item in self.prompts],
+            "conversations": [item.to_json() for item in self.conversations],
+            "choices": [item.to_json() for item in self.choices],
             "mode": self.mode,
             "exchanges": self.exchanges,
         }
@@ -91,9 +91,9 @@ class Request:
         """What :meth:`to_json` wrote."""
         try:
             return cls(
-                tuple(SystemPrompt(one["name"], one["text"]) for one in values["prompts"]),
-                tuple(talk.from_json(one) for one in values["conversations"]),
-                tuple(choice.from_json(one) for one in values["choices"]),
+                tuple(SystemPrompt(item["name"], item["text"]) for item in values["prompts"]),
+                tuple(talk.from_json(item) for item in values["conversations"]),
+                tuple(choice.from_json(item) for item in values["choices"]),
                 values["mode"],
                 values["exchanges"],
             )

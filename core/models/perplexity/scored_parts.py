@@ -58,17 +58,17 @@ def score_missing(
             reporter.log(f"self-check refused {reason}")
         reporter.log(f"{prompt.name}: self-check passed by {check.rung}: {check.largest_difference:.2e}")
         for together in [of_prompt] if scorer.at_once else [[i] for i in of_prompt]:
-            asked = scoring.missing(together)
+            places = scoring.missing(together)
             try:
-                found = scorer.score([parts[i].windows[j] for i, j in asked], [words[i][j] for i, j in asked])
-                for place, message in found:
-                    i, j = asked[place]
+                messages = scorer.score([parts[i].windows[j] for i, j in places], [words[i][j] for i, j in places])
+                for place, message in messages:
+                    i, j = places[place]
                     scoring.add(i, j, message)
                     reporter.advance(1, len(words[i][j].tokens))
             finally:
                 scoring.keep()
             for place, missing in (scorer.missing if isinstance(scorer, ServerScorer) else {}).items():
-                i, j = asked[place]
+                i, j = places[place]
                 number = parts[i].windows[j].number + 1
                 left_out[parts[i].source] = [missing.kind, f"message {number}: {missing.reason}"]
                 if parts[i].endings or not {part.source for part in parts} - left_out.keys():
@@ -111,8 +111,8 @@ class _Parts:
             write_chunk(self.folder, i, self._table(i))
 
     def _table(self, i: int) -> pa.Table:
-        (part, words), made = self.parts[i], self.made[i]
-        return _table(part, [words[j] for j in sorted(made)], [made[j] for j in sorted(made)])
+        (part, words), messages = self.parts[i], self.made[i]
+        return _table(part, [words[j] for j in sorted(messages)], [messages[j] for j in sorted(messages)])
 
 
 def misfit(parts: Sequence[Part], i: int, table: pa.Table) -> str:
@@ -144,9 +144,9 @@ def read(table: pa.Table) -> tuple[dict[tuple[str, str], tuple[ScoredMessage, ..
     """The messages of each (prompt, source), and how many messages of context were dropped in all."""
     messages: dict[tuple[str, str], list[ScoredMessage]] = {}
     columns = table["prompt"].to_pylist(), table["source"].to_pylist()
-    for prompt, source, made in zip(*columns, _messages(table), strict=True):
-        messages.setdefault((prompt, source), []).append(made)
-    return {key: tuple(of) for key, of in messages.items()}, sum(table["dropped"].to_pylist())
+    for prompt, source, message in zip(*columns, _messages(table), strict=True):
+        messages.setdefault((prompt, source), []).append(message)
+    return {key: tuple(scored) for key, scored in messages.items()}, sum(table["dropped"].to_pylist())
 
 
 def _messages(table: pa.Table) -> list[ScoredMessage]:

@@ -13,6 +13,7 @@ from core.models.model_fingerprint import pinned, revisions
 from core.models.models import FAKE_MODEL, resolve
 from core.models.perplexity.conversations import Message as Said
 from core.models.perplexity.figures import ScoredMessage
+from core.models.perplexity.layout import Laid
 from core.models.perplexity.request import Part
 from core.models.perplexity.tokens import Words, beginnings, encode
 from core.models.perplexity.windows import Window
@@ -67,8 +68,8 @@ class Scorer:
     def description(self) -> dict[str, Any]:
         """The model and how it computes, for ``run.json``."""
         about = self.engine.description
-        kept = ("model", "architecture", "revision", "parameters", "dtype", "device", "context", "budget")
-        return {name: about[name] for name in (*kept, "torch", "transformers")} | {
+        names = ("model", "architecture", "revision", "parameters", "dtype", "device", "context", "budget")
+        return {name: about[name] for name in (*names, "torch", "transformers")} | {
             "vocabulary": _vocabulary(self.engine.model),
             "rung": self.rung,
             "notes": list(self.notes),
@@ -76,9 +77,9 @@ class Scorer:
 
     def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[Words]]:
         """The windows of every part as tokens, all in one layout. ``notes`` are about that layout and the model."""
-        made, notes = encode(parts, self.tokenizer, mode=mode, context=self.engine.encoder.context)
+        words, notes = encode(parts, self.tokenizer, mode=mode, context=self.engine.encoder.context)
         self.notes = (*([self.engine.other_base] if self.engine.other_base else []), *notes)
-        return made
+        return words
 
     def begin(self, words: Sequence[Words]) -> SelfCheck:
         """Prepare for ``words``, the windows of one system prompt. Returns how they will be computed."""
@@ -102,21 +103,12 @@ class Scorer:
         """``each`` sampled endings after each context, seeded."""
         from core.models.generation import sample
 
-        made = []
-        for number, laid in enumerate(beginnings(contexts, self.tokenizer, prompt=prompt)):
-            texts = [
-                sample(
-                    self.engine.model,
-                    self.engine.encoder,
-                    laid.text[: laid.start].rstrip(" "),
-                    chat=laid.chat,
-                    seed=seed + number * each + place,
-                    most=LONGEST_ENDING,
-                )
-                for place in range(each)
-            ]
-            made.append(texts)
-        return made
+        def ending(laid: Laid, seed: int) -> str:
+            model, encoder, text = self.engine.model, self.engine.encoder, laid.text[: laid.start].rstrip(" ")
+            return sample(model, encoder, text, chat=laid.chat, seed=seed, most=LONGEST_ENDING)
+
+        texts = enumerate(beginnings(contexts, self.tokenizer, prompt=prompt))
+        return [[ending(laid, seed + number * each + place) for place in range(each)] for number, laid in texts]
 
     def _scored(self, words: Sequence[Words]) -> list[Any]:
         from core.models.token_losses import Scored

@@ -58,7 +58,6 @@ class ServerScorer:
         return self.engine.description | {"vocabulary": None, "rung": "echo of the server", "notes": list(self.notes)}
 
     def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[ServedWords]]:
-        """The windows of every part as texts, all in one layout."""
         self.last_missed = mode == "published"  # there the last token of each message is missed
         self.notes = () if self.last_missed else (NO_TEMPLATE,)
         return [_texts(part, mode) for part in parts]
@@ -71,22 +70,22 @@ class ServerScorer:
         """
         from core.models.server.engine import TOLERANCE
 
-        chosen = sorted(words, key=lambda one: len(one.tokens))[:: max(1, len(words) // CHECKED)][:CHECKED]
-        asked = [(one.before, one.said) for one in chosen]
+        chosen = sorted(words, key=lambda text: len(text.tokens))[:: max(1, len(words) // CHECKED)][:CHECKED]
+        pairs = [(text.before, text.said) for text in chosen]
         refused = LeftOut()
 
         def leave_out(i: int, missing: NoAnswer) -> None:
             refused.add(str(i), missing)
 
         scored = {
-            i: self._losses(found)
-            for i, one in enumerate(asked)
-            for _, found in self.engine.echo([one], leave_out=leave_out)
+            i: self._losses(echo)
+            for i, text in enumerate(pairs)
+            for _, echo in self.engine.echo([text], leave_out=leave_out)
         }
         refused.confirm(len(scored))
         answered, alone = list(scored), list(scored.values())
-        texts = [asked[i] for i in answered]
-        together = {i: self._losses(found) for i, found in self.engine.echo(texts, leave_out=leave_out)}
+        texts = [pairs[i] for i in answered]
+        together = {i: self._losses(echo) for i, echo in self.engine.echo(texts, leave_out=leave_out)}
         refused.confirm(len(together))
         if all(len(losses) > 1 and np.ptp(losses) == 0 for losses in alone):
             raise SelfCheckError(
@@ -94,8 +93,8 @@ class ServerScorer:
                 "log-probabilities are not those of the model; use another server, or another version of it"
             )
         difference = max(
-            float(np.abs(one - together[i]).max(initial=0.0)) if len(one) == len(together[i]) else np.inf
-            for i, one in enumerate(alone)
+            float(np.abs(text - together[i]).max(initial=0.0)) if len(text) == len(together[i]) else np.inf
+            for i, text in enumerate(alone)
             if i in together
         )
         check = SelfCheck(len(alone), difference, TOLERANCE, rung="echo of the server")
@@ -116,16 +115,16 @@ class ServerScorer:
             self.missing[i] = missing
             limit.add(str(i), missing, what="messages")
 
-        for i, found in self.engine.echo([(one.before, one.said) for one in words], leave_out=leave_out):
-            pieces, losses = pieces_of(found), self._losses(found)
+        for i, echo in self.engine.echo([(text.before, text.said) for text in words], leave_out=leave_out):
+            pieces, losses = pieces_of(echo), self._losses(echo)
             if self.last_missed:
                 pieces = pieces[:-1]
             if not len(losses):
                 raise InputError(f"message {windows[i].number + 1} has no token that can be scored; leave it out")
             yield i, ScoredMessage(windows[i].number, pieces, losses)
 
-    def _losses(self, found: EchoedText) -> np.ndarray[Any, np.dtype[np.float32]]:
-        losses = -np.array(found.log_p[first_scored(found) :], dtype=np.float32)
+    def _losses(self, echo: EchoedText) -> np.ndarray[Any, np.dtype[np.float32]]:
+        losses = -np.array(echo.log_p[first_scored(echo) :], dtype=np.float32)
         if np.isnan(losses).any():
             raise InputError("the server gives no log-probabilities for some tokens of the messages")
         return losses[:-1] if self.last_missed else losses
@@ -134,24 +133,24 @@ class ServerScorer:
 def _texts(part: Part, mode: str) -> list[ServedWords]:
     layout = published if mode == "published" else lines
     laid = [layout(part.prompt.text, window.context, window.reply) for window in part.windows]
-    return [ServedWords(one.text[: one.start], one.text[one.start :]) for one in laid]
+    return [ServedWords(text.text[: text.start], text.text[text.start :]) for text in laid]
 
 
 def estimated_tokens(request: Request) -> tuple[int, int]:
     """The tokens that a server will read and write for a request, by the length of its texts."""
-    texts = [one for part in request.parts() for one in _texts(part, request.mode)]
-    asked = [estimate({"prompt": one.before + one.said, "max_tokens": 1}) for one in texts]
-    return sum(read for read, _ in asked), sum(written for _, written in asked)
+    texts = [text for part in request.parts() for text in _texts(part, request.mode)]
+    estimates = [estimate({"prompt": text.before + text.said, "max_tokens": 1}) for text in texts]
+    return sum(read for read, _ in estimates), sum(written for _, written in estimates)
 
 
-def first_scored(found: EchoedText) -> int:
+def first_scored(echo: EchoedText) -> int:
     """The first token that ends behind the text before; nothing comes before the first token, so that is not scored."""
-    return max(1, found.context - found.joined)
+    return max(1, echo.context - echo.joined)
 
 
-def pieces_of(found: EchoedText) -> tuple[str, ...]:
+def pieces_of(echo: EchoedText) -> tuple[str, ...]:
     """The texts of the scored tokens; together they are the continuation."""
-    pieces = found.pieces
-    if found.context - found.joined < first_scored(found) and len(pieces) > 1:
+    pieces = echo.pieces
+    if echo.context - echo.joined < first_scored(echo) and len(pieces) > 1:
         pieces = (pieces[0] + pieces[1], *pieces[2:])
     return pieces

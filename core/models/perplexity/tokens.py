@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from core.errors import InputError
 from core.models.perplexity.conversations import Message
@@ -15,6 +16,8 @@ from core.models.rows import Tokens
 from core.models.spelling import pieces
 from core.models.token_ids import Spans, token_ids, token_spans
 from core.questions.prompting.chat import LeftOutError
+
+Texts = TypeVar("Texts")
 
 TOGETHER = 256
 """Texts tokenized in one call."""
@@ -46,29 +49,34 @@ def encode(
     ``context`` is the most tokens that the model reads (0: no limit). Raises :class:`InputError` if a system prompt
     and a message alone are more.
     """
-    for layout, notes in layouts(mode, tokenizer):
-        try:
-            made = [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts]
-        except Refused:
-            continue
-        return made, (*notes, *(layout.notes if isinstance(layout, ChatLayout) else ()))
-    raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
+
+    def encoded(layout: Layout) -> list[list[Words]]:
+        return [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts]
+
+    return _in_first_layout(encoded, mode, tokenizer)
 
 
 def beginnings(contexts: Sequence[Sequence[Message]], tokenizer: Any, *, prompt: str) -> list[Laid]:
     """The text before an answer to each of the ``contexts``, in one layout for all of them."""
-    for layout, _ in layouts("standard", tokenizer):
-        try:
-            return [_lay(layout, prompt, Window(0, tuple(context), ""), 0) for context in contexts]
-        except Refused:
-            continue
+
+    def laid(layout: Layout) -> list[Laid]:
+        return [_lay(layout, prompt, Window(0, tuple(context), ""), 0) for context in contexts]
+
+    return _in_first_layout(laid, "standard", tokenizer)[0]
+
+
+def _in_first_layout(make: Callable[[Layout], Texts], mode: str, tokenizer: Any) -> tuple[Texts, tuple[str, ...]]:
+    """The texts in the first layout that the tokenizer can write all of them in, with the notes on it."""
+    for layout, notes in layouts(mode, tokenizer):
+        with suppress(Refused):
+            return make(layout), (*notes, *(layout.notes if isinstance(layout, ChatLayout) else ()))
     raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
 
 
 def _part(part: Part, layout: Layout, tokenizer: Any, *, mode: str, context: int) -> list[Words]:
     prompt = part.prompt.text
     laid = [_lay(layout, prompt, window, 0) for window in part.windows]
-    made = []
+    encoded = []
     for window, words in zip(part.windows, _words(laid, tokenizer), strict=True):
         dropped = 0
         while context and len(words.tokens) - 1 > context:
@@ -80,8 +88,8 @@ def _part(part: Part, layout: Layout, tokenizer: Any, *, mode: str, context: int
             words = Words(words.tokens[:-1], words.first, words.pieces[:-1])
         if words.first >= len(words.tokens):
             raise InputError(f"message {window.number + 1} has no token that can be scored; leave it out")
-        made.append(Words(words.tokens, words.first, words.pieces, dropped))
-    return made
+        encoded.append(Words(words.tokens, words.first, words.pieces, dropped))
+    return encoded
 
 
 def _too_long(part: Part, window: Window, tokens: int, context: int) -> str:
@@ -104,15 +112,15 @@ def _lay(layout: Layout, prompt: str, window: Window, dropped: int) -> Laid:
 
 
 def _words(laid: Sequence[Laid], tokenizer: Any) -> list[Words]:
-    made: list[Words] = []
+    words: list[Words] = []
     for start in range(0, len(laid), TOGETHER):
-        some = laid[start : start + TOGETHER]
+        batch = laid[start : start + TOGETHER]
         if not getattr(tokenizer, "is_fast", False):
-            made += [_without_offsets(one, tokenizer) for one in some]
+            words += [_without_offsets(text, tokenizer) for text in batch]
             continue
-        encoded = token_spans(tokenizer, [one.text for one in some], special=not some[0].chat)
-        made += [_cut(one, ids, spans) for one, (ids, spans) in zip(some, encoded, strict=True)]
-    return made
+        encoded = token_spans(tokenizer, [text.text for text in batch], special=not batch[0].chat)
+        words += [_cut(text, ids, spans) for text, (ids, spans) in zip(batch, encoded, strict=True)]
+    return words
 
 
 def _cut(laid: Laid, ids: Tokens, spans: Spans) -> Words:

@@ -30,17 +30,17 @@ def windows(conversation: Conversation, exchanges: int | None = EXCHANGES) -> tu
     check_exchanges(exchanges)
     past: list[tuple[Message, ...]] = []
     request: tuple[Message, ...] = ()
-    made = []
+    result = []
     for number, message in enumerate(conversation.messages):
         if message.role != COUNSELOR:
             request += (message,)
             continue
         if number:
-            kept = past if exchanges is None else past[max(0, len(past) - exchanges) :]
-            made.append(Window(number, tuple(m for each in kept for m in each) + request, message.text))
+            latest = past if exchanges is None else past[max(0, len(past) - exchanges) :]
+            result.append(Window(number, tuple(m for each in latest for m in each) + request, message.text))
         past.append((*request, message))
         request = ()
-    return tuple(made)
+    return tuple(result)
 
 
 def check_exchanges(exchanges: int | None) -> None:

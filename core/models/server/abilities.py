@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -26,9 +27,9 @@ from core.models.server.client import (
     WrongReplyError,
 )
 from core.models.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck, ListFault
-from core.models.server.provenance import mapping, told
+from core.models.server.provenance import told
 from core.models.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
-from core.models.server.reply_body import clean, count
+from core.models.server.reply_body import clean, count, mapping
 from core.questions.prompting.reasoning import SWITCHES
 
 Found = TypeVar("Found")
@@ -131,7 +132,7 @@ class Abilities:
 
 def models(client: ServerClient) -> list[str]:
     """The names of the models on the server. Raises :class:`~core.errors.ServerError` if it can't be asked."""
-    return sorted({one["id"] for one in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
+    return sorted({entry["id"] for entry in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
 
 
 def abilities(client: ServerClient, model: str, *, all_needed: bool = True, lists_needed: bool = True) -> Abilities:
@@ -196,20 +197,21 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
     first = plain or chat
     context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
     version, quantisation = told(client, url, model, entry)
+    able = Abilities(
+        kind=clean(entry.get("owned_by")),
+        version=version,
+        context=context,
+        listed=0,
+        chat_listed=0,
+        echo=False,
+        root=clean(entry.get("root")),
+        quantisation=quantisation,
+    )
     if first is None:
         for error in failing.values():
             raise error
         if not lists_needed:
-            return Abilities(
-                kind=clean(entry.get("owned_by")),
-                version=version,
-                context=context,
-                listed=0,
-                chat_listed=0,
-                echo=False,
-                root=clean(entry.get("root")),
-                quantisation=quantisation,
-            )
+            return able
         raise NoListsError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
@@ -218,16 +220,12 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
     lists, chat_lists = (each.check if each else UNCHECKED for each in (plain, chat))
     if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
         chat_lists = replace(chat_lists, fault=chat_lists.fault or lists.fault)
-    return Abilities(
-        kind=clean(entry.get("owned_by")),
-        version=version,
-        context=context,
+    return replace(
+        able,
         listed=plain.most if plain else 0,
         chat_listed=chat.most if chat else 0,
         echo=bool(plain and plain.echo_right),
         echo_wrong=bool(plain and plain.echo_right is False),
-        root=clean(entry.get("root")),
-        quantisation=quantisation,
         by_id=plain is not None and plain.most > 0 and _gives_by_id(client, url, model),
         probe=first.first.tokens[0],
         text_log_p=plain.text_log_p if plain and plain.echo_right else 0.0,
@@ -241,12 +239,12 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
     )
 
 
-def _letters(given: NextTokens) -> LetterMass | None:
+def _letters(reply: NextTokens) -> LetterMass | None:
     """The letter mass after :data:`PROBE`, with each letter that is not listed at its upper bound."""
-    listed = [(SPACES.sub(" ", token).strip(), log_p) for token, log_p in given.tokens]
+    listed = [(SPACES.sub(" ", token).strip(), log_p) for token, log_p in reply.tokens]
     missing = len(PROBE_LETTERS - {text for text, _ in listed})
-    mass = sum(math.exp(log_p) for text, log_p in listed if text in PROBE_LETTERS) + missing * math.exp(given.floor)
-    return LetterMass.of_one(min(1.0, mass), is_bound=missing > 0, first=given.tokens[0][0])
+    mass = sum(math.exp(log_p) for text, log_p in listed if text in PROBE_LETTERS) + missing * math.exp(reply.floor)
+    return LetterMass.of_one(min(1.0, mass), is_bound=missing > 0, first=reply.tokens[0][0])
 
 
 def quoted(refused: Iterable[tuple[str, str]], *what: str) -> str:
@@ -282,7 +280,7 @@ def token_ids(client: ServerClient, url: str, model: str, text: str, tokens: Seq
 
 def _entry(client: ServerClient, url: str, model: str) -> tuple[str, Mapping[str, Any]]:
     url, listed = _listed(client, url)
-    known = {one["id"]: one for one in listed}
+    known = {entry["id"]: entry for entry in listed}
     if model not in known:
         names = ", ".join(sorted(known)[:8]) or "none"
         raise InputError(f"the server {url} has no model {model!r}; it has {names}")
@@ -322,8 +320,8 @@ def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]
     """
     url, reply = _reply_about_models(client, url)
     listed = map(mapping, _models_in(reply))
-    named = [{**one, "id": next(filter(None, map(one.get, ("id", "name", "model"))), "")} for one in listed]
-    return url, [one for one in named if clean(one["id"]) == one["id"] != ""]
+    named = [{**entry, "id": next(filter(None, map(entry.get, ("id", "name", "model"))), "")} for entry in listed]
+    return url, [entry for entry in named if clean(entry["id"]) == entry["id"] != ""]
 
 
 class _Endpoint:
@@ -361,12 +359,11 @@ class _Endpoint:
     def findings(self, *, temperature: int | None = None) -> Findings | None:
         """How far the endpoint's lists can be believed (:func:`~core.models.server.list_checks.checked`); None if
         it lists nothing."""
-        asked = self._most()
-        self._switch_reasoning_off(asked)
-        return list_checks.checked(self, self.first, asked=asked, temperature=temperature) if self.first else None
+        most = self._most()
+        self._switch_reasoning_off(most)
+        return list_checks.checked(self, self.first, requested=most, temperature=temperature) if self.first else None
 
     def _most(self) -> int:
-        """The most next tokens that the endpoint gives, or 0 if it gives none."""
         body = self.body(self.text, 1, 0)
         plainly = {name: value for name, value in body.items() if name not in ("logprobs", "top_logprobs")}
 
@@ -376,13 +373,13 @@ class _Endpoint:
         words: list[str] = []
         numbers, tried = deque(MOST_LISTED), set[int]()
         while numbers:
-            asked = numbers.popleft()
-            if asked in tried:
+            number = numbers.popleft()
+            if number in tried:
                 continue
-            tried.add(asked)
+            tried.add(number)
             try:
-                given = _able(
-                    lambda asked=asked: self._listed(self.text, asked),  # type: ignore[misc]
+                reply = _able(
+                    lambda number=number: self._listed(self.text, number),  # type: ignore[misc]
                     simpler=simpler,
                     on_refusal=words.append,
                 )
@@ -396,14 +393,14 @@ class _Endpoint:
                     raise
                 self.failing[self.what] = error
                 return 0
-            if given is None:
+            if reply is None:
                 most = most_listed(words[-1]) if words else 0
-                if 0 < most < (asked if asked > 0 else MOST_FOLLOWED):
+                if 0 < most < (number if number > 0 else MOST_FOLLOWED):
                     numbers.appendleft(most)
                 continue
-            if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise it understood -1 in another way
-                self.first = given
-                return asked
+            if number > 0 or len(reply.tokens) > max(MOST_LISTED):  # otherwise it understood -1 in another way
+                self.first = reply
+                return number
         if words:
             self.refused[self.what] = words[-1]
         return 0
@@ -422,22 +419,17 @@ class _Endpoint:
             self.options = {}
 
     def listed(self, text: str, most: int, *, temperature: int = 0) -> NextTokens | None:
-        """See :class:`~core.models.server.list_checks.Asker`."""
         return _able(lambda: self._listed(text, most, temperature), simpler=lambda: self._listed(self.text, 1))
 
     def _listed(self, text: str, most: int, temperature: int = 0) -> NextTokens:
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=self.path.startswith("/chat"), asked=most)
-
+        read = partial(next_tokens, chat=self.path.startswith("/chat"), requested=most)
         return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
 
     def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
-        """See :class:`~core.models.server.list_checks.Asker`."""
-
         def read(reply: dict[str, Any]) -> tuple[str, NextTokens | None]:
-            first = next_tokens(reply, chat=False, asked=most).chosen
+            first = next_tokens(reply, chat=False, requested=most).chosen
             try:
-                second = next_tokens(reply, chat=False, asked=most, place=1)
+                second = next_tokens(reply, chat=False, requested=most, place=1)
             except MissingAnswerError:  # it ended after the first token
                 second = None
             if first is None:
@@ -490,11 +482,9 @@ class _ChatEndpoint(_Endpoint):
         return {**chat_body(self.model, messages, listed=most, temperature=temperature), **self.options}
 
     def echoed(self, text: str, token: str) -> EchoedToken | None:
-        """None."""
         return None
 
     def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
-        """None: a chat has no text to continue."""
         return None
 
 
@@ -503,13 +493,13 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
     if len(ids) < 2:
         return False
 
-    def read(reply: dict[str, Any]) -> NextTokens:
-        return next_tokens(reply, chat=False, asked=1)
+    def post(body: Body) -> NextTokens:
+        return client.post("/completions", body, partial(next_tokens, chat=False, requested=1), of=url)
 
-    def ask() -> NextTokens:
-        return client.post("/completions", id_body(model, PROBE, list(ids.values())), read, of=url)
-
-    listed = _able(ask, simpler=lambda: client.post("/completions", letter_body(model, PROBE, listed=1), read, of=url))
+    listed = _able(
+        lambda: post(id_body(model, PROBE, list(ids.values()))),
+        simpler=lambda: post(letter_body(model, PROBE, listed=1)),
+    )
     return listed is not None and all(listed.log_p(token) is not None for token in ids)
 
 

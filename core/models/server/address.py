@@ -112,8 +112,8 @@ def addresses_near(url: str) -> list[str]:
     root = f"{parts.scheme}://{parts.netloc}"
     steps = [step for step in parts.path.split("/") if step][:DEEPEST_PATH]
     above = [root + "".join(f"/{step}" for step in steps[:n]) for n in range(len(steps), -1, -1)]
-    found = [f"{base.removesuffix('/v1')}/v1" for base in above]
-    return [near for near in dict.fromkeys([*found, f"{root}/api/v1", f"{root}/openai/v1"]) if near != url]
+    candidates = [f"{base.removesuffix('/v1')}/v1" for base in above]
+    return [near for near in dict.fromkeys([*candidates, f"{root}/api/v1", f"{root}/openai/v1"]) if near != url]
 
 
 def _with_scheme(text: str) -> str:
@@ -123,11 +123,11 @@ def _with_scheme(text: str) -> str:
     """
     if "://" in text:
         return text
-    found = NO_SCHEME.fullmatch(text)
-    if not found or LIKE_A_KEY.match(text):
+    parts = NO_SCHEME.fullmatch(text)
+    if not parts or LIKE_A_KEY.match(text):
         return text
-    is_own = found["port"] or found["host"] == "localhost" or found["host"][-1].isdigit()
-    return f"{'http' if is_own and found['port'] != ':443' else 'https'}://{text}"
+    is_own = parts["port"] or parts["host"] == "localhost" or parts["host"][-1].isdigit()
+    return f"{'http' if is_own and parts['port'] != ':443' else 'https'}://{text}"
 
 
 def _of_api(parts: SplitResult) -> SplitResult:
@@ -176,19 +176,21 @@ class ServedWeights:
     def from_json(cls, values: object) -> ServedWeights | None:
         """What a record says of the weights; None if that can't be read."""
         try:
-            found = cls(**values) if values and isinstance(values, dict) else None
+            weights = cls(**values) if values and isinstance(values, dict) else None
         except TypeError:
             return None
-        kinds = ((found.told, str), (found.log_p, int | float), (found.text_log_p, int | float)) if found else ()
-        return found if all(isinstance(value, kind) for value, kind in kinds) else None
+        kinds = (
+            ((weights.told, str), (weights.log_p, int | float), (weights.text_log_p, int | float)) if weights else ()
+        )
+        return weights if all(isinstance(value, kind) for value, kind in kinds) else None
 
     def alike(self, other: ServedWeights) -> bool:
         """Whether the other fingerprint may belong to the same weights."""
-        heard = self.text_log_p and other.text_log_p
+        both_known = self.text_log_p and other.text_log_p
         return (
             self.told == other.told
             and abs(self.log_p - other.log_p) <= self.ALIKE
-            and (not heard or abs(self.text_log_p - other.text_log_p) <= self.TEXT_ALIKE)
+            and (not both_known or abs(self.text_log_p - other.text_log_p) <= self.TEXT_ALIKE)
         )
 
     def check_still(self, now: ServedWeights, *, model: str, url: str, since: str, way_out: str) -> None:
@@ -208,8 +210,8 @@ def served_model(text: str) -> ServedModel | None:
     >>> served_model("pocket-3m") is None
     True
     """
-    found = re.fullmatch(r"(.+?)@(https?://.*)", text.strip())
-    return ServedModel(found[1], server_url(found[2])) if found else None
+    match = re.fullmatch(r"(.+?)@(https?://.*)", text.strip())
+    return ServedModel(match[1], server_url(match[2])) if match else None
 
 
 def short_name(model: str) -> str:
@@ -236,8 +238,8 @@ def asked_parts(asked: str) -> tuple[str, tuple[str, ...]]:
     >>> asked_parts("pocket-3m")
     ('pocket-3m', ())
     """
-    found = re.fullmatch(rf"(.+?){ON_SERVERS}(https?://.+)", asked)
-    return (found[1], tuple(found[2].split(", "))) if found else (asked, ())
+    match = re.fullmatch(rf"(.+?){ON_SERVERS}(https?://.+)", asked)
+    return (match[1], tuple(match[2].split(", "))) if match else (asked, ())
 
 
 def key_variable(name: str) -> str:

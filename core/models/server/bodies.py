@@ -21,13 +21,7 @@ Body = Mapping[str, Any]
 
 PROTOCOL: Mapping[str, Any] = {"top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 """Neutral values of the fields that OpenAI's protocol has."""
-BESIDE: Mapping[str, Any] = {
-    "top_k": -1,
-    "min_p": 0,
-    "typical_p": 1,
-    "repetition_penalty": 1,
-    "repeat_penalty": 1,
-}
+BESIDE: Mapping[str, Any] = {"top_k": -1, "min_p": 0, "typical_p": 1, "repetition_penalty": 1, "repeat_penalty": 1}
 """Neutral values of fields that servers have beside the protocol."""
 NEUTRAL: Mapping[str, Any] = {**PROTOCOL, **BESIDE}
 OTHERWISE: Mapping[str, Any] = {"top_k": 0}

@@ -219,7 +219,6 @@ class ServerClient:
         self.close()
 
     def close(self) -> None:
-        """Close all connections."""
         if not self._loop.is_closed():
             self._wait(self._http.close())
             self._wait(asyncio.sleep(0))  # the connections are closed one iteration of the loop later
@@ -264,7 +263,7 @@ class ServerClient:
         Raises :class:`RefusedError` if it has no such thing, :class:`ServerError` if it can't be reached.
         """
         host = _Host(of or self.hosts[0].url)
-        return self._run(self._tried(lambda: self._sent(host, "GET", path, None), _as_it_is, PROBES, self._first))
+        return self._run(self._tried(lambda: self._sent(host, "GET", path, None), dict, PROBES, self._first))
 
     def post(
         self, path: str, body: Body, read: Callable[[dict[str, Any]], Parsed], *, of: str = "", paid: bool = True
@@ -380,7 +379,6 @@ class ServerClient:
         )
 
     def _run(self, asking: Coroutine[Any, Any, Done]) -> Done:
-        """Wait for the first of these to finish, and report the reason for waiting."""
         task = self._loop.create_task(asking)
         try:
             while not self._wait(asyncio.wait([task], timeout=TICK_S))[0]:
@@ -401,7 +399,6 @@ class ServerClient:
         return await self._tried(send, request.read, self.patience.tries, self.patience.gone_s)
 
     async def _rest(self, host: _Host) -> None:
-        """Wait as long as the server asked to be left alone."""
         while (pause := host.rests_until - time.monotonic()) > 0:
             if self._ending or pause > self.patience.gone_s:
                 raise PassingError(_busy(host.url, host.how, pause), after_s=pause, status=429)
@@ -455,8 +452,7 @@ class ServerClient:
             if isinstance(error, UnreadableError) or (isinstance(error, PassingError) and error.alive):
                 return state.attempt_number >= max(tries, FAULT_TRIES)
             if isinstance(error, WrongReplyError):
-                filtered = isinstance(error, MissingAnswerError) and error.filtered
-                return filtered or state.attempt_number >= tries
+                return getattr(error, "filtered", False) or state.attempt_number >= tries
             return failing[-1] - failing[0] + state.upcoming_sleep > gone_s
 
         retrying = tenacity.AsyncRetrying(
@@ -614,7 +610,7 @@ class ServerClient:
 
     def _words(self, content: bytes) -> str:
         """What an error says, in one short line without secrets; empty if it says nothing readable."""
-        line = " ".join("".join(letter if letter.isprintable() else " " for letter in error_text(content)).split())
+        line = clean(error_text(content), LARGEST_REFUSAL)
         # Secrets first, so that no part of one stays after the cut. A semicolon begins Hedge's own advice.
         shown = without_secrets(line, self.key_variable).replace(";", ",").replace('"', "'")
         return clean(shown, QUOTED)
@@ -635,10 +631,6 @@ def no_answer(error: BaseException) -> NoAnswer | None:
     if isinstance(error, MissingAnswerError):
         return NoAnswer(FILTERED if error.filtered else UNANSWERED, str(error), error)
     return None
-
-
-def _as_it_is(reply: dict[str, Any]) -> dict[str, Any]:
-    return reply
 
 
 def _gone(url: str, how: str) -> str:

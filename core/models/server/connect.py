@@ -39,10 +39,10 @@ def addresses(text: str) -> tuple[str, ...]:
     >>> addresses("http://gpu-1:8000, http://gpu-2:8000/v1")
     ('http://gpu-1:8000/v1', 'http://gpu-2:8000/v1')
     """
-    found = tuple(sorted({server_url(one) for one in text.replace(",", " ").split()}))
-    if not found:
+    urls = tuple(sorted({server_url(address) for address in text.replace(",", " ").split()}))
+    if not urls:
         raise InputError("type the server's address first, such as http://localhost:8000/v1")
-    return found
+    return urls
 
 
 @access.needs(UserRole.LAUNCHER, "connect to servers")
@@ -59,15 +59,15 @@ def connected(servers: Sequence[str], *, key: str = "") -> tuple[tuple[str, ...]
     """The servers' addresses, the first corrected if it was not quite that of the API, and the models
     (:func:`models_on`)."""
     try:
-        used, found = _asked(servers, key, _models)
+        used, names = _asked(servers, key, _models)
     except WrongReplyError as error:
         raise InputError(
             f"what answers at {servers[0]} is no API, but perhaps a web page; give the address of the API, which "
             "usually ends in /v1"
         ) from error
-    if not found:
+    if not names:
         raise InputError(f"the server {servers[0]} has no model; load one there, then connect again")
-    return used, tuple(found)
+    return used, tuple(names)
 
 
 def connected_elsewhere(text: str, used: Sequence[str]) -> str:
@@ -83,8 +83,8 @@ def connected_elsewhere(text: str, used: Sequence[str]) -> str:
 
 
 def _models(client: ServerClient) -> tuple[tuple[str, ...], list[str]]:
-    found = abilities.models(client)
-    return client.urls, found
+    names = abilities.models(client)
+    return client.urls, names
 
 
 @access.needs(UserRole.LAUNCHER, "connect to servers")
@@ -136,6 +136,5 @@ def _refused(error: RefusedError, servers: Sequence[str], key: str) -> str:
 
 
 def _without_advice(error: PassingError) -> str:
-    """What failed, without the part of the message about a run."""
     way_out = "check again in a moment" if error.status in TOO_FAST else "look into its log, then check again"
     return f"{str(error).partition(';')[0]}; {way_out}"

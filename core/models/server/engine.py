@@ -20,6 +20,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -141,7 +142,6 @@ class ServerEngine:
 
     @property
     def chunk(self) -> int:
-        """Questions worth handing over at once."""
         return CHUNK
 
     @property
@@ -200,9 +200,7 @@ class ServerEngine:
         body = self._list_body(probe, most, lists.temperature)
         token, before = self.able.probe
 
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=chat, asked=most)
-
+        read = partial(next_tokens, chat=chat, requested=most)
         for url in self.client.urls:
             try:
                 listed = self.client.post(_path(chat), body, read, of=url)
@@ -282,17 +280,11 @@ class ServerEngine:
             [alone[p.question_id] for p in both], [p.question_id for p in both], k=max(prompt.k for prompt in both)
         )
         check_first(letter_mass(first), chat=both[0].chat)
-        difference, allowed = 0.0, TOLERANCE
-        for name, one in ((prompt.question_id, alone[prompt.question_id]) for prompt in both):
-            exact = ~_bounds(one) & ~_bounds(together[name]) & np.isfinite(one.logits)
-            differences = np.abs(one.logits - together[name].logits)[exact]
-            if one.option_tokens is not None:
-                differences = differences / np.sqrt(np.maximum(one.option_tokens, 1))[exact]
-            difference = max(difference, float(differences.max(initial=0.0)))
+        difference = max(_difference(alone[p.question_id], together[p.question_id]) for p in both)
         by_echo = self.lists.fault and self.able.echo and not chosen[0].continuations
         refused = (f"the list of next tokens: {self.lists.line}",) if by_echo else ()
         way = "the echo" if by_echo else self.endpoint
-        return SelfCheck(len(both), difference, allowed, rung=f"{way} of the server", refused=refused)
+        return SelfCheck(len(both), difference, TOLERANCE, rung=f"{way} of the server", refused=refused)
 
     def _first_answers(
         self, rows: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], dict[str, Answer]]
@@ -314,7 +306,6 @@ class ServerEngine:
         return chosen, answers
 
     def _alone(self, prompts: Sequence[Prompt]) -> dict[str, OptionLogits]:
-        """The scores of prompts by their ids, asked one after the other."""
         return {scored.ids[0]: scored for prompt in prompts for scored in self._scores([prompt])}
 
     def _heard(self, prompts: Sequence[Prompt]) -> dict[str, NextTokens]:
@@ -374,7 +365,6 @@ class ServerEngine:
 
     @property
     def _chat_options(self) -> Body:
-        """What every request to the chat endpoint says besides its messages."""
         return NO_REASONING if self.able.reasoning_off else {}
 
     def _asked(self, prompt: Prompt) -> Body:
@@ -426,7 +416,7 @@ class ServerEngine:
         self._need_echo()
         most = listed if self.able.listed < 0 else min(listed, self.able.listed)
         body = echo_body(self.model, text, listed=most)
-        return self.client.post("/completions", body, lambda reply: echoed_rows(reply, text=text, most=most))
+        return self.client.post("/completions", body, partial(echoed_rows, text=text, most=most))
 
     def _say_failure(self, *needed: str) -> None:
         """Raise :class:`PassingError` if the server failed on one of these when it was asked what it can do."""
@@ -475,7 +465,6 @@ class ServerEngine:
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self.client.close()
 
     # ---------------------------------------------------------------- letters
@@ -521,14 +510,11 @@ class ServerEngine:
     def _first_request(self, prompt: Prompt, i: int) -> TokenRequest[NextTokens | EchoedText]:
         """Request the letters by their tokens' ids if the server accepts ids, so that one request returns all of
         them."""
-
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=False, asked=1)
-
         tokens = self._tokens(prompt)
         if prompt.chat or not all(token in self.ids for token in tokens) or (self.lists.fault and self.able.echo):
             return self._letter_request(prompt, i, self._usual(prompt.chat))
         ids = [self.ids[token] for token in tokens]
+        read = partial(next_tokens, chat=False, requested=1)
         return TokenRequest("/completions", id_body(self.model, prompt.text, ids), read, (i, BY_ID))
 
     def _letter_request(
@@ -539,8 +525,8 @@ class ServerEngine:
         tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
 
         def read(reply: dict[str, Any]) -> NextTokens:
-            found = next_tokens(reply, chat=prompt.chat, asked=listed)
-            fault = self.lists.fault or fault_of(found, asked=listed) or shared_letter(found, tokens)
+            found = next_tokens(reply, chat=prompt.chat, requested=listed)
+            fault = self.lists.fault or fault_of(found, requested=listed) or shared_letter(found, tokens)
             if fault is None:
                 return found
             if not by_echo:
@@ -550,11 +536,7 @@ class ServerEngine:
         return replace(self._list_request(prompt, i, listed, *again), read=read)
 
     def _list_request(self, prompt: Prompt, i: int, listed: int, *again: int) -> TokenRequest[NextTokens | EchoedText]:
-        """A request for a list as it is."""
-
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=prompt.chat, asked=listed)
-
+        read = partial(next_tokens, chat=prompt.chat, requested=listed)
         body = self._list_body(prompt, listed, self.lists.temperature)
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
 
@@ -565,13 +547,10 @@ class ServerEngine:
         return {**asked, **self._chat_options}
 
     def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
-        def read(reply: dict[str, Any]) -> EchoedText:
-            return echoed(reply, text=text, continuation=said)
-
+        read = partial(echoed, text=text, continuation=said)
         return TokenRequest("/completions", echo_body(self.model, text + said), read, place)
 
     def _usual(self, chat: bool) -> int:
-        """The number of next tokens to request at first."""
         able = self.able.chat_listed if chat else self.able.listed
         return min(USUAL, able) if able > 0 else USUAL
 
@@ -607,10 +586,10 @@ class ServerEngine:
             return
         values = sorted((log_p, token) for token in self._tokens(prompt) if (log_p := listed.log_p(token)) is not None)
         ends = dict.fromkeys(values[:1] + values[-1:])
-        asked = deque(self._echo_request(prompt.text, token, (i,)) for i, (_, token) in enumerate(ends))
-        for request, found in self.client.stream(asked, leave_out=lambda place, missing: None):
+        requests = deque(self._echo_request(prompt.text, token, (i,)) for i, (_, token) in enumerate(ends))
+        for request, echo in self.client.stream(requests, leave_out=lambda place, missing: None):
             log_p, token = list(ends)[request.place[0]]
-            echoed_p = _echoed_letter(found, 0.0) if isinstance(found, EchoedText) else math.nan
+            echoed_p = _echoed_letter(echo, 0.0) if isinstance(echo, EchoedText) else math.nan
             if not math.isnan(echoed_p) and not alike(log_p, echoed_p):
                 self.lists = replace(self.lists, fault=contradiction(token, log_p, echoed_p))
 
@@ -646,17 +625,17 @@ class ServerEngine:
     def _texts(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         starts = list(itertools.accumulate((prompt.k for prompt in prompts), initial=0))
         owner = [i for i, prompt in enumerate(prompts) for _ in range(prompt.k)]
-        found: dict[int, dict[int, EchoedText]] = {}
+        echoes: dict[int, dict[int, EchoedText]] = {}
 
         def leave_out(place: int, missing: NoAnswer) -> None:
             self.left_out.add(prompts[owner[place]].question_id, missing)
 
-        asked = [(prompt.text, said) for prompt in prompts for said in prompt.continuations]
-        for place, text in self._echoes(asked, leave_out=leave_out):
+        pairs = [(prompt.text, answer) for prompt in prompts for answer in prompt.continuations]
+        for place, text in self._echoes(pairs, leave_out=leave_out):
             i = owner[place]
-            found.setdefault(i, {})[place - starts[i]] = text
-            if len(found[i]) == prompts[i].k:
-                texts = found.pop(i)
+            echoes.setdefault(i, {})[place - starts[i]] = text
+            if len(echoes[i]) == prompts[i].k:
+                texts = echoes.pop(i)
                 yield _text_logits(prompts[i], [texts[j] for j in range(prompts[i].k)])
 
     def _echoes(
@@ -672,10 +651,10 @@ class ServerEngine:
         )
 
     def _refuse_equal(self, scored: Sequence[OptionLogits]) -> None:
-        rows = [one.logits[0] for one in scored if one.logits.shape[1] > 1]
-        each = [one.logits[0] / one.option_tokens[0] for one in scored if one.option_tokens is not None]
-        for made in (rows, each):
-            if len(rows) > 1 and len(made) == len(rows) and all(np.ptp(row) == 0 for row in made):
+        rows = [scores.logits[0] for scores in scored if scores.logits.shape[1] > 1]
+        each = [scores.logits[0] / scores.option_tokens[0] for scores in scored if scores.option_tokens is not None]
+        for values in (rows, each):
+            if len(rows) > 1 and len(values) == len(rows) and all(np.ptp(row) == 0 for row in values):
                 raise SelfCheckError(self._equal("every option", len(rows)))
 
     def _equal(self, what: str, questions: int) -> str:
@@ -688,8 +667,8 @@ class ServerEngine:
 def _echoed_letter(text: EchoedText, floor: float) -> float:
     """The log-probability of the letter behind a text; NaN if it is not one token of its own, so that only the bound
     is known."""
-    said = text.log_p[text.context :]
-    return said[0] if len(said) == 1 and not text.joined and said[0] <= floor + TOLERANCE else math.nan
+    values = text.log_p[text.context :]
+    return values[0] if len(values) == 1 and not text.joined and values[0] <= floor + TOLERANCE else math.nan
 
 
 def _text_logits(prompt: Prompt, texts: Sequence[EchoedText]) -> OptionLogits:
@@ -709,8 +688,15 @@ def _text_logits(prompt: Prompt, texts: Sequence[EchoedText]) -> OptionLogits:
     )
 
 
-def _bounds(scored: OptionLogits) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return np.zeros(scored.logits.shape, dtype=np.bool_) if scored.bounded is None else scored.bounded
+def _difference(alone: OptionLogits, together: OptionLogits) -> float:
+    """The largest difference in a log-probability that both have exactly, for texts by the root of their tokens."""
+    exact = np.isfinite(alone.logits)
+    for scored in (alone, together):
+        exact &= True if scored.bounded is None else ~scored.bounded
+    differences = np.abs(alone.logits - together.logits)
+    if alone.option_tokens is not None:
+        differences = differences / np.sqrt(np.maximum(alone.option_tokens, 1))
+    return float(differences[exact].max(initial=0.0))
 
 
 def _messages(prompt: Prompt) -> list[dict[str, str]]:

@@ -41,25 +41,25 @@ def remembered() -> tuple[RememberedServers, ...]:
         rows = loads(content_of(_file()))
     except (OSError, ValueError):
         return ()
-    found = []
+    servers = []
     for row in rows if isinstance(rows, list) else []:
         with suppress(InputError, KeyError, TypeError, ValueError, AttributeError):
             values = unsealed(row)
-            found.append(RememberedServers(tuple(map(str, values["servers"])), str(values["key_variable"])))
-    return tuple(found)
+            servers.append(RememberedServers(tuple(map(str, values["servers"])), str(values["key_variable"])))
+    return tuple(servers)
 
 
 def remember(servers: Sequence[str], *, key: str = "") -> None:
     """Store a successful connection as the first one."""
     latest = RememberedServers(tuple(servers), key)
-    others = [one for one in remembered() if one.servers != latest.servers]
+    others = [server for server in remembered() if server.servers != latest.servers]
     _file().parent.mkdir(parents=True, exist_ok=True)
     _write([latest, *others][:KEPT])
 
 
 def forget(servers: Sequence[str]) -> None:
     """Forget a connection."""
-    _write([one for one in remembered() if one.servers != tuple(servers)])
+    _write([server for server in remembered() if server.servers != tuple(servers)])
 
 
 def _write(servers: Sequence[RememberedServers]) -> None:

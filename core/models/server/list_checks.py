@@ -177,29 +177,30 @@ def alike(a: float, b: float) -> bool:
     return abs(a - b) <= ALIKE + ALIKE_EACH * min(abs(a), abs(b))
 
 
-def fault_of(listed: NextTokens, *, asked: int) -> ListFault | None:
-    """What is wrong with a reply to a request for ``asked`` tokens, as far as the reply alone shows it."""
-    return _wrong_number(listed, asked) or _wrong_sum(listed, asked) or _wrong_choice(listed)
+def fault_of(listed: NextTokens, *, requested: int) -> ListFault | None:
+    """What is wrong with a reply to a request for ``requested`` tokens, as far as the reply alone shows it."""
+    return _wrong_number(listed, requested) or _wrong_sum(listed, requested) or _wrong_choice(listed)
 
 
-def _wrong_number(listed: NextTokens, asked: int) -> ListFault | None:
-    if asked < 0 or listed.entries >= asked:
+def _wrong_number(listed: NextTokens, requested: int) -> ListFault | None:
+    if requested < 0 or listed.entries >= requested:
         return None
-    clause = f"lists {_counted(listed.entries)} for {asked} requested"
+    clause = f"lists {_counted(listed.entries)} for {requested} requested"
     if _sums_to_one(listed):
         return ListFault(f"{clause}, with a sum of 1")
     unreadable = any(UNREADABLE in token for token, _ in listed.tokens)  # these alone may have one spelling
     return None if unreadable else ListFault(clause, by_spelling=True)
 
 
-def _wrong_sum(listed: NextTokens, asked: int) -> ListFault | None:
+def _wrong_sum(listed: NextTokens, requested: int) -> ListFault | None:
     known, last = len(listed.tokens), math.exp(listed.tokens[-1][1])
     if _sums_to_one(listed):
         # Where entries have no probability, others have it all: with a tail that is no model's, or none.
-        is_cut = last > (LEAST**2 if asked < 0 else LEAST) if known < listed.entries else known >= MANY and last > CLIFF
-        if is_cut or (known < listed.entries and known == 1):
+        lacks = known < listed.entries
+        is_cut = last > (LEAST**2 if requested < 0 else LEAST) if lacks else known >= MANY and last > CLIFF
+        if is_cut or (lacks and known == 1):
             return ListFault(f"lists {_counted(known)} with all the probability, and nothing for the others")
-    if asked >= 0:
+    if requested >= 0:
         return None
     spelled = [token for token, _ in listed.tokens]
     if not any(token.startswith(SPACES) for token in spelled):
@@ -238,13 +239,13 @@ def contradiction(token: str, listed: float, echoed: float) -> ListFault:
     return ListFault(f"lists {_shown(token)} {values} after the same text")
 
 
-def checked(asker: Asker, first: NextTokens, *, asked: int, temperature: int | None = None) -> Findings:
-    """Check an endpoint that was ``asked`` for tokens after the question and listed ``first``; see the module's
+def checked(asker: Asker, first: NextTokens, *, requested: int, temperature: int | None = None) -> Findings:
+    """Check an endpoint that was ``requested`` for tokens after the question and listed ``first``; see the module's
     docstring. The ``temperature`` at which the server lists the model's probabilities may be known (None: it is
     not)."""
-    broad = asker.listed(asker.broad, _few(asked))
-    most = asked
-    if broad is not None and broad.entries == first.entries < asked and not _sums_to_one(broad):
+    broad = asker.listed(asker.broad, _few(requested))
+    most = requested
+    if broad is not None and broad.entries == first.entries < requested and not _sums_to_one(broad):
         again = asker.listed(asker.text, first.entries)
         if again is not None and again.entries == first.entries:  # it lists so many at most, and has lost no spelling
             most, first = first.entries, again
@@ -256,7 +257,6 @@ def checked(asker: Asker, first: NextTokens, *, asked: int, temperature: int | N
 
 
 def _alone(asker: Asker, lists: dict[str, NextTokens], most: int, known_temperature: int | None = None) -> Findings:
-    """Lists that no echo can be compared with."""
     temperature, fault = 0, None
     if asker.broad in lists:
         warm = asker.listed(asker.broad, _few(most), temperature=1) if known_temperature != 0 else None
@@ -271,7 +271,7 @@ def _alone(asker: Asker, lists: dict[str, NextTokens], most: int, known_temperat
 
 def _fault_of_any(asker: Asker, lists: Mapping[str, NextTokens], most: int) -> ListFault | None:
     numbers = {asker.broad: _few(most), asker.text: most}
-    faults = (fault_of(lists[text], asked=number) for text, number in numbers.items() if text in lists)
+    faults = (fault_of(lists[text], requested=number) for text, number in numbers.items() if text in lists)
     return next(filter(None, faults), None)
 
 
@@ -450,7 +450,6 @@ def _contradicts_itself(echo: EchoedToken) -> bool:
 
 
 def _differing(one: NextTokens, other: NextTokens) -> list[tuple[str, float, float]]:
-    """The tokens that are in both lists with log-probabilities that differ."""
     first, second = (dict(reversed(listed.tokens)) for listed in (one, other))  # the most probable of each spelling
     return [(token, a, second[token]) for token, a in first.items() if token in second and not alike(a, second[token])]
 

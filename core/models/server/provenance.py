@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from core.errors import ServerError
 from core.models.server.bodies import Body
 from core.models.server.client import ServerClient
-from core.models.server.reply_body import clean, count, number
+from core.models.server.reply_body import clean, count, entries_of, mapping, number
 
 TOLD = 60
 """The most characters of a version."""
@@ -44,33 +44,20 @@ def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -
         texts = (str(value) if isinstance(value, float) or count(value) else value for value in values)
         return next(filter(None, (clean(text, TOLD) for text in texts)), "")
 
+    quantisation = ""
     version = first(ask("/version").get("version"))
-    props: Mapping[str, Any] = {}
-    said = ""
-    if not version:
-        props = ask("/props")
-        version = first(props.get("build_info"))
-    if not version:
-        version = first(ask("/api/version").get("version"))
-        said = (
-            first(mapping(ask("/api/show", {"model": model}).get("details")).get("quantization_level"))
-            if version
-            else ""
-        )
+    props = {} if version else ask("/props")
+    version = version or first(props.get("build_info"))
+    if not version and (version := first(ask("/api/version").get("version"))):
+        quantisation = first(mapping(ask("/api/show", {"model": model}).get("details")).get("quantization_level"))
     if not version:
         info = ask("/server_info")
-        version, said = first(info.get("version")), first(info.get("quantization"))
+        version, quantisation = first(info.get("version")), first(info.get("quantization"))
     if not version:
-        listed = ask("/api/v0/models").get("data")
-        mine = [mapping(one) for one in listed if mapping(one).get("id") == model] if isinstance(listed, list) else []
-        said = first(*(one.get("quantization") for one in mine))
+        entries = entries_of(ask("/api/v0/models").get("data"))
+        quantisation = first(*(one.get("quantization") for one in map(mapping, entries) if one.get("id") == model))
     meta = mapping(entry.get("meta"))
     size, weights = number(meta.get("size")), number(meta.get("n_params"))
     bits = f"{8 * size / weights:.1f} bits a weight" if size > 0 and weights > 0 else ""
     named = QUANTISED.search(" ".join(clean(one, 1000) for one in (props.get("model_path"), entry.get("root"), model)))
-    return version, said or ", ".join(filter(None, (named[0] if named else "", bits)))
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """The value itself if it is a mapping, otherwise an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return version, quantisation or ", ".join(filter(None, (named[0] if named else "", bits)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.models.server.client import MissingAnswerError, WrongReplyError
-from core.models.server.reply_body import number
+from core.models.server.reply_body import entries_of, mapping, number
 from core.models.spelling import Span, composed, ends_of, exact, pieces, spans_of, with_parts_marked
 
 ABSENT = -100.0
@@ -57,10 +57,10 @@ class NextTokens:
 
     def log_p(self, text: str) -> float | None:
         """The log of the summed probability of the tokens with this spelling; None if none is listed or believed."""
-        found = [log_p for token, log_p in self.tokens if token == text] if self.believed else []
-        if not found:
+        values = [log_p for token, log_p in self.tokens if token == text] if self.believed else []
+        if not values:
             return None
-        return found[0] if len(found) == 1 else math.log(sum(math.exp(log_p) for log_p in found))
+        return values[0] if len(values) == 1 else math.log(sum(math.exp(log_p) for log_p in values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class EchoedText:
     pieces: tuple[str, ...]
 
 
-def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int, place: int = 0) -> NextTokens:
-    """The most probable next tokens in a reply to a request for ``asked`` of them (-1: all), at the ``place`` of one of
-    the tokens that the server wrote.
+def next_tokens(reply: Mapping[str, Any], *, chat: bool, requested: int, place: int = 0) -> NextTokens:
+    """The most probable next tokens in a reply to a request for so many (-1: all), at the ``place`` of one of the
+    tokens that the server wrote.
 
     A token that is not listed has at most the probability of the last listed one, and at most what the listed ones
     leave of 1. A server may also list the token that it chose, which says nothing about the others.
@@ -89,12 +89,12 @@ def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int, place: int 
     chosen: tuple[Any, Any]
     # llama.cpp's own server answers completions in the form of a chat, and older vLLM chats in that of completions.
     if "content" in logprobs or (chat and "top_logprobs" not in logprobs):
-        first = _mapping(_at(place, logprobs.get("content"), "a token"))
-        pairs = _by_bytes([_mapping(entry) for entry in _list(first.get("top_logprobs"))])
+        first = mapping(_at(place, logprobs.get("content"), "a token"))
+        pairs = _by_bytes([mapping(entry) for entry in entries_of(first.get("top_logprobs"))])
         chosen = first.get("token"), first.get("logprob")
     else:
-        pairs = list(_mapping(_at(place, logprobs.get("top_logprobs"), "a token")).items())
-        chosen = tuple((_list(logprobs.get(name))[place:] or [None])[0] for name in ("tokens", "token_logprobs"))
+        pairs = list(mapping(_at(place, logprobs.get("top_logprobs"), "a token")).items())
+        chosen = tuple((entries_of(logprobs.get(name))[place:] or [None])[0] for name in ("tokens", "token_logprobs"))
     listed = [(_spelled(token), log_p) for token, value in pairs if (log_p := number(value)) > ABSENT]
     listed.sort(key=lambda pair: -pair[1])
     if not listed:
@@ -107,7 +107,7 @@ def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int, place: int 
     noise = sum(math.exp(log_p) * math.expm1(each) for log_p, each in zip(values, off, strict=True) if each)
     if values[0] > SLACK + off[0] or total > 1 + SLACK + noise:
         raise WrongReplyError(f"the server's probabilities of next tokens sum to {total:.4g}, more than 1")
-    last = (min(asked, len(values)) if asked > 0 else len(values)) - 1
+    last = (min(requested, len(values)) if requested > 0 else len(values)) - 1
     return NextTokens(
         tuple(listed),
         min(values[last] + off[last], math.log(max(1 - total, 0) + noise + ROUNDING)),
@@ -128,7 +128,7 @@ def _by_bytes(entries: Sequence[Mapping[str, Any]]) -> list[tuple[Any, Any]]:
 
 def _of_bytes(entry: Mapping[str, Any]) -> Any:
     try:
-        return bytes(_list(entry.get("bytes"))[:LONGEST_TOKEN]).decode() or entry.get("token")
+        return bytes(entries_of(entry.get("bytes"))[:LONGEST_TOKEN]).decode() or entry.get("token")
     except (TypeError, ValueError):  # no bytes, or half a character
         return entry.get("token")
 
@@ -158,8 +158,8 @@ def _is_bfloat16(value: float) -> bool:
 def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedText:
     """The tokens of ``text + continuation`` in a reply that echoes them, without what the server wrote after them."""
     logprobs = _logprobs(reply)
-    tokens = [str(token) for token in _list(logprobs.get("tokens"))]
-    values = [number(one) for one in _list(logprobs.get("token_logprobs"))]
+    tokens = [str(token) for token in entries_of(logprobs.get("tokens"))]
+    values = [number(one) for one in entries_of(logprobs.get("token_logprobs"))]
     if len(tokens) != len(values) or len(tokens) < 2:
         raise WrongReplyError(
             f"the server gives {len(values)} log-probabilities for {len(tokens)} tokens of the text that was sent"
@@ -182,8 +182,8 @@ def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedT
 
 def last_list(reply: Mapping[str, Any], text: EchoedText) -> dict[str, float]:
     """The tokens that an echo lists at the place of the text's last token; empty where it lists none."""
-    rows = _list(_logprobs(reply).get("top_logprobs"))
-    top = _mapping(rows[len(text.tokens) - 1]) if len(text.tokens) <= len(rows) else {}
+    rows = entries_of(_logprobs(reply).get("top_logprobs"))
+    top = mapping(rows[len(text.tokens) - 1]) if len(text.tokens) <= len(rows) else {}
     return {_spelled(token): log_p for token, value in top.items() if (log_p := number(value)) > ABSENT}
 
 
@@ -192,9 +192,9 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
     at most so many ``alternatives`` as (text, probability); the first token has only its text. The texts of the tokens
     are ``text``, behind those of tokens in front of it (:func:`~core.models.spelling.pieces`)."""
     logprobs = _logprobs(reply)
-    tokens = [str(token) for token in _list(logprobs.get("tokens"))]
-    values = _list(logprobs.get("token_logprobs"))
-    listed = _list(logprobs.get("top_logprobs"))
+    tokens = [str(token) for token in entries_of(logprobs.get("tokens"))]
+    values = entries_of(logprobs.get("token_logprobs"))
+    listed = entries_of(logprobs.get("top_logprobs"))
     if not len(tokens) == len(values) == len(listed):
         raise WrongReplyError(
             f"the server gives {len(values)} log-probabilities and {len(listed)} lists of the most probable tokens for "
@@ -205,7 +205,7 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
     added = pieces(whole, ends_of(whole, spans))
     for token, piece, span, value, top in zip(tokens, added, spans, values, listed, strict=False):
         log_p = None if math.isnan(number(value)) else number(value)
-        known = [(_spelled(one), log) for one, each in _mapping(top).items() if (log := number(each)) > ABSENT]
+        known = [(_spelled(name), log) for name, each in mapping(top).items() if (log := number(each)) > ABSENT]
         for each in (*(log for _, log in known), log_p or 0.0):
             _check_log_probability(each)
         best = sorted(known, key=lambda pair: -pair[1])[:most]
@@ -215,7 +215,7 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
                 "loss": None if log_p is None else -log_p,
                 "probability": None if log_p is None else math.exp(log_p),
                 "entropy": None,
-                "alternatives": [[with_parts_marked(one), math.exp(each)] for one, each in best if log_p is not None],
+                "alternatives": [[with_parts_marked(name), math.exp(each)] for name, each in best if log_p is not None],
             }
         )
     return rows
@@ -226,10 +226,10 @@ def written(reply: Mapping[str, Any], *, chat: bool) -> str:
     choice = _choice(reply)
     if _is_filtered(choice):
         raise MissingAnswerError("the server's filter took the answer", filtered=True)
-    said = _mapping(choice.get("message")).get("content") if chat else choice.get("text")
-    if said is not None and not isinstance(said, str):
+    text = mapping(choice.get("message")).get("content") if chat else choice.get("text")
+    if text is not None and not isinstance(text, str):
         raise WrongReplyError("the server's answer holds no text")
-    return (said or "")[:LONGEST_WRITTEN]
+    return (text or "")[:LONGEST_WRITTEN]
 
 
 def _spelled(token: Any) -> str:
@@ -238,7 +238,6 @@ def _spelled(token: Any) -> str:
 
 
 def _check_log_probability(value: float) -> None:
-    """Raise :class:`WrongReplyError` for a probability above 1."""
     if value > SLACK:
         raise WrongReplyError(f"the server gives a token the log-probability {value:.4g}, which is above 0")
 
@@ -252,7 +251,7 @@ def _placed(
     Only the end of a long text is compared.
     """
     plain, other = text + continuation, composed(text + continuation)
-    read = _mapping(reply.get("usage")).get("prompt_tokens")
+    read = mapping(reply.get("usage")).get("prompt_tokens")
     nothing_written = read == len(tokens) or _choice(reply).get("text") == plain
     for whole, begins in [(plain, len(text))] + [(other, len(composed(text)))] * (other != plain):
         needed = min(begins, max(0, len(whole) - TAIL))
@@ -264,23 +263,23 @@ def _placed(
 
 
 def _logprobs(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = _choice(reply).get("logprobs")
-    if not isinstance(found, Mapping):
+    logprobs = _choice(reply).get("logprobs")
+    if not isinstance(logprobs, Mapping):
         raise MissingAnswerError(
             "the server gives no log-probabilities; start it so that it does, or use another server",
             filtered=_is_filtered(_choice(reply)),
         )
-    return found
+    return logprobs
 
 
 def _choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = _list(reply.get("choices"))
+    choices = entries_of(reply.get("choices"))
     if not choices:
         filtered = any(sign in reply for sign in FILTER_SIGNS)
         raise MissingAnswerError("the server gives 0 answers to one question", filtered=filtered)
     if len(choices) != 1:
         raise WrongReplyError(f"the server gives {len(choices)} answers to one question")
-    return _mapping(choices[0])
+    return mapping(choices[0])
 
 
 def _is_filtered(choice: Mapping[str, Any]) -> bool:
@@ -288,15 +287,7 @@ def _is_filtered(choice: Mapping[str, Any]) -> bool:
 
 
 def _at(place: int, values: Any, what: str) -> Any:
-    found = _list(values)
-    if len(found) <= place:
+    entries = entries_of(values)
+    if len(entries) <= place:
         raise MissingAnswerError(f"the server's answer lacks {what} with its log-probabilities")
-    return found[place]
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return entries[place]

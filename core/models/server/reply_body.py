@@ -1,19 +1,20 @@
 """The body of a server's reply, read within limits: a server may be wrong, or mean harm.
 
-A body is read piece by piece, after decompression, and no further than its limit. JSON is parsed into finite numbers
-and a depth that Python can hold. Texts that a person will read are short and have no control characters.
+A body is read piece by piece, after decompression, and no further than its limit. Texts that a person will read are
+short and have no control characters.
 """
 
 from __future__ import annotations
 
 import html
-import json
 import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
+
+from core.storage.json_text import loads, whole_texts
 
 LARGEST = 4_000_000
 """Bytes of a reply about the server, such as the list of its models."""
@@ -38,8 +39,7 @@ SENTENCES = (
 DEEPEST = 5
 """How many of these keys may lie inside one another."""
 UNPAID = re.compile(
-    r"insufficient.?(?:quota|credit|balance|fund)|out of credits?|credit balance is too low",
-    re.IGNORECASE,
+    r"insufficient.?(?:quota|credit|balance|fund)|out of credits?|credit balance is too low", re.IGNORECASE
 )
 TITLE = re.compile(r"<title[^>]*>(.{0,500}?)</title", re.IGNORECASE | re.DOTALL)
 
@@ -100,10 +100,9 @@ def code_in(content: bytes) -> str:
     except ValueError:
         return ""
     error = error_value(values)
-    found = [error if error is not None else values]
-    if isinstance(found[0], Mapping):
-        found += [found[0].get(name) for name in ("innererror", "inner_error")]
-    return " ".join(filter(None, map(_code, found)))
+    outer = error if error is not None else values
+    inner = [outer.get(name) for name in ("innererror", "inner_error")] if isinstance(outer, Mapping) else []
+    return " ".join(filter(None, map(_code, [outer, *inner])))
 
 
 def is_unpaid(status: int, content: bytes) -> bool:
@@ -112,7 +111,6 @@ def is_unpaid(status: int, content: bytes) -> bool:
 
 
 def _code(error: Any) -> str:
-    """The code and the type of an error in one text."""
     if not isinstance(error, Mapping):
         return ""
     code = error.get("code") or error.get("status") or error.get("type")
@@ -125,18 +123,23 @@ def _sentence(value: Any, depth: int = 0) -> str:
     if depth >= DEEPEST:
         return ""
     if isinstance(value, list):
-        return ", ".join(filter(None, (_sentence(one, depth + 1) for one in value[:3])))
+        return ", ".join(filter(None, (_sentence(item, depth + 1) for item in value[:3])))
     if not isinstance(value, Mapping):
         return ""
-    said = next(filter(None, (_sentence(value.get(key), depth + 1) for key in SENTENCES)), "")
+    sentence = next(filter(None, (_sentence(value.get(key), depth + 1) for key in SENTENCES)), "")
     place = value.get("loc")
-    if said and isinstance(place, list):  # of a field, as pydantic says it
-        return f"{'.'.join(map(str, place[:6]))}: {said}"
+    if sentence and isinstance(place, list):  # of a field, as pydantic says it
+        return f"{'.'.join(map(str, place[:6]))}: {sentence}"
     behind = value.get("metadata")  # a router repeats there what the server behind it said
     raw = behind.get("raw") if isinstance(behind, Mapping) else None
-    if said and isinstance(raw, str) and (more := error_text(raw.encode("utf-8", "replace"))) and more not in said:
-        return f"{said}: {more}"
-    return said
+    if (
+        sentence
+        and isinstance(raw, str)
+        and (more := error_text(raw.encode("utf-8", "replace")))
+        and more not in sentence
+    ):
+        return f"{sentence}: {more}"
+    return sentence
 
 
 async def read(reply: aiohttp.ClientResponse, *, limit: int) -> bytes:
@@ -151,32 +154,24 @@ async def read(reply: aiohttp.ClientResponse, *, limit: int) -> bytes:
 
 
 def parsed(content: bytes) -> Any:
-    """The JSON value of a body. Numbers that are too large for a float become NaN, and halves of a character "?".
-
-    Raises :class:`ValueError` for what is no JSON.
-    """
-    try:
-        values = _loaded(content)
-        if b"\xed" in content or b"\\ud" in content.lower():  # perhaps half a character, which no file can hold
-            return _loaded(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace"))
-        return values
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-
-
-def _loaded(content: bytes) -> Any:
-    return json.loads(content, parse_float=_finite, parse_constant=lambda _: math.nan)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    return value if math.isfinite(value) else math.nan
+    """The JSON value of a body (:func:`core.storage.json_text.loads`). Raises :class:`ValueError` for other content."""
+    return loads(whole_texts(content.decode("utf-8-sig", "surrogatepass")))
 
 
 def number(value: Any) -> float:
     """A number as a float; NaN for anything else, and for one that is too large to be meant."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if known and abs(value) < LARGEST_NUMBER else math.nan
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value itself if it is a mapping, otherwise an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def entries_of(value: Any) -> list[Any]:
+    """The value itself if it is a list, otherwise an empty one."""
+    return value if isinstance(value, list) else []
 
 
 def count(value: Any) -> int:

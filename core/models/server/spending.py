@@ -54,9 +54,9 @@ class Spending:
     def settle(self, asked: tuple[int, int], usage: Any) -> None:
         """Count an answered request; ``usage`` is what the server says it counted."""
         self.release(asked)
-        told = usage if isinstance(usage, Mapping) else {}
+        counts = usage if isinstance(usage, Mapping) else {}
         read, written = (
-            value if 3 * (value := count(told.get(name))) >= guess else guess
+            value if 3 * (value := count(counts.get(name))) >= guess else guess
             for name, guess in zip(("prompt_tokens", "completion_tokens"), asked, strict=True)
         )
         self.read += read

@@ -13,10 +13,9 @@ from core.errors import InputError
 from core.models.server.address import ServedModel, ServedWeights
 from core.models.server.client import Patience
 from core.models.server.engine import ServerEngine
+from core.models.spelling import TOO_SHORT, check_text
 
 ALTERNATIVES = 5
-LONGEST = 20_000
-"""The most characters of a text."""
 
 
 def view_served_tokens(
@@ -36,10 +35,7 @@ def view_served_tokens(
     log-probabilities of a text, and if it no longer holds ``weights``; :class:`~core.errors.ServerError` if it can't be
     asked.
     """
-    if not text.strip():
-        raise InputError("the text is empty; write at least two words")
-    if len(text) > LONGEST:
-        raise InputError(f"a text can have at most {LONGEST:,} characters, got {len(text):,}")
+    check_text(text)
     engine = ServerEngine.load(
         model.name, servers=[model.url], key_variable=key_variable, patience=patience, timeout_s=timeout_s
     )
@@ -57,7 +53,7 @@ def view_served_tokens(
     finally:
         engine.close()
     if len(rows) < 2:
-        raise InputError("the text is a single token, with nothing before it to predict it from; write more")
+        raise InputError(TOO_SHORT)
     return {
         "model": str(model),
         "kind": "server",

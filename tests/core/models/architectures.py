@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from transformers import AutoModelForCausalLM
-from transformers.models.auto.configuration_auto import AutoConfig
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 VOCABULARY = 96
 WINDOW = 24
@@ -78,14 +79,21 @@ SETTINGS: dict[str, dict] = {
 TYPES = {"falcon_alibi": "falcon", "phi3_window": "phi3", "qwen2_window": "qwen2"}
 
 
-def tiny(name: str):
-    """A model of this name in evaluation mode, its weights drawn wide so that no two positions look alike."""
-    config = AutoConfig.for_model(TYPES.get(name, name), **SETTINGS[name])
+def tiny(name: str) -> PreTrainedModel:
+    """A model of this name."""
+    return build(TYPES.get(name, name), SETTINGS[name])
+
+
+def build(model_type: str, settings: dict[str, Any], *, auto: Any = AutoModelForCausalLM) -> PreTrainedModel:
+    """A model in evaluation mode, its weights drawn wide so that no two positions look alike."""
+    config = AutoConfig.for_model(model_type, **settings)
     with torch.random.fork_rng():
         torch.manual_seed(7)
-        model = AutoModelForCausalLM.from_config(config).eval()
+        model = auto.from_config(config).eval()
         with torch.no_grad():
-            for label, parameter in model.named_parameters():
-                if parameter.ndim == 2 and "A_log" not in label:
-                    parameter.normal_(0, 0.3)
+            for name, weight in model.named_parameters():
+                if weight.ndim == 2 and "A_log" not in name:
+                    weight.normal_(0, 0.3)
+                elif weight.ndim == 1 and name.endswith("bias"):
+                    weight.normal_(0, 0.1)
     return model

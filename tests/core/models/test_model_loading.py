@@ -15,38 +15,6 @@ from core.models import models
 from core.models.model_loading import _adapter_folder, load_model
 from core.models.models import ModelSource, resolve
 from core.models.tokenizers import loading_sentence
-from core.models.transformers_engine import TransformersEngine
-from core.records import Prompt
-
-
-def adapter_folder(folder, base):
-    """A LoRA adapter of the tiny model with weights that change what it says."""
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
-
-    torch.manual_seed(1)
-    model = get_peft_model(AutoModelForCausalLM.from_pretrained(base), LoraConfig(r=2, target_modules=["q_proj"]))
-    for name, parameter in model.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(parameter)
-    model.save_pretrained(folder)
-    with torch.inference_mode():
-        return model(torch.tensor([[1, 20, 30]])).logits[0, -1]
-
-
-@pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing. is deprecated:FutureWarning")  # of peft 0.21
-def test_an_adapter_speaks_through_its_base_model(tiny_model, tmp_path):
-    expected = adapter_folder(tmp_path / "adapter", tiny_model)
-    source = resolve(str(tmp_path / "adapter"))
-    assert source.is_adapter
-    model, tokenizer = load_model(source, dtype="float32")
-    with torch.inference_mode():
-        assert torch.allclose(model(torch.tensor([[1, 20, 30]])).logits[0, -1], expected, atol=1e-5)
-    assert tokenizer.encode("Answer") == [2]
-    engine = TransformersEngine(model, tokenizer, name=source.name, dtype="float32")
-    asked = [Prompt(f"p{i}", "w1 " * (40 + i) + "Answer:", 4) for i in range(5)]
-    engine.prepare(asked)
-    assert engine.self_check(asked).rung == "prefix cache"
 
 
 @pytest.mark.parametrize(
@@ -63,13 +31,6 @@ def test_an_adapter_folder_that_is_none(tmp_path, names, says):
         (tmp_path / name).write_text("{}")
     with pytest.raises(InputError, match=says):
         resolve(str(tmp_path))
-
-
-def test_an_adapter_that_does_not_name_its_base(tmp_path):
-    (tmp_path / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA"}))
-    save_file({"weight": torch.zeros(1)}, tmp_path / "adapter_model.safetensors")
-    with pytest.raises(InputError, match="does not name its base model"):
-        load_model(resolve(str(tmp_path)), dtype="float32")
 
 
 def test_float32_means_float32_even_for_weights_stored_otherwise(tiny_model, tmp_path):

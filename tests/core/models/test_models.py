@@ -1,19 +1,9 @@
 import json
 
-import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from core.errors import InputError
 from core.models.models import bundled_models, canonical, resolve
-
-
-def folder_with(tmp_path, *names):
-    for name in names:
-        (tmp_path / name).write_text(json.dumps({"model_type": "llama"}))
-    if "model.safetensors" in names:
-        save_file({"weight": np.zeros(1, dtype=np.float32)}, tmp_path / "model.safetensors")
-    return str(tmp_path)
 
 
 def test_a_bundled_model_goes_by_its_name():
@@ -22,31 +12,9 @@ def test_a_bundled_model_goes_by_its_name():
     assert not resolve("pocket-1m").is_hub
 
 
-def test_a_folder_is_made_absolute(tmp_path, monkeypatch):
-    folder_with(tmp_path, "config.json", "model.safetensors", "tokenizer.json")
-    monkeypatch.chdir(tmp_path.parent)
-    assert canonical(f"./{tmp_path.name}") == str(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("names", "says"),
-    [
-        ((), "has no config.json"),
-        (("config.json", "tokenizer.json"), "has no weights"),
-        (("config.json", "tokenizer.json", "pytorch_model.bin"), "as a pickle"),
-        (("config.json", "model.safetensors"), "has no tokenizer"),
-    ],
-)
-def test_a_folder_that_holds_no_model(tmp_path, names, says):
-    with pytest.raises(InputError, match=says):
-        resolve(folder_with(tmp_path, *names))
-
-
-def test_a_configuration_that_is_no_json(tmp_path):
-    folder_with(tmp_path, "model.safetensors", "tokenizer.json")
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(InputError, match="is not JSON"):
-        resolve(str(tmp_path))
+def test_a_folder_is_made_absolute(tiny_model, monkeypatch):
+    monkeypatch.chdir(tiny_model.parent)
+    assert canonical(f"./{tiny_model.name}") == str(tiny_model)
 
 
 @pytest.mark.parametrize("name", ["/no/such", "./no", "a b", "a/b/c"])
@@ -55,7 +23,7 @@ def test_what_is_neither_folder_nor_hub_id(name):
         resolve(name)
 
 
-def test_gguf_is_served_by_llama_cpp(tmp_path, monkeypatch):
+def test_gguf_is_served_by_llama_cpp(monkeypatch):
     from types import SimpleNamespace
 
     import huggingface_hub
@@ -63,9 +31,6 @@ def test_gguf_is_served_by_llama_cpp(tmp_path, monkeypatch):
     for name in ("/models/llama-q4.gguf", "llama-q4.gguf"):
         with pytest.raises(InputError, match=r"is a GGUF file, which llama.cpp reads .* with --server"):
             resolve(name)
-    (tmp_path / "model.gguf").write_bytes(b"GGUF")
-    with pytest.raises(InputError, match=r"holds a GGUF file, which llama.cpp reads"):
-        resolve(str(tmp_path))
     files = [SimpleNamespace(rfilename=name) for name in ("README.md", "config.json", "llama-q4.gguf")]
     monkeypatch.setattr(huggingface_hub, "model_info", lambda *_, **__: SimpleNamespace(siblings=files))
     with pytest.raises(InputError, match=r"is kept on the hub as GGUF files, which llama.cpp reads"):

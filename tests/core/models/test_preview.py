@@ -5,10 +5,7 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from core.errors import InputError
-from core.models.preview import preview
 from core.questions import bank
-from core.questions.prompting.strategies import prompt
 from core.runs import store
 from core.settings import settings
 from hedge.cli import main
@@ -109,12 +106,3 @@ def test_a_text_for_a_person(home, questions, tiny_model, capsys):
     out = capsys.readouterr().out
     assert out.startswith("Question: ")
     assert "20 prompts; this one has" in out
-
-
-def test_a_folder_whose_tokenizer_is_broken(tiny_model, tmp_path):
-    folder = tmp_path / "broken"
-    shutil.copytree(tiny_model, folder)
-    (folder / "tokenizer.json").write_text("{")
-    asked = [prompt(q) for q in synthetic_questions(3)]
-    with pytest.raises(InputError, match=r"tokenizer.json is not JSON .*save the model again"):
-        preview(str(folder), asked)

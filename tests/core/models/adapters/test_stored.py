@@ -160,4 +160,6 @@ def test_whole_checkpoints_that_do_not_fit_are_refused(tmp_path):
 def test_the_configuration_is_readable_json(tmp_path):
     AdapterTrainer(tiny(), TEXTS, AdapterRecipe(rank=2, epochs=2), folder=tmp_path, base="pocket-1m").run()
     values = json.loads((tmp_path / stored.CONFIGURATION).read_bytes())
+    assert (values["base"], values["recipe"]["rank"]) == ("pocket-1m", 2)
     assert [row["epoch"] for row in values["progress"]] == [0, 1]
+    assert {len(by_rank) for by_rank in values["variances"].values()} == {2}

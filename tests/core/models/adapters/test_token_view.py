@@ -10,7 +10,8 @@ import torch
 from app.components.tokens import text_by_token
 from core.errors import InputError
 from core.models.adapters.token_evaluation import Loaded, load
-from core.models.adapters.token_view import LONGEST, view_tokens, windows
+from core.models.adapters.token_view import view_tokens, windows
+from core.models.spelling import LONGEST_TEXT as LONGEST
 from core.settings import ASSETS
 
 SENTENCE = "Rome is in Italy, and Maria has seen it. "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
@@ -11,7 +10,7 @@ from torch import nn
 
 from core.errors import InputError, RunError
 from core.models.adapters import stored
-from core.models.adapters.layer import ProbLora, active_ranks, layers_of, variances
+from core.models.adapters.layer import ProbLora, active_ranks, variances
 from core.models.adapters.prior import half_squares
 from core.models.adapters.texts import Tokenized, batches
 from core.models.adapters.train import CHECKPOINT, AdapterRecipe, AdapterTrainer, answer_loss
@@ -164,18 +163,3 @@ def test_ranks_that_carry_nothing_lose_their_variance():
     added = variances(model)["0"]
     assert added[1] > 1000 * added[2]
     assert active_ranks(variances(model)) == {"0": 2}
-
-
-def test_the_configuration_says_what_it_is(tmp_path):
-    recipe = AdapterRecipe(rank=2, epochs=1)
-    AdapterTrainer(tiny(), TEXTS, recipe, folder=tmp_path, base="pocket-1m").run()
-    values = json.loads((tmp_path / stored.CONFIGURATION).read_text())
-    assert (values["base"], values["recipe"]["rank"], len(values["progress"])) == ("pocket-1m", 2, 1)
-    assert {len(found) for found in values["variances"].values()} == {2}
-
-
-def test_a_layer_is_found_by_name():
-    model = tiny()
-    from core.models.adapters.inject import inject
-
-    assert set(inject(model, rank=2, alpha=2)) == set(layers_of(model))

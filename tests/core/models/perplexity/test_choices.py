@@ -74,11 +74,7 @@ def test_endings_are_made_beside_the_real_ones():
     [
         ("context,A,B\n", "a.csv", "a.csv lacks the columns C, D, label"),
         ("context,A,B,C,D,label\n", "a.csv", "a.csv has no choices"),
-        (
-            "context,A,B,C,D,label\nuser: x,a,b,c,d,5\n",
-            "a.csv",
-            "choice 1: the label is '5'; it is one of 1 to 4",
-        ),
+        ("context,A,B,C,D,label\nuser: x,a,b,c,d,5\n", "a.csv", "choice 1: the label is '5'; it is one of 1 to 4"),
         ("context,A,B,C,D,label\nuser: x,a,,c,d,1\n", "a.csv", "choice 1: ending 2 is empty"),
         ("{}", "a.jsonl", "a choice is an object"),
         ("no", "a.jsonl", "it is not JSON"),

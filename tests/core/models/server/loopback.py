@@ -145,46 +145,38 @@ class Loopback:
         return does.listing([entry])
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        asked = body.get("logprobs")
-        ends = self.behaviour.ends is not None
-        tokens = (*self.tokenizer(body["prompt"])["input_ids"], *[self.tokenizer.eos_token_id] * ends)
-        log_p = self.log_p(tokens)
-        listed = self.behaviour.sampler(log_p[-1], tokens, body)
-        written, said = self.write(tokens, body)
-        choice: dict[str, Any] = {"index": 0, "text": said, "finish_reason": "length", "logprobs": None}
-        if asked is not None and self.behaviour.logprobs:
-            shown = [self.pieces[i] for i in (*tokens, *written[:1])] if body.get("echo") else [self.pieces[written[0]]]
-            values: list[float | None]
-            if body.get("echo"):
-                after = 1 if self.behaviour.shifted else 0  # as llama-cpp-python 0.3.36 does
-                last = len(log_p) - 1
-                values = [None] + [
-                    float(log_p[min(i + after, last), token]) for i, token in enumerate((*tokens[1:], written[0]))
+        does, asked, echo = self.behaviour, body.get("logprobs"), bool(body.get("echo"))
+        end = [] if does.ends is None else [self.tokenizer.eos_token_id]
+        tokens = (*self.tokenizer(body["prompt"])["input_ids"], *end)
+        written, text = self.write(tokens, body)
+        choice: dict[str, Any] = {"index": 0, "text": text, "finish_reason": "length", "logprobs": None}
+        if asked is not None and does.logprobs:
+            befores = [(*tokens, *written[:i]) for i in range(1 if echo else len(written))]
+            rows = [does.sampler(self.log_p(before)[-1], before, body) for before in befores]
+            shown = [self.pieces[token] for token in written[: len(rows)]]
+            values: list[float | None] = [float(row[token]) for row, token in zip(rows, written, strict=False)]
+            tops: list[dict[str, float] | None] = [dict(self.spelled(self.top(row, asked), asked)) for row in rows]
+            if named := body.get("logprob_token_ids"):
+                ids = [place for place, _ in self.top(rows[0], 1)] + named
+                tops[0] = {self.pieces[i]: float(rows[0][i]) for i in ids}
+            if echo:
+                log_p = self.log_p(tokens)
+                last, off = len(log_p) - 1, int(does.shifted)  # off by one as llama-cpp-python 0.3.36 is
+                places = [log_p[min(i + off, last)] for i in range(len(log_p))]
+                values = [
+                    None,
+                    *(float(row[token]) for row, token in zip(places, (*tokens[1:], *written), strict=False)),
                 ]
-            else:
-                values = [float(listed[written[0]])]
-            if self.behaviour.equal:
+                before = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in places[:-1]]
+                tops = [None, *before, *tops] if does.echo_lists else []
+                shown = [self.pieces[token] for token in tokens] + shown
+                if end:
+                    shown[len(tokens) - 1] = str(does.ends)
+            if does.equal:
                 values = [None if value is None else -1.0 for value in values]
-            named = body.get("logprob_token_ids")
-            places = self.top(listed, asked if named is None else 1)
-            top = dict(self.spelled(places, asked)) if named is None else {self.pieces[i]: log for i, log in places}
-            top |= {self.pieces[i]: float(listed[i]) for i in named or ()}
-            tops: list[dict[str, float] | None] = [top]
-            if body.get("echo"):
-                places_echoed = [log_p[min(i + after, last)] for i in range(last)]
-                rows = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in places_echoed]
-                tops = [None, *rows, top] if self.behaviour.echo_lists else []
-            if ends and body.get("echo"):
-                shown[len(tokens) - 1] = str(self.behaviour.ends)
-            for i in range(1, 0 if body.get("echo") else len(written)):  # the tokens after the first
-                before = (*tokens, *written[:i])
-                row = self.behaviour.sampler(self.log_p(before)[-1], before, body)
-                shown.append(self.pieces[written[i]])
-                values.append(float(row[written[i]]))
-                tops.append(dict(self.spelled(self.top(row, asked), asked)))
             choice["logprobs"] = {"tokens": shown, "token_logprobs": values, "top_logprobs": tops}
-        if body.get("echo"):
-            choice["text"] = body["prompt"] + said
+        if echo:
+            choice["text"] = body["prompt"] + text
         return self.reply(choice, tokens, written)
 
     def tokens(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from core.models.price import Price
 from core.models.server import connect
 from core.models.server.bodies import chat_body, echo_body, letter_body
 from core.models.server.client import Patience, ServerClient, ServerError
-from core.models.server.reply_body import limit_of
+from core.models.server.reply_body import limit_of, number
 from core.models.server.spending import Spending
 
 PATIENCE = Patience(first_s=0.0, gone_s=0.0, tries=1, first_pause_s=0.001, longest_pause_s=0.001)
@@ -109,7 +110,6 @@ def test_no_reply_takes_more_memory_than_its_limit(server, status, kind):
         b"[" * 100_000,
         b'{"a":' * 100_000,
         b"1" * MB,
-        b'{"data": ' + b"9" * MB + b"}",
         b'"\xed\xa0\x80"',
         b"\xff\xfe",
         b"",
@@ -121,16 +121,17 @@ def test_what_python_can_not_parse_is_no_json(server, body):
 
 
 def test_numbers_of_any_size_are_no_figures(server):
-    server.says(b'{"data": [1e999, -1e999, NaN, Infinity, 1]}')
+    server.says(b'{"data": [1, 1e999, -1e999, NaN, Infinity, ' + b"9" * 10_000 + b"]}")
     with ServerClient([server.url], patience=PATIENCE) as client:
-        values = client.get("/models")["data"]
-    assert [value == value for value in values] == [False, False, False, False, True]
+        one, *others = map(number, client.get("/models")["data"])
+    assert one == 1
+    assert all(map(math.isnan, others))
 
 
 def test_half_a_character_can_be_written(server):
     server.says(b'{"data": "\\ud83d and \xed\xa0\xbd"}')
     with ServerClient([server.url], patience=PATIENCE) as client:
-        assert client.get("/models")["data"].encode().startswith(b"? and ?")
+        assert client.get("/models")["data"] == "\ufffd and \ufffd"
 
 
 def test_names_are_short_and_printable(server):

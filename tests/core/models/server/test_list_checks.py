@@ -12,7 +12,6 @@ import torch
 from app.components.new_run.server_form import ServedModels, list_words
 from core.errors import HedgeError, InputError
 from core.models.engine import SelfCheck
-from core.models.server.client import Patience
 from core.models.server.engine import ServerEngine
 from core.models.server.known_servers import RememberedServers
 from core.models.server.list_checks import fault_of, shared_letter
@@ -22,11 +21,10 @@ from core.questions.prompting.strategies import prompt
 from core.records import LETTERS, Prompt, joined
 from core.runs.caveats import of_record
 from core.runs.spec import RunSpec
+from tests.core.models.server.conftest import MODEL, SOON
 from tests.core.models.server.loopback import TEMPLATE
 from tests.parameters import rest_nightly
 
-SOON = Patience(answer_s=60, gone_s=3, tries=2, first_pause_s=0.01, longest_pause_s=0.05)
-MODEL = "pocket-3m"
 QUESTIONS = 5
 
 
@@ -301,7 +299,7 @@ def test_rounded_lists_are_believed_and_their_bounds_hold_the_truth(server, name
 )
 def test_what_is_left_allows_for_rounding(values, rest):
     reply = {"choices": [{"logprobs": {"top_logprobs": [{str(i): value for i, value in enumerate(values)}]}}]}
-    assert math.exp(next_tokens(reply, chat=False, asked=2).floor) >= rest
+    assert math.exp(next_tokens(reply, chat=False, requested=2).floor) >= rest
 
 
 # ---------------------------------------------------------------- which of the two is wrong
@@ -369,16 +367,16 @@ FIVE = [(" A", -0.7), (" B", -1.5), (" C", -3.0), (" D", -3.5), ("\n", -4.0)]
     ],
 )  # fmt: skip
 def test_a_reply_shows_its_own_fault(pairs, chosen, asked, says):
-    fault = fault_of(next_tokens(listing(pairs, chosen=chosen), chat=False, asked=asked), asked=asked)
+    fault = fault_of(next_tokens(listing(pairs, chosen=chosen), chat=False, requested=asked), requested=asked)
     assert (fault.clause if fault else "")[: len(says) or 1] == says
 
 
 def test_bytes_tell_tokens_apart_that_are_written_alike():
     pairs = [("A", -0.5, [32, 65]), ("A", -1.5, [65]), ("é", -3.0, [0xC3]), ("é", -4.0, "odd")]
-    found = next_tokens(listing(pairs, form=list), chat=True, asked=4)
+    found = next_tokens(listing(pairs, form=list), chat=True, requested=4)
     assert (found.log_p(" A"), found.log_p("A")) == (-0.5, -1.5)
     assert shared_letter(found, [" A", "A"]) is None
-    alike = next_tokens(listing([pair[:2] for pair in pairs], form=list), chat=True, asked=4)
+    alike = next_tokens(listing([pair[:2] for pair in pairs], form=list), chat=True, requested=4)
     assert shared_letter(alike, ["A"]).by_spelling
     assert shared_letter(alike, ["B"]) is None
 

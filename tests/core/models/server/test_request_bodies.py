@@ -3,7 +3,6 @@ model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,28 +13,13 @@ from core.jury.pipeline.jury_spec import answer_prompt
 from core.models.generation import Generator
 from core.models.server.advice import asked_changes, guessed_changes
 from core.models.server.bodies import BESIDE, NEUTRAL, PROTOCOL
-from core.models.server.client import Patience
-from core.models.server.engine import ServerEngine
 from core.questions import bank, trivia
 from core.questions.prompting.cloze import cloze_prompt
 from core.questions.prompting.strategies import prompt
-from core.records import joined
+from tests.core.models.server.conftest import MODEL, scored
 
-MODEL = "pocket-3m"
-SOON = Patience(answer_s=60, gone_s=3, tries=4, first_pause_s=0.01, longest_pause_s=0.05)
-OPENAI = {
-    "model",
-    "prompt",
-    "messages",
-    "max_tokens",
-    "temperature",
-    "logprobs",
-    "top_logprobs",
-    "echo",
-    "seed",
-    "stop",
-}
-OPENAI |= set(PROTOCOL)
+OPENAI = {"model", "prompt", "messages", "max_tokens", "temperature", "logprobs", "top_logprobs", "echo", "seed"}
+OPENAI |= {"stop", *PROTOCOL}
 
 
 class Strict:
@@ -122,39 +106,17 @@ LEFT_OUT = {
 }
 
 
-@pytest.fixture
-def load() -> Iterator:
-    engines = []
-
-    def loaded(server):
-        engines.append(ServerEngine.load(MODEL, servers=[server.url], patience=SOON))
-        return engines[-1]
-
-    yield loaded
-    for engine in engines:
-        engine.close()
-
-
 def asked(n=2, *, chat=False):
     return [replace(prompt(question), chat=chat) for question in bank.load("qa")[:n]]
 
 
-def scored(engine, prompts):
-    engine.prepare(prompts)
-    assert engine.self_check(prompts).passed
-    return joined(
-        list(engine.score(prompts)), [one.question_id for one in prompts], k=max(one.k for one in prompts)
-    ).logits
-
-
 def everything(engine):
     """What an engine is asked for: letters, letters in a chat, texts, a text's tokens, sampled and greedy answers."""
-    found = [scored(engine, asked()), scored(engine, asked(chat=True))]
-    found.append(scored(engine, [cloze_prompt(question) for question in bank.load("qa")[:2]]))
+    texts = [cloze_prompt(question) for question in bank.load("qa")[:2]]
+    logits = [scored(engine, prompts).logits for prompts in (asked(), asked(chat=True), texts)]
     engine.echo_rows("The sky is blue.", listed=5)
-    found.append(dict(engine.write(asked(), repeats=2, seeds=[1, 2])))
-    found.append(dict(engine.answers([answer_prompt("What colour is grass?")])))
-    return found
+    written = dict(engine.write(asked(), repeats=2, seeds=[1, 2]))
+    return [*logits, written, dict(engine.answers([answer_prompt("What colour is grass?")]))]
 
 
 def test_every_request_states_all_fields(server, load):

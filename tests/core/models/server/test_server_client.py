@@ -30,7 +30,7 @@ BODIES = [letter_body(MODEL, f"Question {i}: what now?\nAnswer:", listed=5) for 
 
 
 def asked(client, bodies=BODIES):
-    return dict(client.ask("/completions", bodies, lambda i, reply: next_tokens(reply, chat=False, asked=5)))
+    return dict(client.ask("/completions", bodies, lambda i, reply: next_tokens(reply, chat=False, requested=5)))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_it_works_where_an_event_loop_runs_already_as_in_a_notebook(server, righ
 def test_what_passes_is_tried_again_and_every_answer_comes_once(server, right, kind):
     server.reset(fault=lambda number: kind if number % 7 == 3 else "", stall_s=4.0)
     with ServerClient([server.url], patience=SHORT if kind == "stall" else SOON, in_flight=8) as client:
-        answers = list(client.ask("/completions", BODIES, lambda i, reply: next_tokens(reply, chat=False, asked=5)))
+        answers = list(client.ask("/completions", BODIES, lambda i, reply: next_tokens(reply, chat=False, requested=5)))
     assert sorted(i for i, _ in answers) == list(range(len(BODIES)))
     assert dict(answers) == right
     assert len(server.texts) == len(BODIES)

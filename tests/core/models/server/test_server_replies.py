@@ -25,7 +25,7 @@ PAIRS = [(" A", math.log(0.5)), (" B", math.log(0.2)), ("C", math.log(0.1))]
 
 @pytest.mark.parametrize(("form", "chat"), [("completions", False), ("chat", True), ("chat", False)])
 def test_the_floor_is_the_last_one_listed(form, chat):
-    found = next_tokens(listing(PAIRS, form=form), chat=chat, asked=3)
+    found = next_tokens(listing(PAIRS, form=form), chat=chat, requested=3)
     assert found.floor == pytest.approx(math.log(0.1))
     assert found.log_p(" B") == pytest.approx(math.log(0.2))
     assert found.log_p(" C") is None
@@ -33,20 +33,21 @@ def test_the_floor_is_the_last_one_listed(form, chat):
 
 def test_the_floor_is_what_is_left_where_that_is_less():
     pairs = [*PAIRS[:2], ("C", math.log(0.295))]
-    assert next_tokens(listing(pairs), chat=False, asked=3).floor == pytest.approx(math.log(0.005 + ROUNDING))
+    assert next_tokens(listing(pairs), chat=False, requested=3).floor == pytest.approx(math.log(0.005 + ROUNDING))
 
 
 def test_a_chosen_token_besides_says_nothing_about_the_others():
-    assert next_tokens(listing(PAIRS), chat=False, asked=2).floor == pytest.approx(math.log(0.2))
+    assert next_tokens(listing(PAIRS), chat=False, requested=2).floor == pytest.approx(math.log(0.2))
 
 
 def test_tokens_that_are_spelled_alike_are_summed():
-    found = next_tokens(listing([("A", math.log(0.5)), ("A", math.log(0.1))], form="chat"), chat=True, asked=20)
+    found = next_tokens(listing([("A", math.log(0.5)), ("A", math.log(0.1))], form="chat"), chat=True, requested=20)
     assert found.log_p("A") == pytest.approx(math.log(0.6))
 
 
 def test_a_sign_for_not_known_is_no_figure():
-    assert next_tokens(listing([*PAIRS, ("D", -9999.0)]), chat=False, asked=20).floor == pytest.approx(math.log(0.1))
+    floor = next_tokens(listing([*PAIRS, ("D", -9999.0)]), chat=False, requested=20).floor
+    assert floor == pytest.approx(math.log(0.1))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_a_sign_for_not_known_is_no_figure():
 )
 def test_what_can_not_be_right_is_refused(reply, says):
     with pytest.raises(WrongReplyError, match=says):
-        next_tokens(reply, chat=False, asked=20)
+        next_tokens(reply, chat=False, requested=20)
 
 
 def echo(tokens, values):
@@ -160,7 +161,7 @@ def test_tokens_that_never_spell_the_text_take_linear_time(tokens, continuation)
 def test_a_log_probability_of_any_size_gives_a_sentence(value):
     for reply in (listing([(" A", value)]), listing([(" A", value), (" B", -0.5)])):
         with suppress(WrongReplyError):
-            assert next_tokens(reply, chat=False, asked=5).tokens == ((" B", -0.5),)
+            assert next_tokens(reply, chat=False, requested=5).tokens == ((" B", -0.5),)
     with suppress(WrongReplyError):
         assert math.isnan(echoed(echo(["a", "b"], [None, value]), text="a", continuation="b").log_p[1])
     asked = {"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": [value], "top_logprobs": [{"a": value}]}}]}
