@@ -16,11 +16,12 @@ import numpy as np
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from core.reports import evaluation
-from core.reports.stream_lab import LONGEST, question_stream, stream_figures, stream_pool
+from core.reports.stream_lab import LONGEST, stream_pool
 from core.runs.spec import RunSpec
 from tests.benchmarks.browser_waits import MOVES, WATCH, dragged, launch, said
 from tests.browser.conftest import server
 from tests.conftest import synthetic_run
+from tests.reference.streams import question_stream, stream_figures
 
 ORDERS = 20
 FROM_HANDLED = WATCH.replace("event => {", "event => {\n    const handled = performance.now();").replace(

@@ -17,11 +17,12 @@ NAME = re.compile(r"(.*_)?(low|high|p_value|p_values|interval|intervals|band|ban
 
 
 def places() -> set[str]:
-    """Every place, as ``core.room.module.Name``."""
+    """Every place, as ``core.folder.module.Name``."""
     return {
         f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}.{name}"
-        for path in sorted((ROOT / "core").rglob("*.py"))
-        if path.relative_to(ROOT).parts[1] != "pocket"
+        for folder in ("core", "tests/reference")
+        for path in (ROOT / folder).rglob("*.py")
+        if not path.name.startswith("test_")
         for name in _names(ast.parse(path.read_text(encoding="utf-8")))
     }
 

@@ -53,8 +53,8 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "matrix: all intervals of accuracy",
     ),
     # Streams
-    "core.conformal.adaptive.promised_band": ("stream: adaptive coverage",),
-    "core.conformal.exchangeability.online_p_values": ("stream: last p-value", "stream: false alarm"),
+    "tests.reference.adaptive.promised_band": ("stream: adaptive coverage",),
+    "tests.reference.exchangeability.online_p_values": ("stream: last p-value", "stream: false alarm"),
     # Found by search
     "core.conformal.mondrian.least_covered_p_values": ("search: least covered",),
     "core.conformal.shift.exchangeability_p_value": ("search: a pair chosen beforehand",),

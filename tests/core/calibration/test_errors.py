@@ -9,7 +9,6 @@ from hypothesis.extra import numpy as arrays
 from core.calibration.bins import EDGES, TopLabel, edges, place, top_label
 from core.calibration.decomposition import brier_parts
 from core.calibration.errors import binned_error, class_columns, classwise_error, top_errors
-from core.calibration.evaluator import UncertaintyEvaluator
 from core.calibration.metrics import brier
 from core.errors import InputError
 
@@ -107,35 +106,6 @@ def test_sure_of_everything():
     top = top_label(np.eye(2)[[0, 1, 1]], np.array([0, 1, 0]))
     assert top_errors(top).ece == pytest.approx(1 / 3)
     assert top_errors(TopLabel(np.array([0.0, 0.0]), np.array([0.0, 1.0]))).ece == 0.5
-
-
-class TestUncertaintyEvaluator:
-    def test_its_four_methods(self):
-        evaluator = UncertaintyEvaluator(n_bins=10)
-        y, p = [0, 1, 1], [[0.8, 0.2], [0.6, 0.4], [0.3, 0.7]]
-        assert evaluator.compute_accuracy(y, [0, 0, 1]) == pytest.approx(2 / 3)
-        assert evaluator.compute_nll(y, p) == pytest.approx(-np.log([0.8, 0.4, 0.7]).mean())
-        assert evaluator.compute_ece(y, p) == pytest.approx((0.2 + 0.6 + 0.3) / 3)
-        assert evaluator.evaluate_predictions(y, p) == {
-            "accuracy": pytest.approx(2 / 3),
-            "nll": evaluator.compute_nll(y, p),
-            "ece": evaluator.compute_ece(y, p),
-            "n_samples": 3,
-            "n_classes": 2,
-        }
-
-    def test_its_nll_is_clipped_and_its_ties_go_to_the_first_as_published(self):
-        assert UncertaintyEvaluator().compute_nll([1], [[1.0, 0.0]]) == pytest.approx(-np.log(1e-8))
-        assert UncertaintyEvaluator().evaluate_predictions([0], [[0.5, 0.5]])["accuracy"] == 1
-        assert UncertaintyEvaluator().compute_ece([0], [[0.5, 0.5]]) == 0.5
-
-    def test_what_it_refuses(self):
-        with pytest.raises(InputError, match="1 to 100 bins"):
-            UncertaintyEvaluator(n_bins=0)
-        with pytest.raises(InputError, match="no predictions"):
-            UncertaintyEvaluator().evaluate_predictions(np.array([], dtype=int), np.empty((0, 2)))
-        with pytest.raises(InputError, match="expected \\(n,\\) for both"):
-            UncertaintyEvaluator().compute_accuracy([0, 1], [0])
 
 
 def test_an_edge_of_equal_mass_is_the_confidence_of_the_rank_rounded_up():

@@ -12,16 +12,9 @@ from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 from core.reports import evaluation
-from core.reports.stream_lab import (
-    StreamPool,
-    StreamQuestions,
-    question_stream,
-    stream_figures,
-    stream_pool,
-    stream_tables,
-    window_coverage,
-)
+from core.reports.stream_lab import StreamPool, StreamQuestions, stream_pool, stream_tables
 from tests.conftest import synthetic_run
+from tests.reference.streams import question_stream, stream_figures, window_coverage
 
 pytestmark = pytest.mark.quick
 

@@ -20,10 +20,10 @@ from core.reports.calibration.calibrated import (
     nominal_coverage,
     strata,
 )
-from core.reports.calibration.temperature import at_temperature
 from core.reports.evaluation import load
 from core.reports.report import finite, report
 from tests.conftest import synthetic_run
+from tests.reference.temperature import at_temperature
 
 
 @pytest.fixture

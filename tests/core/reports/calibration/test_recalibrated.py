@@ -9,11 +9,12 @@ from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 from core.reports.calibration.recalibrated import halves, recalibrated
-from core.reports.calibration.temperature import at_temperature, dial_rows
+from core.reports.calibration.temperature import dial_rows
 from core.reports.course.calibration import fitted_temperature
 from core.reports.evaluation import load
 from core.runs import store
 from tests.conftest import synthetic_run
+from tests.reference.temperature import at_temperature
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.conformal.exchangeability import Capital, online_p_values, simple_jumper
 from core.errors import InputError
+from tests.reference.exchangeability import Capital, online_p_values, simple_jumper
 
 pytestmark = pytest.mark.quick
 

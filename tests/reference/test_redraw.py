@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from core.conformal.coverage import beta_binomial, beta_parameters
-from core.conformal.redraw import PROCEDURES, redraw
 from core.errors import InputError
+from tests.reference.redraw import PROCEDURES, redraw
 
 pytestmark = pytest.mark.quick
 

