@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.conformal.alpha import ALPHAS
-from core.conformal.bounded_scores import BOUNDS
 from core.conformal.bounds import bounded_sets, exact_alphas, exact_shares, score_bounds
 from core.conformal.probabilities import softmax
-from core.conformal.scores import SCORE_NAMES, Parameters, score, true_scores
+from core.conformal.scores import SCORE_NAMES, SCORES, Parameters, score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.errors import InputError
 
 pytestmark = pytest.mark.quick
+
+BOUNDED = [name for name in SCORE_NAMES if SCORES[name].bounds]
 
 
 def listed(seed, *, n, k, others, most, ties=False):
@@ -42,7 +45,7 @@ CASES = {
     "others": st.integers(0, 6),
     "most": st.integers(1, 8),
     "ties": st.booleans(),
-    "name": st.sampled_from(sorted(BOUNDS)),
+    "name": st.sampled_from(BOUNDED),
 }
 
 
@@ -115,7 +118,7 @@ def test_two_letters_of_which_nothing_is_listed_share_the_bound():
 def test_options_that_a_question_lacks_are_in_no_set():
     logits = np.array([[-0.5, -1.2, -3.0, -np.inf], [-0.1, -2.0, -4.0, -5.0]])
     bounded = np.array([[False, False, True, False], [False, False, False, False]])
-    for name in BOUNDS:
+    for name in BOUNDED:
         found = score_bounds(name, logits, bounded)
         assert np.isnan(found.lower[0, 3])
         assert np.isnan(found.upper[0, 3])
@@ -125,14 +128,10 @@ def test_options_that_a_question_lacks_are_in_no_set():
         assert exact_shares(found.of(np.array([0, 0])), found).shape == ALPHAS.shape
 
 
-def test_every_score_has_bounds():
-    assert set(BOUNDS) <= set(SCORE_NAMES)
-
-
 @pytest.mark.parametrize("name", SCORE_NAMES)
 def test_a_score_without_bounds_of_its_own_has_its_range(monkeypatch, name):
     """A new score needs no bounds of its own to be shown for a model on a server."""
-    monkeypatch.delitem(BOUNDS, name)
+    monkeypatch.setitem(SCORES, name, replace(SCORES[name], bounds=None))
     truth, known, bounded = listed(1, n=60, k=5, others=3, most=3)
     known[40:], bounded[40:] = truth[40:], False  # and of some questions every letter is listed
     known[0], bounded[0] = np.array([-0.5, -1.5, -2.0, -9.0, -np.inf]), np.array([False, False, False, True, False])
