@@ -98,11 +98,10 @@ def test_every_score_is_told_in_full():
         assert set(of.parameters) <= set(scores.Parameters.__dataclass_fields__), name
 
 
-def test_every_file_says_what_a_score_may_be_made_of():
+def test_a_score_calls_nothing_that_the_browser_rounds_otherwise():
     for path in Path(scores.__file__).parent.glob("*.py"):
         text = path.read_text(encoding="utf-8")
         if "SCORE = Score(" in text:
-            assert "only + − × ÷ √, in rank order" in text, path.name
             assert not re.search(r"np\.(log|exp|power|tanh)", text), path.name
 
 
