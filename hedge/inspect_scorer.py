@@ -31,14 +31,7 @@ from core.conformal.probabilities import softmax, top_options
 from core.conformal.scores import score_named
 from core.errors import InputError
 from core.exchange.build_run import check_row, padded
-from core.exchange.inspect_log import (
-    ANSWER,
-    asked_order,
-    natural_order,
-    read_letters,
-    true_option,
-    unshuffled,
-)
+from core.exchange.inspect_log import ANSWER, asked_order, natural_order, read_letters, true_option, unshuffled
 from core.records import LETTERS
 from core.reports.array_evaluation import check_seed, check_share, of_arrays
 from core.reports.report import report

@@ -86,13 +86,7 @@ def top_estimates(
 
 
 def _estimates(
-    top: TopLabel,
-    losses: dict[str, CalibrationEstimate],
-    *,
-    bins: int,
-    by: str,
-    seed: int,
-    clusters: IntArray | None,
+    top: TopLabel, losses: dict[str, CalibrationEstimate], *, bins: int, by: str, seed: int, clusters: IntArray | None
 ) -> dict[str, CalibrationEstimate]:
     errors = binned_estimates(top, bins=bins, by=by, clusters=clusters)
     index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
@@ -117,10 +111,7 @@ def loss_estimates(
 ) -> dict[str, CalibrationEstimate]:
     """``nll`` and ``brier`` with their intervals (:mod:`core.calibration.means`), as :func:`estimates` has them."""
     top, lacking = top_options(probabilities), np.isnan(log_probabilities)
-    options = {
-        "nll": -log_probabilities,
-        "brier": np.where(lacking, np.nan, brier_options(probabilities, labels)),
-    }
+    options = {"nll": -log_probabilities, "brier": np.where(lacking, np.nan, brier_options(probabilities, labels))}
     return {
         name: _loss_estimate(
             losses[np.arange(len(labels)), labels],

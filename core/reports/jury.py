@@ -150,11 +150,7 @@ def bench(judgements: Judgements, protocol: Protocol, seed: int) -> JurySplit:
         "label": asked.labels,
     }
     for j in range(len(asked.jurors)):
-        columns |= {
-            f"p{j}": asked.p_true[:, j],
-            f"c{j}": of.case.confidence[:, j],
-            f"v{j}": asked.verdicts[:, j],
-        }
+        columns |= {f"p{j}": asked.p_true[:, j], f"c{j}": of.case.confidence[:, j], f"v{j}": asked.verdicts[:, j]}
     for name in experiment.usable_rules(judgements, tuple(RULES)):
         said = adjudicate(name, of.case)
         columns |= {f"r_{name}": said, f"s_{name}": sureness(of.case, said)}

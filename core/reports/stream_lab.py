@@ -97,11 +97,7 @@ def stream_pool(first: Evaluation, second: Evaluation | None, score_name: str) -
 def stream_tables(pool: StreamPool) -> dict[str, Any]:
     """The data of the stream lab's component: a table for each run with ``s``, the true option's score, and
     ``o0 … o(k−1)``, those of all options (NaN for one that a question lacks); ``n`` of the first run calibrate."""
-    return {
-        "n": pool.n,
-        "first": _table(pool.first),
-        "second": None if pool.second is None else _table(pool.second),
-    }
+    return {"n": pool.n, "first": _table(pool.first), "second": None if pool.second is None else _table(pool.second)}
 
 
 def _table(questions: StreamQuestions) -> pa.Table:

@@ -27,13 +27,7 @@ def sets(k, name, by):
     rows = N + ASKED
     parameters = RAPS_PARAMETERS if name == "raps" else None
     found = hedge.sets(
-        p[:rows],
-        labels[:rows],
-        score=name,
-        by=by,
-        alpha=ALPHAS,
-        calibration=range(N),
-        parameters=parameters,
+        p[:rows], labels[:rows], score=name, by=by, alpha=ALPHAS, calibration=range(N), parameters=parameters
     )
     return dict(zip(ALPHAS, found, strict=True))
 

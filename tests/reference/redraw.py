@@ -79,8 +79,7 @@ PROCEDURES: dict[str, Procedure] = {
         lambda sides, alpha: _covered(sides.test, paper(sides.calibration, alpha)),
     ),
     "clamped": Procedure(
-        "Lowers a rank above n to n. With few calibration questions, this breaks the promise.",
-        _clamped,
+        "Lowers a rank above n to n. With few calibration questions, this breaks the promise.", _clamped
     ),
     "linear": Procedure(
         "Interpolates between two scores at rank/n, or at 1 if that is less. With few calibration questions, "

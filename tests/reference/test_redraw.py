@@ -20,14 +20,7 @@ def coverages():
     scores = rng.random(4000)
     probabilities = rng.random(4000) * scores / 4
     return redraw(
-        scores,
-        probabilities,
-        n=30,
-        alpha=100,
-        draws=600,
-        clusters=singles(4000),
-        seed=2,
-        procedures=tuple(PROCEDURES),
+        scores, probabilities, n=30, alpha=100, draws=600, clusters=singles(4000), seed=2, procedures=tuple(PROCEDURES)
     )
 
 

@@ -172,10 +172,7 @@ CASES: tuple[Case, ...] = (
             f"smooth ECE, {law}, {n:,} questions", partial(_smooth_hit, law=law, n=n), allowed, short, 400, SMOOTH_SAYS
         )
         for n, short in zip(QUESTIONS, (12, 10, 4), strict=True)
-        for law, allowed in (
-            ("off by c^1.4", AT_LEAST),
-            ("off both ways by .12", AT_LEAST),
-        )
+        for law, allowed in (("off by c^1.4", AT_LEAST), ("off both ways by .12", AT_LEAST))
     ),
     *(
         Case(f"ECE of {count:,} of 40,000 tokens", partial(_token_hit, count=count), AT_LEAST, 40, 1000, SAYS)

@@ -366,10 +366,7 @@ def words(law: Law, n: int, seed: int) -> Measured:
         {str(i): tuple(_message(loss) for loss in own[of == i]) for i in range(int(of.max()) + 1)} for own in losses
     )
     pair = overall(first, second)
-    out: Measured = {
-        "A − B": Interval(pair.mean, pair.low, pair.high, 0.0, -math.inf),
-        "p of A − B": pair.p_value,
-    }
+    out: Measured = {"A − B": Interval(pair.mean, pair.low, pair.high, 0.0, -math.inf), "p of A − B": pair.p_value}
     if rows.clusters is None:  # no choice is made twice
         choices, share = ChoiceScores(log(rows.probabilities[0]), rows.labels), true_errors(law.name)["accuracy"]
         sets, whole = choice_sets(choices, ALPHA, seed=seed), population(law.name)

@@ -200,14 +200,7 @@ CASES: tuple[Case, ...] = (
         for n in (200, 1000)
     ),
     *(
-        _case(
-            "interval of mean size, APS near saturation",
-            _one_run,
-            n=n,
-            law=SATURATED,
-            name="aps",
-            short=60,
-        )
+        _case("interval of mean size, APS near saturation", _one_run, n=n, law=SATURATED, name="aps", short=60)
         for n in (200, 500, 1000)
     ),
     _case("interval of mean size, sets of endings", _endings, n=200, short=60),

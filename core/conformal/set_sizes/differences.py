@@ -13,15 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.conformal.alpha import check_thousandths
-from core.conformal.clusters import (
-    count,
-    covariance_of_mean,
-    effective_number,
-    few_clusters,
-    kish_number,
-    sums,
-    within,
-)
+from core.conformal.clusters import count, covariance_of_mean, effective_number, few_clusters, kish_number, sums, within
 from core.conformal.set_sizes.by_rank import size_curve, sizes_at, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, quantile_interval
 from core.conformal.set_sizes.resampling import CHUNK, RESAMPLES, expected_sizes, luck, normal_noise

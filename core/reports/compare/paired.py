@@ -36,11 +36,7 @@ from core.reports.compare.shared_questions import FEWEST, aligned, orders, quest
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
 
-TESTS = {
-    "accuracy": "McNemar, exact",
-    "set_size": "Paired permutation",
-    "uacc": "Paired permutation",
-}
+TESTS = {"accuracy": "McNemar, exact", "set_size": "Paired permutation", "uacc": "Paired permutation"}
 """Maps each hypothesis (that a figure of both runs has the same distribution) to the title of its test."""
 
 
@@ -266,11 +262,7 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
     (first, second), (small, large) = sides.right, sides.sizes
     change = (large - small).astype(np.float64)
     turned = second - first
-    p_values = {
-        "accuracy": turned_p_value(turned, sides.clusters),
-        "set_size": found.mean_set_size,
-        "uacc": found.uacc,
-    }
+    p_values = {"accuracy": turned_p_value(turned, sides.clusters), "set_size": found.mean_set_size, "uacc": found.uacc}
     return Pair(
         first=a.run_id,
         second=b.run_id,

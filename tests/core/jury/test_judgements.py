@@ -124,10 +124,7 @@ def test_ids_that_name_two_answers_or_none_become_numbers() -> None:
         ({"label": [True, True, "perhaps", True, True, True]}, "sheet, row 3: expected True or False .* 'perhaps'"),
         ({"label": [True, True, True, True, True, None]}, "sheet, row 6: .* found nothing"),
         ({"part": ["", "", "", "", "train", ""]}, "sheet, row 5: expected part calibration or test, found 'train'"),
-        (
-            {"label": [True, False, True, True, True, True]},
-            "'juror0' and 'juror1' differ in whether 'answer 0'",
-        ),
+        ({"label": [True, False, True, True, True, True]}, "'juror0' and 'juror1' differ in whether 'answer 0'"),
     ],
 )
 def test_a_wrong_cell_is_named(change: dict[str, list[object]], says: str) -> None:

@@ -255,10 +255,7 @@ def test_runs_with_the_same_caveats_share_a_footnote_and_many_are_counted():
     assert footnotes([("a", "Cut."), ("b", ""), ("c", "Few."), ("d", "Cut.")]) == ("† a, d: Cut.", "† c: Few.")
     assert first_footnotes([("a", "")]) == ()
     many = first_footnotes([(f"run {i}", f"Few: {i}.") for i in range(6)])
-    assert many == (
-        *(f"† run {i}: Few: {i}." for i in range(4)),
-        "† 2 more like these; open the runs to read them.",
-    )
+    assert many == (*(f"† run {i}: Few: {i}." for i in range(4)), "† 2 more like these; open the runs to read them.")
     assert (marked("m", ""), marked("m", "Few.")) == ("m", "m †")
 
 

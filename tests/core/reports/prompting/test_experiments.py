@@ -58,8 +58,7 @@ def written_run(*, form="letters", shots=0, tops=None, logits=None, tokens=None,
         logits[np.arange(N), [q.label for q in questions]] += 2
     mass = np.full(N, np.nan if form != "letters" else 0.5, dtype=np.float32)
     store.write_logits(
-        folder,
-        OptionLogits(tuple(q.id for q in questions), logits.astype(np.float32), mass, tokens, top_tokens=tops),
+        folder, OptionLogits(tuple(q.id for q in questions), logits.astype(np.float32), mass, tokens, top_tokens=tops)
     )
     store.update_record(asked.run_id, state="done", ended=time.time())
     return asked.run_id
