@@ -16,7 +16,6 @@ from scipy import stats
 from core.conformal.alpha import ALPHAS
 from core.conformal.coverage import (
     Ties,
-    beta_band,
     beta_binomial,
     beta_binomial_band,
     beta_parameters,
@@ -42,7 +41,7 @@ from core.reports.report import report
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from tests.reference.redraw import PROCEDURES, redraw
+from tests.reference.redraw import PROCEDURES, beta_band, redraw
 
 MEMBER_ALPHAS = (1, 100, 250, 500, 999)
 REPORTED = ((100, "allow"), (400, "top1"))

@@ -27,7 +27,7 @@ from core.reports.prompting import experiments
 from core.reports.report import report
 from core.runs import store
 from tests.app.test_lesson import percent, rounded
-from tests.reference.temperature import Tempered, at_temperature
+from tests.reference.calibration import Tempered, at_temperature
 
 ALPHA = 100
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.reports.calibration.temperature import dial_rows
 from tests.app.golden import CASES
-from tests.reference.temperature import at_temperature
+from tests.reference.calibration import at_temperature
 
 CASE_NAMES = (
     "ties", "ones and zeros", "two options", "twenty-six options", "unlike numbers of options", "two to five options",

@@ -22,7 +22,7 @@ from tests.browser.conftest import (
     settled,
 )
 from tests.conftest import synthetic_run
-from tests.reference.temperature import at_temperature
+from tests.reference.calibration import at_temperature
 
 
 @pytest.fixture(scope="session")

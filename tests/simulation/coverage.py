@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from core.conformal.coverage import beta_band, beta_binomial_band, beta_parameters, guarantee_p_value
+from core.conformal.coverage import beta_binomial_band, beta_parameters, guarantee_p_value
 from core.conformal.probabilities import log, softmax
 from core.conformal.pvalues import p_values
 from core.conformal.scores import score, true_scores
@@ -21,7 +21,7 @@ from core.reports.evaluation import Evaluation
 from core.reports.overview.matrix import matrix
 from core.reports.report import report
 from core.runs.spec import RunSpec
-from tests.reference.redraw import redraw
+from tests.reference.redraw import beta_band, redraw
 from tests.simulation.case import INTERVAL, TEST, Case
 
 K, ALPHA = 6, 100

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 SIMULATED: dict[str, tuple[str, ...]] = {
     # Coverage, sets and what is made from them
-    "core.conformal.coverage.beta_band": ("coverage: band of the calibration draw",),
+    "tests.reference.redraw.beta_band": ("coverage: band of the calibration draw",),
     "core.conformal.coverage.beta_binomial_band": ("laws: report, band of coverage", "coverage: a redrawn split"),
     "core.conformal.coverage.strata_band": ("laws: report, band of coverage, LAC by",),
     "core.conformal.coverage.guarantee_p_value": ("laws: report, p of the guarantee",),

@@ -8,9 +8,10 @@ from hypothesis.extra import numpy as arrays
 
 from core.calibration.bins import EDGES, TopLabel, edges, place, top_label
 from core.calibration.decomposition import brier_parts
-from core.calibration.errors import binned_error, class_columns, classwise_error, top_errors
+from core.calibration.errors import binned_error, class_columns, top_errors
 from core.calibration.metrics import brier
 from core.errors import InputError
+from tests.reference.calibration import classwise_error
 
 pytestmark = pytest.mark.quick
 

@@ -6,13 +6,14 @@ from scipy import stats
 
 from core.calibration.bins import TopLabel, edges, place, top_label
 from core.calibration.consistency import calibrated_sums, calibration_test, spiegelhalter
-from core.calibration.errors import classwise_error, top_errors
+from core.calibration.errors import top_errors
 from core.calibration.figures import accuracy_estimate, estimates, loss_estimates, top_estimates
-from core.calibration.metrics import accuracy, brier, brier_terms, negative_log_likelihood
+from core.calibration.metrics import accuracy, brier, brier_terms, log_losses
 from core.calibration.reliability import reliability
 from core.calibration.smooth import smooth_error
 from core.conformal.coverage import share_interval
 from core.errors import InputError
+from tests.reference.calibration import classwise_error
 
 
 def calibrated(n, k=4, seed=0):
@@ -28,7 +29,7 @@ def test_estimates_are_those_of_the_metrics():
     errors = top_errors(top_label(p, y), bins=10)
     expected = {
         "accuracy": accuracy(p, y),
-        "nll": negative_log_likelihood(np.log(p), y),
+        "nll": log_losses(np.log(p), y).mean(),
         "brier": brier(p, y),
         "ece": errors.ece,
         "over": errors.over,

@@ -17,7 +17,7 @@ def problem():
 def test_by_hand():
     p, y = np.array([[0.8, 0.2], [0.6, 0.4], [0.3, 0.7]]), np.array([0, 1, 1])
     assert metrics.accuracy(p, y) == pytest.approx(2 / 3)
-    assert metrics.negative_log_likelihood(np.log(p), y) == pytest.approx(-np.log([0.8, 0.4, 0.7]).mean())
+    assert metrics.log_losses(np.log(p), y).mean() == pytest.approx(-np.log([0.8, 0.4, 0.7]).mean())
     # (.04 + .04 + .36 + .36 + .09 + .09) / 3
     assert metrics.brier(p, y) == pytest.approx(0.98 / 3)
     # Three bins of one: |1 − .8|, |0 − .6|, |1 − .7|, a third each.
@@ -32,7 +32,7 @@ def test_bins_are_open_below_and_closed_above():
 
 def test_scikit_learn_agrees(problem):
     p, y = problem
-    assert metrics.negative_log_likelihood(np.log(p), y) == pytest.approx(log_loss(y, p, labels=range(6)))
+    assert metrics.log_losses(np.log(p), y).mean() == pytest.approx(log_loss(y, p, labels=range(6)))
     assert metrics.brier(p, y) == pytest.approx(brier_score_loss(y, p, labels=range(6), scale_by_half=False))
 
 
@@ -56,7 +56,7 @@ def test_a_loss_has_no_floor():
 
 
 def test_a_truth_of_probability_0_makes_the_mean_infinite():
-    assert metrics.negative_log_likelihood(log(np.array([[1.0, 0.0], [0.5, 0.5]])), np.array([1, 1])) == np.inf
+    assert metrics.log_losses(log(np.array([[1.0, 0.0], [0.5, 0.5]])), np.array([1, 1])).mean() == np.inf
 
 
 def test_perfect_confidence_is_perfectly_calibrated():

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from core.calibration import recalibration
 from core.calibration.binary import Isotonic, Sigmoid
-from core.calibration.metrics import accuracy, log_losses, negative_log_likelihood
+from core.calibration.metrics import accuracy, log_losses
 from core.calibration.recalibration import METHODS, fit, tempered
 from core.conformal.probabilities import check_probabilities, log, log_softmax, softmax, top_options
 from core.errors import InputError
@@ -30,7 +30,7 @@ def test_a_planted_temperature_is_found(temperature):
 def test_the_temperature_is_where_the_loss_is_flat():
     p, y = planted(300, 1.7)
     t = fit("temperature", log(p), y).temperature
-    losses = [negative_log_likelihood(log_softmax(tempered(log(p), t * scale)), y) for scale in (0.99, 1.0, 1.01)]
+    losses = [log_losses(log_softmax(tempered(log(p), t * scale)), y).mean() for scale in (0.99, 1.0, 1.01)]
     assert losses[1] == min(losses)
     assert abs(losses[2] - losses[0]) < 1e-5
 
@@ -54,7 +54,7 @@ def test_each_lessens_the_loss_of_new_questions(method):
     logits = fit(method, logs[:2000], y[:2000]).logits(logs[2000:])
     after, loss = check_probabilities(softmax(logits)), log_losses(log_softmax(logits), y[2000:])
     assert np.isfinite(loss).all() == (method != "isotonic")  # which says 0 of some truths
-    assert loss[np.isfinite(loss)].mean() < negative_log_likelihood(logs[2000:], y[2000:]) - 0.1
+    assert loss[np.isfinite(loss)].mean() < log_losses(logs[2000:], y[2000:]).mean() - 0.1
     assert accuracy(after, y[2000:]) == pytest.approx(accuracy(p[2000:], y[2000:]), abs=0.02)
 
 

@@ -9,7 +9,6 @@ from core.conformal.probabilities import (
     in_double,
     log,
     log_softmax,
-    ranking,
     softmax,
     sum_within,
     top_options,
@@ -80,7 +79,6 @@ def test_labels_are_whole_numbers_of_64_bits():
 
 def test_options_by_falling_probability():
     p = np.array([[0.1, 0.3, 0.3, 0.3], [0.4, 0.1, 0.2, 0.3]])
-    assert ranking(p).tolist() == [[3, 2, 1, 0], [0, 3, 2, 1]]
     assert top_options(p).tolist() == [3, 0]
     assert top_options(p, ties="first").tolist() == [1, 0]
     assert top_options(np.array([np.nan, 0.2, 0.8, np.nan])) == 2

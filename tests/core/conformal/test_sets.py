@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from core.conformal.probabilities import ranking, top_options, top_shares
+from core.conformal.probabilities import top_options, top_shares
 from core.conformal.scores import SCORE_NAMES, ranks, score, true_scores
 from core.conformal.scores.lac import lac_scores
 from core.conformal.sets import filled, prediction_sets
@@ -29,7 +29,6 @@ def test_top1_fills_empty_sets_alone():
 def test_the_top_option_is_the_one_of_rank_1(problem):
     p = problem[0]
     assert np.array_equal(top_options(p), (ranks(p) == 1).argmax(axis=1))
-    assert np.array_equal(top_options(p), ranking(p)[:, 0])
     assert np.array_equal(top_options(p, ties="first"), p.argmax(axis=1))
     assert top_shares(p) == pytest.approx(
         (p == p.max(axis=1, keepdims=True)) / (p == p.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True)

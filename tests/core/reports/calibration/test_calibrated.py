@@ -23,7 +23,7 @@ from core.reports.calibration.calibrated import (
 from core.reports.evaluation import load
 from core.reports.report import finite, report
 from tests.conftest import synthetic_run
-from tests.reference.temperature import at_temperature
+from tests.reference.calibration import at_temperature
 
 
 @pytest.fixture

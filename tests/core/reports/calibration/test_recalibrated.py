@@ -14,7 +14,7 @@ from core.reports.course.calibration import fitted_temperature
 from core.reports.evaluation import load
 from core.runs import store
 from tests.conftest import synthetic_run
-from tests.reference.temperature import at_temperature
+from tests.reference.calibration import at_temperature
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A run at one temperature: the figures that the live slider computes in the browser, computed in Python."""
+"""Calibration figures in Python: those that the temperature slider computes in the browser, and a class-wise error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.calibration.bins import ECE_BINS, edges, place, top_label
-from core.calibration.errors import top_errors
+from core.calibration.errors import binned_error, class_columns, top_errors
 from core.calibration.metrics import log_losses
 from core.calibration.recalibration import tempered
 from core.conformal.probabilities import log_softmax, softmax
@@ -86,3 +86,15 @@ def at_temperature(
         accuracies=np.bincount(index, weights=top.correct, minlength=bins) / some,
         sets=sets,
     )
+
+
+def classwise_error(probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width") -> float:
+    """The mean over the k options of each option's ECE. Raises :class:`InputError` for invalid bins.
+
+    >>> classwise_error(np.array([[0.75, 0.25], [0.75, 0.25]]), np.array([0, 1]))
+    0.25
+    """
+    n, k = probabilities.shape
+    index, gaps = class_columns(probabilities, labels, bins=bins, by=by)
+    sums = np.bincount(index.ravel(), weights=gaps.ravel(), minlength=k * bins).astype(np.float64)
+    return float(binned_error(sums, n) / k)
