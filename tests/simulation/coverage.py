@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.conformal.coverage import beta_binomial_band, beta_parameters, guarantee_p_value
-from core.conformal.probabilities import log, softmax
+from core.conformal.probabilities import softmax
 from core.conformal.pvalues import p_values
 from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
@@ -22,7 +22,7 @@ from core.reports.overview.matrix import matrix
 from core.reports.report import report
 from core.runs.spec import RunSpec
 from tests.reference.redraw import beta_band, redraw
-from tests.simulation.case import INTERVAL, TEST, Case
+from tests.simulation.case import INTERVAL, TEST, Case, simulated
 
 K, ALPHA = 6, 100
 TASKS_SHOWN = ("qa", "rc", "ci", "drs", "ds")
@@ -41,18 +41,8 @@ def drawn_run(seed: int, n: int, m: int) -> Evaluation:
     """A run of n calibration and m test questions of three subjects that are alike."""
     rng = np.random.default_rng([seed, n, m])
     p, labels = draw(rng, n + m)
-    return Evaluation(
-        run_id="drawn",
-        spec=RunSpec(model="drawn", task="qa"),
-        ids=np.array([str(i) for i in range(n + m)]),
-        groups=rng.choice(["a", "b", "c"], n + m, p=[0.5, 0.3, 0.2]),
-        probabilities=p,
-        log_probabilities=log(p),
-        labels=labels,
-        calibration=np.arange(n),
-        test=np.arange(n, n + m),
-        letters="ABCDEF",
-    )
+    groups = rng.choice(["a", "b", "c"], n + m, p=[0.5, 0.3, 0.2])
+    return simulated(p, labels, n, groups=groups)
 
 
 def a_cell_is_marked(seed: int, n: int) -> bool:
@@ -63,14 +53,8 @@ def a_cell_is_marked(seed: int, n: int) -> bool:
     table = pd.DataFrame(
         [
             {
-                "run": name,
-                "task": spec.task,
-                "bank": POCKET_BANK,
-                "form": spec.form,
-                "questions": name,
-                "k": K,
-                "n_test": n,
-                "test_questions": n,
+                **{"run": name, "task": spec.task, "bank": POCKET_BANK, "form": spec.form, "questions": name},
+                **{"k": K, "n_test": n, "test_questions": n},
                 **dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high"), 0.5),
                 **dict.fromkeys(("lac_set_size", "lac_set_size_low", "lac_set_size_high"), 2.0),
                 **dict.fromkeys(("lac_coverage_low", "lac_coverage_high"), 0.9),

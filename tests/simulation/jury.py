@@ -127,11 +127,8 @@ LONG = {200: 1000, 1000: 400, 5000: 400}
 
 CASES: tuple[Case, ...] = (
     *(
-        Case(f"jury, accuracy of majority, n = {n}", rule_case(n, "majority", "accuracy"), INTERVAL, SHORT[n], LONG[n])
-        for n in SIZES
-    ),
-    *(
-        Case(f"jury, F1 of majority, n = {n}", rule_case(n, "majority", "f1"), INTERVAL, SHORT[n], LONG[n])
+        Case(f"jury, {words} of majority, n = {n}", rule_case(n, "majority", measure), INTERVAL, SHORT[n], LONG[n])
+        for measure, words in (("accuracy", "accuracy"), ("f1", "F1"))
         for n in SIZES
     ),
     *(
