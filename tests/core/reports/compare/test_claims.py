@@ -113,14 +113,12 @@ def test_a_task_that_only_some_models_have_does_not_count():
     assert model_means(runs).set_index("model").loc["a", "accuracy"] == 0.5
 
 
-def test_the_coefficients_are_scipys():
+def test_the_coefficient_is_scipys():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=30), rng.normal(size=30)
-    found = correlation(x, y)
-    assert found.pearson == pytest.approx(stats.pearsonr(x, y).statistic)
-    assert (found.spearman, found.spearman_p) == pytest.approx(tuple(stats.spearmanr(x, y)))
-    assert (found.kendall, found.kendall_p) == pytest.approx(tuple(stats.kendalltau(x, y)))
-    assert found.low < found.spearman < found.high
+    measured = correlation(x, y)
+    assert (measured.spearman, measured.p_value) == pytest.approx(tuple(stats.spearmanr(x, y)))
+    assert measured.low < measured.spearman < measured.high
     assert math.isnan(correlation([1, 1, 1], [1, 2, 3]).spearman)
 
 
