@@ -473,7 +473,7 @@ def true_juror_error(name: str) -> float:
 
 # ---------------------------------------------------------------- the table
 
-ROOMS: dict[str, Callable[[Law, int, int], Measured]] = {
+PAGES: dict[str, Callable[[Law, int, int], Measured]] = {
     "report": reported,
     "calibration": calibration,
     "compare": compared,
@@ -481,7 +481,7 @@ ROOMS: dict[str, Callable[[Law, int, int], Measured]] = {
     "jury": jurors,
 }
 OF_SEVERAL = ("compare", "perplexity", "jury")
-"""The rooms that need models which are equal."""
+"""The pages that need models which are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,8 +565,8 @@ FIGURES: dict[str, dict[str, Figure]] = {
         "a juror's ECE": ERROR,
     },
 }
-"""Every figure of each room, in the order of the table."""
-NAMES = tuple(f"laws: {room}, {figure}" for room, figures in FIGURES.items() for figure in figures)
+"""Every figure of each page, in the order of the table."""
+NAMES = tuple(f"laws: {page}, {figure}" for page, figures in FIGURES.items() for figure in figures)
 
 
 @dataclass(slots=True)
@@ -591,11 +591,11 @@ class Cell:
         return bool(self.points or self.outside) or improbable(self.hits, self.draws - self.none, allowed, tail=tail)
 
 
-def cells(room: str, law: Law, n: int, draws: int) -> dict[str, Cell]:
-    """The cells of all figures of a room, from the seeds 0 … draws − 1."""
-    drawn: dict[str, list[Interval | float]] = {name: [] for name in FIGURES[room]}
+def cells(page: str, law: Law, n: int, draws: int) -> dict[str, Cell]:
+    """The cells of all figures of a page, from the seeds 0 … draws − 1."""
+    drawn: dict[str, list[Interval | float]] = {name: [] for name in FIGURES[page]}
     for seed in range(draws):
-        for name, figure in ROOMS[room](law, n, seed).items():
+        for name, figure in PAGES[page](law, n, seed).items():
             drawn[name].append(figure)
     return {name: _cell(figures, draws) for name, figures in drawn.items() if figures}
 
@@ -619,18 +619,18 @@ def _cell(figures: list[Interval | float], draws: int) -> Cell:
     return cell
 
 
-def table(rooms: Iterable[str], laws: Iterable[str], draws: int) -> Iterator[tuple[str, bool]]:
+def table(pages: Iterable[str], laws: Iterable[str], draws: int) -> Iterator[tuple[str, bool]]:
     """The table's rows, and whether each is as allowed."""
-    for room in rooms:
+    for page in pages:
         for law in laws:
-            if not LAWS[law].exchangeable and room in OF_SEVERAL:
+            if not LAWS[law].exchangeable and page in OF_SEVERAL:
                 continue
-            made = {n: cells(room, LAWS[law], n, draws) for n in SIZES}
-            for name, figure in FIGURES[room].items():
+            made = {n: cells(page, LAWS[law], n, draws) for n in SIZES}
+            for name, figure in FIGURES[page].items():
                 of_sizes = [made[n][name] for n in SIZES if name in made[n]]
                 if not of_sizes:  # the null hypothesis is false under this law
                     continue
                 texts = [f"{of.text()}{' **outside**' * of.fails(figure.allowed, tail=UNLIKELY)}" for of in of_sizes]
                 low, high = (f"{100 * share:g}" for share in figure.allowed)
-                row = f"| {room}: {name} | {law} | {' | '.join(texts)} | {low} to {high} |"
+                row = f"| {page}: {name} | {law} | {' | '.join(texts)} | {low} to {high} |"
                 yield row, "outside" not in row

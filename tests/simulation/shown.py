@@ -147,7 +147,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.reports.compare.claims._spearman_interval",
         "core.reports.compare.claims._spearman_p",
     ),
-    "core.reports.frames.overview_at": (
+    "core.reports.frames._score_columns": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.coverage.beta_binomial_band",
     ),
