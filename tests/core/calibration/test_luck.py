@@ -52,7 +52,6 @@ def test_intervals_follow_the_seed_and_nothing_else():
 
 
 def test_means_are_those_that_are_simulated():
-    """``tests/simulation/likelihood.py`` says that these intervals hold; no luck of resampling is in them."""
     p, y = calibrated(100)
     found = estimates(p, y, seed=3)
     assert found["accuracy"] == accuracy_estimate(top_label(p, y))

@@ -5,7 +5,6 @@ from core.conformal import tuning
 from core.conformal.draws import TUNING, first_part
 from core.conformal.probabilities import softmax
 from core.conformal.scores import SCORES, Parameters, score, true_scores
-from core.conformal.scores.record import WEIGHTS
 from core.conformal.threshold import exact
 from core.conformal.tuning import tune
 from core.errors import InputError
@@ -58,23 +57,6 @@ def test_too_few_questions_or_nothing_to_tune(problem):
         assert np.array_equal(tuned.calibration, rows)
     with pytest.raises(InputError, match="unknown score"):
         tune("best", p, labels, np.arange(100), seed=0)
-
-
-def test_the_parameters_are_those_of_the_smallest_sets_by_a_slow_loop(problem):
-    p, labels = problem
-    rows = np.arange(400)
-    tuned = tune("raps", p, labels, rows, seed=5)
-    half = first_part(rows, 40, seed=5, purpose=TUNING)
-    first, second = rows[half], np.setdiff1d(tuned.rows, rows[half])
-    assert len(first) == len(second) == 40
-    sizes = {}
-    for weight in WEIGHTS:
-        for free in (0, 1, 2, 3):
-            s = score("raps", p, parameters=Parameters(weight, free))
-            limit = sorted(s[i, labels[i]] for i in first)[int(np.ceil(41 * 0.9)) - 1]
-            sizes[weight, free] = sum(value <= limit for i in second for value in s[i])
-    chosen = tuned.parameters
-    assert sizes[chosen.weight, chosen.free_ranks] == min(sizes.values())
 
 
 @pytest.mark.parametrize("change", [{"weight": -1}, {"weight": np.nan}, {"free_ranks": -1}])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from core.conformal import probabilities, scores
+from core.conformal import scores
 from core.errors import InputError
 from tests.core.conformal.strategies import tied_problems
 
@@ -45,31 +45,6 @@ def test_scores_lie_in_the_unit_interval_and_rise_with_rank(problem):
         s = scores.score(name, p)
         assert ((s >= -1e-12) & (s <= 1)).all()
         assert (np.diff(np.take_along_axis(s, order, axis=1), axis=1) >= 0).all(), name
-
-
-def test_softmax_takes_minus_infinity_for_never():
-    assert probabilities.softmax(np.array([[0.0, -np.inf, 0.0]])).tolist() == [[0.5, 0.0, 0.5]]
-
-
-@pytest.mark.parametrize(
-    ("rows", "says"),
-    [
-        ([[0.5, np.nan]], "must be a number"),
-        ([[0.5, 0.6]], "sum to 1"),
-        ([[1.5, -0.5]], "lie in"),
-        ([0.5, 0.5], "shape"),
-        ([[1.0]], "at least 2 options"),
-    ],
-)
-def test_what_is_no_probability_is_refused(rows, says):
-    with pytest.raises(InputError, match=says):
-        probabilities.check_probabilities(np.array(rows))
-
-
-@pytest.mark.parametrize("labels", [[0, 3], [-1, 0], [0], [0.0, 1.0]])
-def test_labels_outside_the_options_are_refused(labels):
-    with pytest.raises(InputError, match="label"):
-        probabilities.check_labels(np.array(labels), n=2, k=3)
 
 
 def test_a_score_is_listed_by_its_own_name():
