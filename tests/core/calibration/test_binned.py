@@ -76,12 +76,6 @@ def test_what_is_far_off_has_its_noise_for_an_interval():
     assert (one.low, one.excess, one.high) == pytest.approx((one.value - reach, one.value, one.value + reach), abs=1e-3)
 
 
-def test_a_model_that_is_always_right_may_be_wrong_by_chance():
-    """Of 200 right answers the law's accuracy may be 1.8% below 1 (Clopper–Pearson)."""
-    one = ece_estimate(TopLabel(np.full(200, 0.999), np.ones(200)))
-    assert (one.low, one.high) == pytest.approx((0, 0.999 - 0.025 ** (1 / 200)), abs=1e-6)
-
-
 def test_cross_fitted_gaps_are_those_of_a_loop():
     top = law(200, power=1.3)
     of = binned_gaps(top)

@@ -67,18 +67,6 @@ def test_draws_are_the_normals_quantiles_in_the_same_order_in_every_version():
         normal_draws(2, 4)[0, 0] = 1
 
 
-def test_a_root_is_found_in_few_tries():
-    """The false-position method with Illinois' halving needs a handful; bisection to a thousandth would need 13."""
-    tried = []
-
-    def law(t):
-        tried.append(t)
-        return np.full(40, np.sqrt(t) if t > 0 else 0.0)
-
-    assert multiple(law, 1.7, share=MEDIAN) == pytest.approx(1.7**2, abs=2 * PRECISION)
-    assert len(tried) <= 9
-
-
 def test_the_share_of_samples_that_show_no_more():
     """Of samples t + 0, t + 1, … t + 40 the twentieth part is the third smallest, t + 2."""
     steps = np.arange(41.0)

@@ -152,13 +152,6 @@ def test_ten_questions_are_enough_and_a_temperature_is_finite():
     assert tempered(np.array([[-3.0]]), 1.5).tolist() == [[-2.0]]
 
 
-def test_certain_and_always_wrong_the_temperature_is_as_hot_as_it_goes():
-    p = np.tile([[0.999, 0.001]], (20, 1))
-    assert fit("temperature", log(p), np.ones(20, dtype=int)).temperature == pytest.approx(100, rel=1e-3)
-    nearly = np.tile([[0.51, 0.49]], (20, 1))
-    assert fit("temperature", log(nearly), np.zeros(20, dtype=int)).temperature == pytest.approx(0.01, rel=1e-3)
-
-
 def test_only_a_row_of_zeros_keeps_its_own_probabilities():
     step = Isotonic(np.array([0.45, 0.55]), np.array([0.0, 1.0]))  # 0 below .45, 1 above .55
     found = softmax(recalibration.IsotonicScaling((step,) * 3).logits(np.log([[0.3, 0.3, 0.4], [0.2, 0.7, 0.1]])))

@@ -164,17 +164,7 @@ def test_the_order_of_jurors_matters_only_where_the_first_breaks_a_tie(seed: int
     asked, calibration = judged.rows(np.arange(30, 60)), judged.rows(np.arange(30))
     order = np.random.default_rng(seed).permutation(5)
     turned = [
-        Judgements(
-            one.jurors,
-            one.ids,
-            one.questions,
-            one.answers,
-            one.labels,
-            one.p_true[:, order],
-            one.p_false[:, order],
-            one.parts,
-        )
-        for one in (asked, calibration)
+        replace(rows, p_true=rows.p_true[:, order], p_false=rows.p_false[:, order]) for rows in (asked, calibration)
     ]
     for rule in ("majority", "confidence_sum", "confidence_product", "veto", "mean_probability", "dawid_skene"):
         first = adjudicate(rule, Case(asked, confidence("published", calibration, asked), calibration))
@@ -196,11 +186,6 @@ def test_dawid_and_skene_find_the_reliable_juror_without_the_truth() -> None:
 def test_the_best_juror_is_the_first_of_equal_ones() -> None:
     assert best_juror(jury(np.array([[0.9, 0.9], [0.1, 0.1]]), np.array([True, False]))) == 0
     assert best_juror(jury(np.array([[0.9, 0.9], [0.9, 0.1]]), np.array([True, False]))) == 1
-
-
-def test_how_sure_a_jury_is_by_hand() -> None:
-    of = case([[0.99, 0.4, 0.4]], [[0.9, 0.7, 0.8]])
-    assert sureness(of, np.array([True])).tolist() == pytest.approx([(0.9 + 0.3 + 0.2) / 3])
 
 
 def test_an_unknown_rule_and_nothing_to_learn_from() -> None:

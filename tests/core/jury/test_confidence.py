@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.calibration import _SigmoidCalibration as SigmoidCalibration
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from core.calibration.binary import Isotonic, Sigmoid
-from core.conformal.logistic import logistic
 from core.errors import InputError
 from core.jury.confidence import CONFIDENCES, confidence, log_odds
 from tests.core.jury.verdicts import jury, seeded_jury
@@ -42,29 +38,6 @@ def test_the_p_value_by_hand() -> None:
     calibration = jury(np.array([[0.8, 0.8], [0.6, 0.6], [0.6, 0.6]]), np.array([True, True, False]))
     asked = jury(np.array([[0.7, 0.5001]]), np.array([True]))
     assert confidence("p-value", calibration, asked)[0].tolist() == pytest.approx([0.75, 0.5])
-
-
-def test_platt_is_that_of_scikit_learn() -> None:
-    judged = seeded_jury(300)
-    odds = log_odds(judged.p_true[:, 0], judged.p_false[:, 0])
-    rival = SigmoidCalibration().fit(odds, judged.labels)
-    np.testing.assert_allclose(Sigmoid.fit(odds, judged.labels)(odds), rival.predict(odds), atol=1e-5)
-
-
-def test_isotonic_is_that_of_scikit_learn() -> None:
-    rng = np.random.default_rng(3)
-    p, labels = rng.integers(0, 40, 300) / 40, rng.random(300) < 0.5
-    asked = np.linspace(-0.2, 1.2, 99)
-    rival = IsotonicRegression(out_of_bounds="clip").fit(p, labels)
-    np.testing.assert_allclose(Isotonic.fit(p, labels)(asked), rival.predict(asked), atol=1e-9)
-
-
-def test_logistic_is_that_of_scikit_learn() -> None:
-    judged = seeded_jury(200)
-    odds = log_odds(judged.p_true, judged.p_false)
-    rival = LogisticRegression(C=1.0, tol=1e-12, max_iter=10_000).fit(odds, judged.labels)
-    found = logistic(odds, judged.labels.astype(float), penalty=1.0)
-    np.testing.assert_allclose(found, [*rival.coef_[0], rival.intercept_[0]], atol=1e-5)
 
 
 def test_what_can_be_told_apart_by_a_line_still_has_a_fit() -> None:
