@@ -98,8 +98,8 @@ def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEF
     """A row for each finished run at ``alpha`` thousandths, with each score's figures; empty for no runs."""
     rows = []
     for run in runs:
-        made = report(run, alpha, scores=scores)
-        rows.append(overview_row(made, question_identity.question_set(run.run_id)))
+        result = report(run, alpha, scores=scores)
+        rows.append(overview_row(result, question_identity.question_set(run.run_id)))
     return pd.DataFrame(rows)
 
 
@@ -289,15 +289,15 @@ def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
 def question(run: Evaluation, row: int) -> Question:
     """The whole question of a row of the run's arrays."""
     texts = store.read_questions(run.run_id)
-    found = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
+    result = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
     return Question(
-        id=found["id"],
-        task=found["task"],
-        group=found["group"],
-        context=found["context"],
-        question=found["question"],
-        options=tuple(found["options"]),
-        label=found["label"],
+        id=result["id"],
+        task=result["task"],
+        group=result["group"],
+        context=result["context"],
+        question=result["question"],
+        options=tuple(result["options"]),
+        label=result["label"],
     )
 
 

@@ -24,10 +24,10 @@ def sets(k, name, by):
     p, labels = data(k)
     rows = N + ASKED
     parameters = RAPS_PARAMETERS if name == "raps" else None
-    found = hedge.sets(
+    result = hedge.sets(
         p[:rows], labels[:rows], score=name, by=by, alpha=ALPHAS, calibration=range(N), parameters=parameters
     )
-    return dict(zip(ALPHAS, found, strict=True))
+    return dict(zip(ALPHAS, result, strict=True))
 
 
 @pytest.mark.parametrize("k", CLASSES)
@@ -35,11 +35,11 @@ def test_torchcp(k):
     rows = [row[2:] for row in GOLDEN if row[:2] == ["torchcp", k]]
     assert len(rows) == 12
     for alpha, name, by, sizes, places in rows:
-        found = sets(k, name, by)[alpha]
-        members = found.members
+        result = sets(k, name, by)[alpha]
+        members = result.members
         if by == "class":
-            members = members & np.isfinite([*found.thresholds.values()])
-        if name == "raps" and k == 2 and found.figures.mean_set_size == k:
+            members = members & np.isfinite([*result.thresholds.values()])
+        if name == "raps" and k == 2 and result.figures.mean_set_size == k:
             continue  # TorchCP's sums of all probabilities end next to 1, and options fall out of full sets by chance
         assert described(members) == [sizes, places], (alpha, name, by)
 

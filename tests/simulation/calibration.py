@@ -99,12 +99,12 @@ def binned_hits(law: str, n: int, by: str, seed: int) -> dict[str, bool]:
     top = sample(law, n, seed)
     ends = edges(top.confidence, by=by)
     true = _width_truth(law) if by == "width" else truth(law, ends)
-    found = binned_estimates(top, by=by)
+    result = binned_estimates(top, by=by)
     index = place(top.confidence, ends)
     # The largest gap is that of bins which hold a question, at the confidences that were drawn.
     sums = np.bincount(index, weights=LAWS[law][2](top.confidence) - top.confidence, minlength=len(ends) - 1)
     largest = float((np.abs(sums) / np.maximum(np.bincount(index, minlength=len(ends) - 1), 1)).max())
-    return {name: held(found[name], value) for name, value in {**true, "mce": largest}.items()}
+    return {name: held(result[name], value) for name, value in {**true, "mce": largest}.items()}
 
 
 def _binned_hit(seed: int, *, name: str, law: str, n: int, by: str) -> bool:

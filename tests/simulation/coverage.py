@@ -78,11 +78,11 @@ def draw_in_its_band(seed: int, n: int) -> bool:
 
 def subject_named(seed: int, n: int) -> bool:
     """Whether the lab names a subject as covered too little where all are alike (``strataSaid`` of forest.js)."""
-    found = report(drawn_run(seed, n, n), ALPHA, scores=("lac",)).scores["lac"]
-    level = NAMED_AT / len(found.strata)
+    result = report(drawn_run(seed, n, n), ALPHA, scores=("lac",)).scores["lac"]
+    level = NAMED_AT / len(result.strata)
     return any(
         guarantee_p_value(round(of.coverage * of.m), n, of.m, ALPHA) <= level
-        for of in found.strata
+        for of in result.strata
         if of.coverage < 1 - ALPHA / 1000
     )
 
@@ -98,9 +98,9 @@ def truth_ruled_out(seed: int, n: int, name: str) -> bool:
 def redrawn_in_the_band(seed: int, n: int) -> bool:
     """Whether a redrawn split of one fixed set of questions covers what the law of the figure says."""
     scores = np.random.default_rng(n).random(2 * n)
-    found = redraw(scores, scores, n=n, alpha=ALPHA, draws=1, clusters=np.arange(2 * n), seed=seed)["exact"][0]
+    result = redraw(scores, scores, n=n, alpha=ALPHA, draws=1, clusters=np.arange(2 * n), seed=seed)["exact"][0]
     low, high = beta_binomial_band(n, n, ALPHA)
-    return low <= found <= high
+    return low <= result <= high
 
 
 def cases() -> tuple[Case, ...]:

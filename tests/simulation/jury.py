@@ -105,8 +105,8 @@ def voters_case(name: str, n: int) -> Callable[[int], bool]:
         p, labels = by_right(rng, right)
         names = tuple(map(str, range(n)))
         of = Judgements(tuple("abcde"[: right.shape[1]]), names, names, names, labels, p, 1 - p, ("",) * n)
-        found = agreement(of).effective_votes
-        return holds(found, truth) and found.high > found.low
+        result = agreement(of).effective_votes
+        return holds(result, truth) and result.high > result.low
 
     return hit
 

@@ -178,15 +178,15 @@ def reported(law: Law, n: int, seed: int) -> Measured:
     run = runs(law.rows(seed, 2 * n), n)[0]
     true, whole = true_errors(law.name), population(law.name)
     rng = np.random.default_rng([seed, 1])
-    found = report(run, ALPHA, scores=("lac", "aps"))
-    row = overview_row(found, "drawn")
+    result = report(run, ALPHA, scores=("lac", "aps"))
+    row = overview_row(result, "drawn")
     out: Measured = {
         "accuracy": Interval(row["accuracy"], row["accuracy_low"], row["accuracy_high"], true["accuracy"], 0, 1),
-        "ECE beyond chance": Interval(found.ece, *found.ece_interval, true["ece"], 0, 1, SHOWN),
+        "ECE beyond chance": Interval(result.ece, *result.ece_interval, true["ece"], 0, 1, SHOWN),
     }
-    for name, figures in found.scores.items():
+    for name, figures in result.scores.items():
         out |= _sets(name.upper(), figures)
-    lac = found.scores["lac"]
+    lac = result.scores["lac"]
     stratum = lac.strata[0]
     out["coverage of a subject"] = Interval(
         stratum.coverage, stratum.low, stratum.high, whole.covered(lac.threshold), 0, 1
@@ -400,17 +400,17 @@ def judged(rows: Rows) -> Judgements:
 
 def agreed(of: Judgements) -> dict[str, Estimate]:
     """The agreement of a jury, of which one pair is looked at."""
-    found = agreement(of)
-    first = found.pairs[0]
+    result = agreement(of)
+    first = result.pairs[0]
     return {
         "same verdict": first.agreement,
         "Cohen's kappa": first.kappa,
         "correlation of errors": first.error_correlation,
-        "Fleiss' kappa": found.fleiss,
-        "Krippendorff's alpha": found.krippendorff,
-        "effective votes": found.effective_votes,
-        "unanimous": found.unanimous,
-        "unanimous and wrong": found.unanimous_wrong,
+        "Fleiss' kappa": result.fleiss,
+        "Krippendorff's alpha": result.krippendorff,
+        "effective votes": result.effective_votes,
+        "unanimous": result.unanimous,
+        "unanimous and wrong": result.unanimous_wrong,
     }
 
 

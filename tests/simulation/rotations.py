@@ -56,9 +56,9 @@ def law(n: int, seed: int, *, taste: npt.NDArray[np.float64]) -> Evaluation:
 
 @lru_cache(maxsize=2000)
 def measured(n: int, seed: int, *, prefers: bool) -> OptionOrder:
-    found = of_orders(law(n, seed, taste=TASTE * prefers), ALPHA, scores=("lac",), fixed=0)
-    assert found is not None
-    return found
+    result = of_orders(law(n, seed, taste=TASTE * prefers), ALPHA, scores=("lac",), fixed=0)
+    assert result is not None
+    return result
 
 
 @cache
@@ -183,9 +183,9 @@ def at_an_edge(seed: int, questions: int, *, repeats: int, strength: float) -> O
         log_probabilities=log_softmax(everything),
         **({"clusters": np.tile(rows, M)} if repeats > 1 else {}),
     )
-    found = of_orders(run, ALPHA, scores=(), fixed=0)
-    assert found is not None
-    return found
+    result = of_orders(run, ALPHA, scores=(), fixed=0)
+    assert result is not None
+    return result
 
 
 def edge_case(n: int, name: str, *, repeats: int, strength: float) -> Callable[[int], bool]:

@@ -144,16 +144,16 @@ def _interval_of(first: Swappable, second: Swappable, seed: int) -> SetEstimates
 
 
 def _difference(seed: int, *, n: int, law: Law, name: str, figure: str, lead: float = 0.0) -> bool:
-    found = _interval_of(*_two(seed, n, law, name, lead), seed)
+    result = _interval_of(*_two(seed, n, law, name, lead), seed)
     own, ahead = expected(law, name, n), expected(law, name, n, lead)
     if figure == "uacc":
-        return holds(found.uacc, ahead[1] - own[1])
-    return holds(found.mean_set_size, ahead[0] - own[0])
+        return holds(result.uacc, ahead[1] - own[1])
+    return holds(result.mean_set_size, ahead[0] - own[0])
 
 
 def _swapped(seed: int, *, n: int, law: Law, name: str, figure: str, resamples: int) -> bool:
-    found = swap_test(*_two(seed, n, law, name, 0.0), ALPHA, resamples=resamples, seed=seed)
-    return getattr(found, figure) <= 0.05
+    result = swap_test(*_two(seed, n, law, name, 0.0), ALPHA, resamples=resamples, seed=seed)
+    return getattr(result, figure) <= 0.05
 
 
 # ---------------------------------------------------------------- the list

@@ -17,8 +17,8 @@ from tests.simulation.laws import LAWS, VARIANTS
 @pytest.mark.parametrize("law", [name for name in LAWS if name not in VARIANTS])
 @pytest.mark.parametrize("page", PAGES)
 def test_intervals_hold_and_tests_keep_quiet(page: str, law: str):
-    made = cells(page, LAWS[law], SIZES[0], SHORT)
-    assert {name: of.text() for name, of in made.items() if of.fails(FIGURES[page][name].allowed, tail=SURE)} == {}
+    result = cells(page, LAWS[law], SIZES[0], SHORT)
+    assert {name: of.text() for name, of in result.items() if of.fails(FIGURES[page][name].allowed, tail=SURE)} == {}
 
 
 def test_every_figure_is_measured_under_a_calibrated_law():

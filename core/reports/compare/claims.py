@@ -158,8 +158,8 @@ def parameters_of(model: str) -> float | None:
     >>> parameters_of("Qwen2-0.5B-Instruct"), parameters_of("SmolLM-135M"), parameters_of("phi-2")
     (500000000.0, 135000000.0, None)
     """
-    found = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
-    return float(found[1]) * UNIT[found[2].lower()] if found else None
+    result = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
+    return float(result[1]) * UNIT[result[2].lower()] if result else None
 
 
 def base_of(model: str) -> str | None:
@@ -196,11 +196,11 @@ def family_words(models: Sequence[str]) -> str:
     '2 of the 3 models share a family by their names (Qwen2: 2). They are not independent, so the true intervals are \
 wider and the true p-values larger.'
     """
-    found = families(list(dict.fromkeys(models)))
-    if not found:
+    result = families(list(dict.fromkeys(models)))
+    if not result:
         return ""
-    many = sum(map(len, found.values()))
-    named = ", ".join(f"{name}: {len(of)}" for name, of in found.items())
+    many = sum(map(len, result.values()))
+    named = ", ".join(f"{name}: {len(of)}" for name, of in result.items())
     return (
         f"{many} of the {len(set(models))} models share a family by their names ({named}). They are not independent, "
         "so the true intervals are wider and the true p-values larger."

@@ -36,10 +36,10 @@ def test_against_a_slow_reference(top, bins, by):
             gap = top.correct[inside].mean() - top.confidence[inside].mean()
             gaps.append(gap)
             ece += inside.mean() * abs(gap)
-    found = top_errors(top, bins=bins, by=by)
-    assert found.ece == pytest.approx(ece, abs=1e-12)
-    assert found.mce == pytest.approx(max(map(abs, gaps)), abs=1e-12)
-    assert found.over + found.under == pytest.approx(found.ece, abs=1e-12)
+    result = top_errors(top, bins=bins, by=by)
+    assert result.ece == pytest.approx(ece, abs=1e-12)
+    assert result.mce == pytest.approx(max(map(abs, gaps)), abs=1e-12)
+    assert result.over + result.under == pytest.approx(result.ece, abs=1e-12)
 
 
 @given(tops(), st.integers(1, 20), st.sampled_from(EDGES))

@@ -38,10 +38,10 @@ def test_the_later_of_equal_options_is_the_answer():
 
 def test_ties_at_the_top_are_counted_with_what_accuracy_could_be():
     p = np.array([[0.4, 0.4, 0.2], [0.4, 0.4, 0.2], [0.4, 0.4, 0.2], [0.2, 0.3, 0.5], [0.2, 0.2, 0.6]])
-    found = metrics.top_ties(p, np.array([0, 1, 2, 2, 0]))
+    result = metrics.top_ties(p, np.array([0, 1, 2, 2, 0]))
     # Rows 0 to 2 are tied, two of their truths among the tied; row 3 is right, row 4 wrong whatever the order.
-    assert found == metrics.TopTies(3, 1 / 5, 3 / 5)
-    assert found.lost <= metrics.accuracy(p, np.array([0, 1, 2, 2, 0])) <= found.won
+    assert result == metrics.TopTies(3, 1 / 5, 3 / 5)
+    assert result.lost <= metrics.accuracy(p, np.array([0, 1, 2, 2, 0])) <= result.won
 
 
 def test_a_loss_has_no_floor():

@@ -89,8 +89,8 @@ def test_sets_hold_the_exact_sets(seed, k, others, most, ties, name, alpha):
 def test_without_bounds_the_sets_are_the_ordinary_ones(name):
     truth, _, _ = listed(1, n=200, k=6, others=3, most=1)
     labels = np.random.default_rng(1).integers(0, 6, 200)
-    found = score_bounds(name, truth, np.zeros(truth.shape, bool))
-    sets = bounded_sets(found.rows(np.arange(100)).of(labels[:100]), found.rows(np.arange(100, 200)), 100)
+    result = score_bounds(name, truth, np.zeros(truth.shape, bool))
+    sets = bounded_sets(result.rows(np.arange(100)).of(labels[:100]), result.rows(np.arange(100, 200)), 100)
     scores = score(name, softmax(truth))
     q = threshold(true_scores(scores[:100], labels[:100]), 100)
     assert sets.thresholds == (q, q)
@@ -119,13 +119,13 @@ def test_options_that_a_question_lacks_are_in_no_set():
     logits = np.array([[-0.5, -1.2, -3.0, -np.inf], [-0.1, -2.0, -4.0, -5.0]])
     bounded = np.array([[False, False, True, False], [False, False, False, False]])
     for name in BOUNDED:
-        found = score_bounds(name, logits, bounded)
-        assert np.isnan(found.lower[0, 3])
-        assert np.isnan(found.upper[0, 3])
-        assert not np.isnan(found.lower[0, :3]).any()
-        sets = bounded_sets(found.of(np.array([0, 0])), found, 1)
+        result = score_bounds(name, logits, bounded)
+        assert np.isnan(result.lower[0, 3])
+        assert np.isnan(result.upper[0, 3])
+        assert not np.isnan(result.lower[0, :3]).any()
+        sets = bounded_sets(result.of(np.array([0, 0])), result, 1)
         assert not sets.cautious[0, 3]
-        assert exact_shares(found.of(np.array([0, 0])), found).shape == ALPHAS.shape
+        assert exact_shares(result.of(np.array([0, 0])), result).shape == ALPHAS.shape
 
 
 @pytest.mark.parametrize("name", SCORE_NAMES)

@@ -14,15 +14,15 @@ pytestmark = pytest.mark.quick
 
 
 def test_a_set_is_what_scores_at_most_the_threshold():
-    made = prediction_sets(np.array([[0.1, 0.5, 0.9], [0.6, 0.7, 0.8]]), 0.5)
-    assert made.members.tolist() == [[True, True, False], [False, False, False]]
-    assert made.sizes.tolist() == [2, 0]
+    result = prediction_sets(np.array([[0.1, 0.5, 0.9], [0.6, 0.7, 0.8]]), 0.5)
+    assert result.members.tolist() == [[True, True, False], [False, False, False]]
+    assert result.sizes.tolist() == [2, 0]
 
 
 def test_top1_fills_empty_sets_alone():
     p = np.array([[0.4, 0.35, 0.25], [0.9, 0.05, 0.05]])
-    made = prediction_sets(lac_scores(p), 0.2, empty="top1", probabilities=p)
-    assert made.members.tolist() == [[True, False, False], [True, False, False]]
+    result = prediction_sets(lac_scores(p), 0.2, empty="top1", probabilities=p)
+    assert result.members.tolist() == [[True, False, False], [True, False, False]]
 
 
 @given(tied_problems())

@@ -29,14 +29,14 @@ def weighted_thresholds(
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(1, 999))
 def test_equal_weights_give_the_exact_threshold(values, alpha):
     scores = np.array(values, dtype=float)
-    made = weighted_thresholds(scores, np.ones(len(scores)), np.ones(3), alpha)
-    assert made.tolist() == [exact(scores, alpha)] * 3
+    result = weighted_thresholds(scores, np.ones(len(scores)), np.ones(3), alpha)
+    assert result.tolist() == [exact(scores, alpha)] * 3
 
 
 def test_weights_by_hand():
     # Weights 1, 3 and the test question's 1: (1 − .5) · 5 = 2.5 is reached with the second.
-    made = weighted_thresholds(np.array([0.9, 0.2]), np.array([3.0, 1.0]), np.array([1.0]), 500)
-    assert made.tolist() == [0.9]
+    result = weighted_thresholds(np.array([0.9, 0.2]), np.array([3.0, 1.0]), np.array([1.0]), 500)
+    assert result.tolist() == [0.9]
     # A test question heavier than all of calibration: never reached.
     assert weighted_thresholds(np.array([0.2]), np.array([1.0]), np.array([99.0]), 500).tolist() == [np.inf]
 
@@ -147,10 +147,10 @@ def test_odds_are_cut_off_at_20_and_a_twentieth():
 
 
 def test_what_a_question_looks_like_by_hand():
-    found = shift.looks(np.array([[0.2, 0.5, 0.3], [0.0, 1.0, 0.0]]))
+    result = shift.looks(np.array([[0.2, 0.5, 0.3], [0.0, 1.0, 0.0]]))
     entropy = -(0.2 * np.log(0.2) + 0.5 * np.log(0.5) + 0.3 * np.log(0.3))
-    assert found[0].tolist() == pytest.approx([0.5, 0.2, entropy, 0.25, 0.04, entropy**2])
-    assert found[1].tolist() == pytest.approx([1, 1, 0, 1, 1, 0])
+    assert result[0].tolist() == pytest.approx([0.5, 0.2, entropy, 0.25, 0.04, entropy**2])
+    assert result[1].tolist() == pytest.approx([1, 1, 0, 1, 1, 0])
 
 
 def test_odds_are_those_of_scikit_learns_ridge_on_standardised_looks():
@@ -171,8 +171,8 @@ def test_odds_are_those_of_scikit_learns_ridge_on_standardised_looks():
 
 def test_one_question_on_a_side_can_be_the_least_or_the_largest():
     rng = np.random.default_rng(3)
-    found = shift.exchangeability_p_value(np.array([1.0, 2, 3]), np.array([4.0]), rng=rng, draws=5999)
-    assert found == pytest.approx(1 / 2, abs=0.02)
+    result = shift.exchangeability_p_value(np.array([1.0, 2, 3]), np.array([4.0]), rng=rng, draws=5999)
+    assert result == pytest.approx(1 / 2, abs=0.02)
     assert shift.exchangeability_p_value(np.array([1.0]), np.array([2.0]), rng=rng, draws=9) == 1
     assert shift.exchangeability_p_value(np.ones(7), np.ones(5), rng=rng, draws=99) == 1
 

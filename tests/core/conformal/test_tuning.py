@@ -93,17 +93,17 @@ def test_twenty_questions_are_enough_to_tune_on(problem):
 def test_an_option_at_the_threshold_is_counted():
     # All questions are alike and the first option is true: its score is the threshold, the second's is larger.
     p, rows = np.tile([[0.6, 0.4]], (9, 1)), np.arange(9)
-    found = tuning._total_size(
+    result = tuning._total_size(
         *tuning._parts("raps", p, np.zeros(9, dtype=np.int64), rows, rows[:5]), Parameters(0.1, 0)
     )
-    assert found == 5
+    assert result == 5
 
 
 def test_redrawn_choices_are_those_of_a_slow_bootstrap(problem):
     probabilities, labels, *_ = problem
     tuned = tune("saps", probabilities, labels, np.arange(150), seed=3)
-    found = tuning.redrawn_choices("saps", probabilities, labels, tuned, seed=3)
-    assert sum(found.values()) == pytest.approx(1)
+    result = tuning.redrawn_choices("saps", probabilities, labels, tuned, seed=3)
+    assert sum(result.values()) == pytest.approx(1)
     half = first_part(tuned.rows, 15, seed=3, purpose=TUNING)
     first, second = tuned.rows[half], tuned.rows[~half]
     rng = np.random.default_rng([3, 0x7E4])
@@ -114,7 +114,7 @@ def test_redrawn_choices_are_those_of_a_slow_bootstrap(problem):
         parts = tuning._parts("saps", probabilities, labels, *rows)
         sizes = [tuning._total_size(*parts, one) for one in counts]
         counts[list(counts)[int(np.argmin(sizes))]] += 1
-    assert found == {one: count / tuning.REDRAWN for one, count in counts.items() if count}
+    assert result == {one: count / tuning.REDRAWN for one, count in counts.items() if count}
 
 
 def test_nothing_is_chosen_again_where_nothing_was_tuned(problem):

@@ -123,12 +123,12 @@ def test_the_coefficient_is_scipys():
 
 
 def test_the_interval_of_perfect_order_has_a_width():
-    made = correlation(range(8), range(8))
-    assert made.high == 1
+    result = correlation(range(8), range(8))
+    assert result.high == 1
     # The population ρ under which eight normal pairs are in perfect order 5 times of 100: half of them count.
-    assert 0.9 < made.low < 0.95
+    assert 0.9 < result.low < 0.95
     mirrored = correlation(range(8), range(8, 0, -1))
-    assert (mirrored.low, mirrored.high) == pytest.approx((-1, -made.low), abs=0.03)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-1, -result.low), abs=0.03)
     assert (correlation(range(4), range(4)).low, correlation(range(4), range(4)).high) == (-1, 1)
 
 
