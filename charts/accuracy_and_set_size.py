@@ -84,13 +84,13 @@ def accuracy_against_size(runs: pd.DataFrame, score: str, published: pd.DataFram
     own.
     """
     printed = pd.DataFrame() if published is None else published
-    made = [] if runs.empty else _of_runs(runs, score, printed)
-    there = {panel.key for panel in made}
+    result = [] if runs.empty else _of_runs(runs, score, printed)
+    there = {panel.key for panel in result}
     for of in [of for _, of in printed.groupby(["task_key", "k"], sort=False)] if len(printed) else []:
         key, options = f"{of['task_key'].iloc[0]}-{of['k'].iloc[0]}", int(of["k"].iloc[0])
         if key not in there:
-            made.append(Panel(key, task_titles(of)[0], options, _published_panel(of, options), opens=False))
-    return made
+            result.append(Panel(key, task_titles(of)[0], options, _published_panel(of, options), opens=False))
+    return result
 
 
 def _of_runs(runs: pd.DataFrame, score: str, printed: pd.DataFrame) -> list[Panel]:

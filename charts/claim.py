@@ -22,13 +22,7 @@ NAMED_MODELS = 6
 
 
 def claim(
-    points: pd.DataFrame,
-    name: str,
-    x_title: str,
-    *,
-    log: bool = False,
-    percent: bool = False,
-    diagonal: bool = False,
+    points: pd.DataFrame, name: str, x_title: str, *, log: bool = False, percent: bool = False, diagonal: bool = False
 ) -> Figure:
     """A claim's models: ``x`` and ``y`` (mean set size) with ``model`` beside each mark. ``percent``: ``x`` is a
     share."""

@@ -32,13 +32,7 @@ PARTS = {
 
 
 def embed_html(
-    part: str,
-    data: Mapping[str, Any],
-    *,
-    title: str,
-    source: str = "",
-    heading: bool = False,
-    theme: str = "auto",
+    part: str, data: Mapping[str, Any], *, title: str, source: str = "", heading: bool = False, theme: str = "auto"
 ) -> bytes:
     """One HTML file of a component and its ``data``, as the component's Python side would send them.
 

@@ -37,10 +37,10 @@ class Figure:
     def still(self) -> AltairChart:
         """The figure in Altair, which vl-convert draws without a browser. Raises :class:`HedgeError` if there is
         none."""
-        found = self.for_file() if self.for_file else self.chart
-        if isinstance(found, PlotlyFigure):
+        result = self.for_file() if self.for_file else self.chart
+        if isinstance(result, PlotlyFigure):
             raise HedgeError(f"the figure {self.name} is drawn on a page only, not into a file")
-        return found
+        return result
 
     @property
     def spec(self) -> dict[str, Any]:

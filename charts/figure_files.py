@@ -390,10 +390,10 @@ def _sized(drawn: str, width: float, height: float, wide: str, high: str) -> str
 
 
 def _size(drawn: str) -> tuple[float, float]:
-    found = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
-    if found is None:
+    result = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
+    if result is None:
         raise InputError("the figure was drawn without a size; draw it again")
-    return float(found[1]), float(found[2])
+    return float(result[1]), float(result[2])
 
 
 def with_pdf_information(document: bytes, values: dict[str, str]) -> bytes:

@@ -8,11 +8,7 @@ from charts import heat_map
 from charts.figure import Figure
 from charts.heat_map import Cells
 
-PAIR_MEASURES = {
-    "agreement": "Same verdict",
-    "kappa": "Cohen's kappa",
-    "error_correlation": "Correlation of errors",
-}
+PAIR_MEASURES = {"agreement": "Same verdict", "kappa": "Cohen's kappa", "error_correlation": "Correlation of errors"}
 """From a figure of two jurors to its title."""
 
 

@@ -32,11 +32,7 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
     ideal = ideal.mark_line(strokeDash=[3, 4], strokeWidth=1.5).encode(x, y)
     names = sorted(set(frame["juror"]))
     legend = alt.Legend(
-        orient="top",
-        title=None,
-        values=names,
-        columns=run_styles.narrow(2, 3),
-        labelLimit=run_styles.narrow(130, 300),
+        orient="top", title=None, values=names, columns=run_styles.narrow(2, 3), labelLimit=run_styles.narrow(130, 300)
     )
     shapes = run_styles.scale(names, [SHAPES[i % len(SHAPES)] for i in range(len(names))])
     base = alt.Chart().encode(x, alt.Color("juror:N", scale=run_styles.color_scale(names), legend=legend))

@@ -37,11 +37,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         "axis": alt.Axis(format="~f" if sizes else form, tickCount=run_styles.narrow(3, 6)),
     }
     y = alt.Y(
-        "title:N",
-        title=None,
-        sort=None,
-        axis=alt.Axis(labelLimit=240, ticks=False),
-        scale=alt.Scale(paddingInner=0.3),
+        "title:N", title=None, sort=None, axis=alt.Axis(labelLimit=240, ticks=False), scale=alt.Scale(paddingInner=0.3)
     )
     meaning = theme.score_meaning(rows["score"].iloc[0]) if measure in BY_SCORE else theme.LAC
     shape = alt.Shape(
@@ -53,11 +49,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         else None,
     )
     hover = tips(
-        ("title", "Asked by"),
-        ("shots", "Shots"),
-        (measure, title, form),
-        ("low", "from", form),
-        ("high", "to", form),
+        ("title", "Asked by"), ("shots", "Shots"), (measure, title, form), ("low", "from", form), ("high", "to", form)
     )
     base = alt.Chart().encode(y, alt.YOffset("asked:N", sort=asked, scale=alt.Scale(paddingOuter=0.5)))
     interval = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(alt.X("low:Q", **across), x2="high")

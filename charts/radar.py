@@ -142,5 +142,5 @@ def _small_multiples(frame: pd.DataFrame, columns: int) -> AltairChart:
     one = alt.layer(*layers, data=frame).properties(width=230, height=190)
     names = list(dict.fromkeys(frame["name"]))
     places = alt.Facet("name:N", title=None, sort=names, header=alt.Header(labelLimit=260))
-    found: AltairChart = one.facet(facet=places, columns=columns).configure_view(stroke=None)
-    return found
+    result: AltairChart = one.facet(facet=places, columns=columns).configure_view(stroke=None)
+    return result

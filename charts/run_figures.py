@@ -275,10 +275,10 @@ def _risk_coverage(of: FigureRequest) -> list[Drawing]:
 
 def risk_frame(run: Evaluation, name: str) -> pd.DataFrame:
     """A run's risk–coverage curve, thinned to some points: ``name``, ``share``, ``risk``."""
-    made = selective.risk_coverage(run)
-    m = len(made.share)
+    result = selective.risk_coverage(run)
+    m = len(result.share)
     at = np.unique(np.linspace(0, m - 1, min(RISK_POINTS, m)).round().astype(int))
-    return pd.DataFrame({"name": name, "share": made.share[at], "risk": made.risk[at]})
+    return pd.DataFrame({"name": name, "share": result.share[at], "risk": result.risk[at]})
 
 
 FIGURES: dict[str, Callable[[FigureRequest], list[Drawing]]] = {

@@ -78,8 +78,6 @@ SHORT = 22
 """Letters of a name up to which four names stand in a row of a legend."""
 NARROW = 600
 """Pixels of a window's width below which legends have one column and names are cut shorter."""
-HALF_NARROW = 1150
-"""The same for a chart that takes half of the page."""
 HALF_WITH_LONG_NAMES = 1400
 """The same for a legend of long names, two of which need as much room as the chart has."""
 

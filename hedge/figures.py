@@ -388,38 +388,19 @@ def score_names(scores: Any) -> tuple[str, ...]:
     return tuple(score_named(name).name for name in scores)
 
 
-def evaluation(
-    run: Any,
-    labels: Any,
-    *,
-    calibration: Split,
-    seed: int,
-    clusters: Any = None,
-    groups: Any = None,
-    classes: Any = None,
-    values: str = "probabilities",
-) -> Evaluation:
-    """The evaluation of a stored run's id, or of arrays. Raises :class:`~core.errors.InputError` for a mix of them."""
+def evaluation(run: Any, labels: Any, **arrays: Any) -> Evaluation:
+    """The evaluation of a stored run's id, or of arrays with the arguments of
+    :func:`~core.reports.array_evaluation.of_arrays`. Raises :class:`~core.errors.InputError` for a mix of them."""
     if isinstance(run, str):
-        for what, given in (("labels", labels), ("clusters", clusters), ("classes", classes)):
-            if given is not None:
+        for what, given in {"labels": labels, **arrays}.items():
+            if what in ("labels", "clusters", "classes") and given is not None:
                 raise InputError(
                     f"run {run} has its own {what}; leave them out, or give probabilities instead of a run"
                 )
         return load(run)
     if labels is None:
         raise InputError("probabilities need labels: give the true option of each question, counted from 0")
-    of = of_arrays(
-        run,
-        labels,
-        calibration=calibration,
-        clusters=clusters,
-        groups=groups,
-        classes=classes,
-        values=values,
-        seed=seed,
-        name=ARRAYS,
-    )
+    of = of_arrays(run, labels, name=ARRAYS, **arrays)
     if len(of.test) == 0:
         raise InputError("no row with a label tests, so there are no figures; hedge.sets gives the sets of such rows")
     return of

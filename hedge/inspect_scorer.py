@@ -31,14 +31,7 @@ from core.conformal.probabilities import softmax, top_options
 from core.conformal.scores import score_named
 from core.errors import InputError
 from core.exchange.build_run import check_row, padded
-from core.exchange.inspect_log import (
-    ANSWER,
-    asked_order,
-    natural_order,
-    read_letters,
-    true_option,
-    unshuffled,
-)
+from core.exchange.inspect_log import ANSWER, asked_order, natural_order, read_letters, true_option, unshuffled
 from core.records import LETTERS
 from core.reports.array_evaluation import check_seed, check_share, of_arrays
 from core.reports.report import report
@@ -83,9 +76,17 @@ def _figures(samples: list[dict[str, Any]]) -> dict[str, float]:
         calibration=asked["calibration"],
         seed=asked["seed"],
     )
-    made = report(run, asked["alpha"], scores=(asked["score"],))
-    sets = made.scores[asked["score"]]
-    values = (sets.coverage, sets.mean_set_size, sets.threshold, made.accuracy, made.ece, made.ece_excess, made.brier)
+    result = report(run, asked["alpha"], scores=(asked["score"],))
+    sets = result.scores[asked["score"]]
+    values = (
+        sets.coverage,
+        sets.mean_set_size,
+        sets.threshold,
+        result.accuracy,
+        result.ece,
+        result.ece_excess,
+        result.brier,
+    )
     counts = (len(run.calibration), len(run.test), sum(sample["bounded"] > 0 for sample in samples))
     return dict(zip((*FIGURES, *COUNTS), (*values, *map(float, counts)), strict=True))
 
@@ -113,19 +114,19 @@ def hedge_sets(alpha: float = 0.1, score: str = "lac", calibration: float = 0.5,
             raise InputError(f"{where} has no choices; hedge_sets scores multiple-choice tasks")
         label = true_option(list(target), texts, where)
         check_row(where, len(texts), label, texts)
-        found = read_letters(state.output.model_dump(), len(texts), where)
-        if found is None:
+        result = read_letters(state.output.model_dump(), len(texts), where)
+        if result is None:
             return Score.unscored(reason="scoring_failed", explanation=MISSING)
         order = _order(state, texts, where)
-        _check_order(state, order[found.answered], where)
-        logits = unshuffled(found.logits, order)
+        _check_order(state, order[result.answered], where)
+        logits = unshuffled(result.logits, order)
         shares = softmax(np.array([logits]))
         top = int(top_options(shares)[0])
         return Score(
             value=CORRECT if top == label else INCORRECT,
             answer=LETTERS[top],
             explanation=", ".join(f"{LETTERS[j]} {100 * share:.1f}%" for j, share in enumerate(shares[0])),
-            metadata={KEY: {**asked, "logits": list(logits), "label": label, "bounded": found.bounded}},
+            metadata={KEY: {**asked, "logits": list(logits), "label": label, "bounded": result.bounded}},
         )
 
     return scored

@@ -7,9 +7,8 @@ from typing import Annotated
 
 from app.state.fields import Id, whole, whole_or_nothing
 from app.state.presented import PresentedView
-from core.conformal.adaptive import check_gamma
 from core.errors import InputError
-from core.reports.stream_lab import LONGEST, SHORTEST
+from core.reports.stream_lab import LONGEST, SHORTEST, check_gamma
 
 NO_CHANGE = "none"
 """The value of ``after`` for a stream whose kind of question never changes. No run has this id."""

@@ -80,10 +80,10 @@ def _covariance(
         return np.asarray(covariance_of_mean(spread, clusters) * n**2)
     within = index - np.arange(k) * bins
     # Cov = Σ_questions g_a·1(bin i)·g_b·1(bin j) − S_ai·S_bj / n, one block (bins, bins) per pair of options a, b
-    made = np.empty((k, bins, k, bins))
+    result = np.empty((k, bins, k, bins))
     for a in range(k):
         for b in range(a, k):
             both = within[:, a] * bins + within[:, b]
             block = np.bincount(both, weights=gaps[:, a] * gaps[:, b], minlength=bins * bins).reshape(bins, bins)
-            made[a, :, b, :], made[b, :, a, :] = block, block.T
-    return np.asarray(made.reshape(k * bins, k * bins) - np.outer(sums, sums) / n, dtype=np.float64)
+            result[a, :, b, :], result[b, :, a, :] = block, block.T
+    return np.asarray(result.reshape(k * bins, k * bins) - np.outer(sums, sums) / n, dtype=np.float64)

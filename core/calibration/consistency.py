@@ -57,13 +57,7 @@ def uniforms(rng: np.random.Generator, draws: int, n: int, clusters: IntArray | 
 
 
 def calibrated_sums(
-    top: TopLabel,
-    index: IntArray,
-    *,
-    bins: int,
-    draws: int,
-    rng: np.random.Generator,
-    clusters: IntArray | None = None,
+    top: TopLabel, index: IntArray, *, bins: int, draws: int, rng: np.random.Generator, clusters: IntArray | None = None
 ) -> FloatArray:
     """Sums of (correct − confidence) in each bin for ``draws`` draws of a calibrated model, (draws, bins).
 

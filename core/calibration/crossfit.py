@@ -99,12 +99,7 @@ class CrossFit:
     """
 
     def __init__(
-        self,
-        index: IntArray,
-        gaps: FloatArray,
-        noise: FloatArray,
-        folds: IntArray,
-        clusters: IntArray | None = None,
+        self, index: IntArray, gaps: FloatArray, noise: FloatArray, folds: IntArray, clusters: IntArray | None = None
     ) -> None:
         bins = len(noise)
         at = index * FOLDS + folds[:, None]

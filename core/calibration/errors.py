@@ -75,15 +75,3 @@ def class_columns(
     k = probabilities.shape[1]
     placed = [place(p, edges(p, bins=bins, by=by)) for p in probabilities.T]
     return np.stack(placed, axis=1) + np.arange(k) * bins, np.eye(k)[labels] - probabilities
-
-
-def classwise_error(probabilities: FloatArray, labels: IntArray, *, bins: int = ECE_BINS, by: str = "width") -> float:
-    """The mean over the k options of each option's ECE. Raises :class:`InputError` for invalid bins.
-
-    >>> classwise_error(np.array([[0.75, 0.25], [0.75, 0.25]]), np.array([0, 1]))
-    0.25
-    """
-    n, k = probabilities.shape
-    index, gaps = class_columns(probabilities, labels, bins=bins, by=by)
-    sums = np.bincount(index.ravel(), weights=gaps.ravel(), minlength=k * bins).astype(np.float64)
-    return float(binned_error(sums, n) / k)

@@ -58,12 +58,12 @@ def estimates(
     top = top_label(probabilities, labels)
     logs = log(probabilities) if log_probabilities is None else log_probabilities
     losses = loss_estimates(probabilities, logs, labels, clusters)
-    found = _estimates(top, losses, bins=bins, by=by, seed=seed, clusters=clusters)
+    result = _estimates(top, losses, bins=bins, by=by, seed=seed, clusters=clusters)
     index, _ = class_columns(probabilities, labels, bins=bins, by=by)
     luck = _classwise_luck(probabilities, index, bins, np.random.default_rng([seed, 3]), clusters)
-    found["classwise_ece"] = classwise_estimate(probabilities, labels, luck, bins=bins, by=by, clusters=clusters)
+    result["classwise_ece"] = classwise_estimate(probabilities, labels, luck, bins=bins, by=by, clusters=clusters)
     order = ("accuracy", "nll", "brier", "ece", "over", "under", "mce", "l2", "classwise_ece", "smooth_ece")
-    return {name: found[name] for name in order}
+    return {name: result[name] for name in order}
 
 
 def top_estimates(
@@ -86,13 +86,7 @@ def top_estimates(
 
 
 def _estimates(
-    top: TopLabel,
-    losses: dict[str, CalibrationEstimate],
-    *,
-    bins: int,
-    by: str,
-    seed: int,
-    clusters: IntArray | None,
+    top: TopLabel, losses: dict[str, CalibrationEstimate], *, bins: int, by: str, seed: int, clusters: IntArray | None
 ) -> dict[str, CalibrationEstimate]:
     errors = binned_estimates(top, bins=bins, by=by, clusters=clusters)
     index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
@@ -117,10 +111,7 @@ def loss_estimates(
 ) -> dict[str, CalibrationEstimate]:
     """``nll`` and ``brier`` with their intervals (:mod:`core.calibration.means`), as :func:`estimates` has them."""
     top, lacking = top_options(probabilities), np.isnan(log_probabilities)
-    options = {
-        "nll": -log_probabilities,
-        "brier": np.where(lacking, np.nan, brier_options(probabilities, labels)),
-    }
+    options = {"nll": -log_probabilities, "brier": np.where(lacking, np.nan, brier_options(probabilities, labels))}
     return {
         name: _loss_estimate(
             losses[np.arange(len(labels)), labels],

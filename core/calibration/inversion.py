@@ -41,9 +41,9 @@ def normal_draws(columns: int, draws: int = DRAWS) -> FloatArray:
     rng = np.random.default_rng([0, columns, draws])
     quantiles = ndtri((np.arange(draws) + 0.5) / draws)
     drawn = rng.permuted(np.tile(quantiles, (columns, 1)), axis=1).T
-    made = np.ascontiguousarray(drawn)
-    made.setflags(write=False)
-    return made
+    result = np.ascontiguousarray(drawn)
+    result.setflags(write=False)
+    return result
 
 
 def correlated(covariance: FloatArray, draws: int = DRAWS) -> FloatArray:
@@ -78,15 +78,15 @@ def multiple(law: Law, seen: float, *, share: float) -> float:
     for _ in range(STEPS):
         # The line through both ends crosses 0 here. An end that is kept twice has its value halved (Illinois).
         middle = (low * above - high * below) / (above - below)
-        found = beyond(middle)
-        if found < 0:
-            low, below = middle, found
+        result = beyond(middle)
+        if result < 0:
+            low, below = middle, result
             above *= 0.5 if side < 0 else 1
             side = -1
         else:
-            high, above = middle, found
+            high, above = middle, result
             below *= 0.5 if side > 0 else 1
             side = 1
-        if high - low < PRECISION or abs(found) < PRECISION * max(seen, 1e-12) / 10:
+        if high - low < PRECISION or abs(result) < PRECISION * max(seen, 1e-12) / 10:
             return middle
     return (low + high) / 2

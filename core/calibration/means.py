@@ -85,12 +85,7 @@ def _inverse(t: float, skewness: float, n: int) -> float:
 
 
 def loss_interval(
-    losses: FloatArray,
-    labels: IntArray,
-    top: IntArray,
-    probabilities: FloatArray,
-    *,
-    clusters: IntArray | None = None,
+    losses: FloatArray, labels: IntArray, top: IntArray, probabilities: FloatArray, *, clusters: IntArray | None = None
 ) -> MeanInterval:
     """The mean loss and its 95% interval.
 

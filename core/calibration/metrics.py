@@ -62,15 +62,6 @@ def log_losses(log_probabilities: FloatArray, labels: IntArray) -> FloatArray:
     return np.asarray(-log_probabilities[np.arange(len(labels)), labels], dtype=np.float64)
 
 
-def negative_log_likelihood(log_probabilities: FloatArray, labels: IntArray) -> float:
-    """``−mean log p(true)`` in nats, from log-probabilities (n, k); infinite if any true option has probability 0.
-
-    >>> negative_log_likelihood(np.array([[-1000.0, 0.0]]), np.array([0]))
-    1000.0
-    """
-    return float(log_losses(log_probabilities, labels).mean())
-
-
 def brier_terms(probabilities: FloatArray, labels: IntArray) -> FloatArray:
     """``Σ (p − y)²`` over options for each question, (n,)."""
     truth = np.eye(probabilities.shape[1])[labels]

@@ -182,14 +182,14 @@ def fit_temperature(log_probabilities: FloatArray, labels: IntArray) -> Temperat
         scale = np.exp(-log_t)
         return float((logsumexp(logs * scale, axis=1) - true * scale).mean())
 
-    found = minimize_scalar(loss, bounds=(np.log(COLDEST), np.log(HOTTEST)), method="bounded", options={"xatol": 1e-9})
-    best = float(loss(found.x))
+    result = minimize_scalar(loss, bounds=(np.log(COLDEST), np.log(HOTTEST)), method="bounded", options={"xatol": 1e-9})
+    best = float(loss(result.x))
     limits = {limit: loss(float(np.log(limit))) for limit in (COLDEST, HOTTEST)}
     if max(limits.values()) - min(best, *limits.values()) <= FLAT:
         return Temperature(1.0, any_fits=True)
     # The search ends just before a limit. If the limit itself fits as well, it is the best temperature.
     limit = min(limits, key=limits.__getitem__)
-    return Temperature(limit if limits[limit] <= best + FLAT * abs(best) else float(np.exp(found.x)))
+    return Temperature(limit if limits[limit] <= best + FLAT * abs(best) else float(np.exp(result.x)))
 
 
 def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
@@ -223,10 +223,10 @@ def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
 
     bounds = [(COLDEST, HOTTEST)] * k + [(-STEEPEST, STEEPEST)] * k
     start = np.concatenate([np.ones(k), np.zeros(k)])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
-    weights, biases = (spread @ found.x[:k], spread @ found.x[k:]) if unseen.any() else (found.x[:k], found.x[k:])
-    limits = np.isclose(found.x[:k], HOTTEST) | np.isclose(found.x[:k], COLDEST)
-    at_limit = bool((limits | np.isclose(np.abs(found.x[k:]), STEEPEST))[there & seen].any())
+    result = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
+    weights, biases = (spread @ result.x[:k], spread @ result.x[k:]) if unseen.any() else (result.x[:k], result.x[k:])
+    limits = np.isclose(result.x[:k], HOTTEST) | np.isclose(result.x[:k], COLDEST)
+    at_limit = bool((limits | np.isclose(np.abs(result.x[k:]), STEEPEST))[there & seen].any())
     return Vector(weights, biases - biases.mean(), tuple(np.flatnonzero(unseen).tolist()), at_limit)
 
 

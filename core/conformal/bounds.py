@@ -5,7 +5,7 @@ one listed. So for each question the unnormalised probabilities :math:`w_j` of t
 :math:`S = \sum w_j` over these, and for each other option u only :math:`0 \le w_u \le c_u`. The option probabilities
 are :math:`p_j = w_j / (S + T)` with :math:`T = \sum_u w_u`.
 
-Bounds of each score follow from these (:mod:`core.conformal.bounded_scores`).
+Bounds of each score follow from these (:mod:`core.conformal.scores.bounds`).
 
 **Bounds of the threshold.** The k-th smallest of n numbers rises with each of them. So the threshold lies between the
 k-th smallest lower bound and the k-th smallest upper bound of the calibration scores.
@@ -26,7 +26,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.conformal.alpha import ALPHAS
-from core.conformal.bounded_scores import bounds_of
 from core.conformal.curve import thresholds
 from core.conformal.draws import uniforms
 from core.conformal.probabilities import softmax
@@ -121,7 +120,12 @@ def score_bounds(
         weights = np.exp(values[rows] - values[rows].max(axis=1, keepdims=True))
         u = uniforms(np.arange(len(values)), seed=seed)[rows] if score_named(name).randomised else None
         own = np.where(lacking[rows], np.nan, weights)
-        low, high = bounds_of(name)(own, bounded[rows], u=u, parameters=parameters)
+        if (bounds := score_named(name).bounds) is None:
+            low, high = (
+                np.where(lacking[rows], np.nan, end) for end in score_named(name).range(p.shape[1], parameters)
+            )
+        else:
+            low, high = bounds(own, bounded[rows], u=u, parameters=parameters)
         lower[rows], upper[rows] = low - WIDENED, high + WIDENED
     return ScoreBounds(lower, upper)
 

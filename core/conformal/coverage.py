@@ -57,15 +57,6 @@ def beta_parameters(n: int, alpha: Alpha) -> tuple[int, int]:
     return n + 1 - l, l
 
 
-def beta_band(n: int, alpha: Alpha, *, mass: float = BAND_MASS) -> tuple[float, float]:
-    """The central band of coverage over calibration draws of size n; (1, 1) if every set is full."""
-    a, b = beta_parameters(n, alpha)
-    if b == 0:
-        return 1.0, 1.0
-    tail = (1 - mass) / 2
-    return float(betaincinv(a, b, tail)), float(betaincinv(a, b, 1 - tail))
-
-
 @dataclass(frozen=True, slots=True)
 class Ties:
     """Equal scores among the true options' scores of calibration and test questions, sorted together.

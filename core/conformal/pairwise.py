@@ -161,15 +161,15 @@ def swap_tests(
             f"there are {len(runs.setting)} runs with {m} test questions; a paired test needs at least two runs and "
             "one question"
         )
-    found = _p_values(runs, alpha, empty, resamples, seed, REACH)
-    return found if found is not None else _exactly(runs, alpha, empty, resamples, seed)
+    result = _p_values(runs, alpha, empty, resamples, seed, REACH)
+    return result if result is not None else _exactly(runs, alpha, empty, resamples, seed)
 
 
 def _exactly(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int) -> FloatArray:
     """The p-values without the assumption that thresholds stay near the runs' own."""
-    found = _p_values(runs, alpha, empty, resamples, seed, math.inf)
-    assert found is not None  # with no bound, no threshold lies outside
-    return found
+    result = _p_values(runs, alpha, empty, resamples, seed, math.inf)
+    assert result is not None  # with no bound, no threshold lies outside
+    return result
 
 
 def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int, reach: float) -> FloatArray | None:
@@ -182,11 +182,11 @@ def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: in
     widest = max(n + m, *(sum(len(of.scores) + 1 for of in setting.calibration.values()) for setting in settings))
     for part in np.array_split(np.arange(resamples), max(1, -(-resamples * widest // MOST_FLIPS))):
         flips = _Flips(np.ascontiguousarray(coins(rng, len(part), n + m, runs.clusters).T).view(np.uint8))
-        found = _differences(runs, settings, flips)
-        if found is None:
+        result = _differences(runs, settings, flips)
+        if result is None:
             return None
         # "Not less far" instead of "at least as far", so that a NaN counts against a difference.
-        as_far += (~(np.abs(found) < np.abs(seen)[:, :, None] - ALIKE)).sum(axis=2)
+        as_far += (~(np.abs(result) < np.abs(seen)[:, :, None] - ALIKE)).sum(axis=2)
     # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
     return np.asarray((1 + as_far) / (1 + resamples), dtype=np.float64)
 

@@ -15,8 +15,8 @@ Rows that belong together (:mod:`core.conformal.clusters`) are swapped together,
 depend on each other.
 
 An option's score depends only on its own row of probabilities, so a swap exchanges rows of scores. What belongs to a
-run and not to a model's answer is not swapped: a tuned score's parameters, frozen random numbers, the strata, and
-calibration questions that the other run lacks. The p-value is still valid, because nothing that stays depends on which
+run and not to a model's answer is not swapped: a tuned score's parameters, frozen random numbers, and calibration
+questions that the other run lacks. The p-value is still valid, because nothing that stays depends on which
 model gave which of the swapped answers.
 """
 
@@ -29,7 +29,6 @@ import numpy as np
 from core.conformal.alpha import check_thousandths
 from core.conformal.clusters import count
 from core.conformal.set_sizes.by_rank import sizes_at, uacc
-from core.conformal.set_sizes.intervals import Strata
 from core.conformal.set_sizes.resampling import CHUNK, RESAMPLES
 from core.conformal.threshold import rank
 from core.errors import InputError
@@ -46,8 +45,7 @@ class Swappable:
     Index 0 of the first axis is this run's own model, index 1 the other run's model. ``calibration`` (2, n) are the
     scores of the true options of the questions that both runs calibrate on, ``test`` (2, m, k) are all scores of the
     test questions, and ``right`` (2, m) says whether the top option is correct. ``alone`` (a,) are the scores of
-    calibration questions that only this run has; they are not swapped. ``strata`` has one number per calibration
-    question, those of ``alone`` last. ``options`` is the k of UAcc.
+    calibration questions that only this run has; they are not swapped. ``options`` is the k of UAcc.
     """
 
     calibration: FloatArray
@@ -55,7 +53,6 @@ class Swappable:
     test: FloatArray
     right: FloatArray
     options: int
-    strata: Strata | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +97,9 @@ def swap_test(
     widest = max(n + len(first.alone), n + len(second.alone), m)
     for part in np.array_split(np.arange(resamples), max(1, resamples * widest // CHUNK)):
         swaps = coins(rng, len(part), n + m, clusters)
-        found = _differences(first, second, swaps[:, :n], swaps[:, n:], alpha, empty)
-        # found (2, r). "Not less far" instead of "at least as far", so that a NaN counts against a difference.
-        as_far += (~(np.abs(found) < np.abs(seen) - ALIKE)).sum(axis=1)
+        result = _differences(first, second, swaps[:, :n], swaps[:, n:], alpha, empty)
+        # result (2, r). "Not less far" instead of "at least as far", so that a NaN counts against a difference.
+        as_far += (~(np.abs(result) < np.abs(seen) - ALIKE)).sum(axis=1)
     # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
     size, both = ((1 + as_far) / (1 + resamples)).tolist()
     return PValues(size, both)
@@ -127,8 +124,7 @@ def _differences(
     for side in (first, second):
         limits = _limits(side, calibration, alpha)
         # own, other, test and right are (r, m): each set's size under both models, before the swaps select one.
-        codes = None if side.strata is None else side.strata.test
-        own, other = (sizes_at(scores, limits, codes, empty=empty) for scores in side.test)
+        own, other = (sizes_at(scores, limits, empty=empty) for scores in side.test)
         size = np.where(test, other, own).mean(axis=1)
         right = np.where(test, side.right[1], side.right[0]).mean(axis=1)
         sizes.append(size)
@@ -137,20 +133,9 @@ def _differences(
 
 
 def _limits(side: Swappable, swapped: BoolArray, alpha: int) -> FloatArray:
-    """The thresholds after each row of swaps (r, n), one per stratum: (r, strata)."""
+    """The exact thresholds after each row of swaps (r, n), (r, 1)."""
     scores = np.where(swapped, side.calibration[1], side.calibration[0])
     scores = np.concatenate([scores, np.broadcast_to(side.alone, (len(scores), len(side.alone)))], axis=1)
-    if side.strata is None:
-        return _kth(scores, alpha)[:, None]
-    codes = range(int(max(side.strata.calibration.max(initial=0), side.strata.test.max(initial=0))) + 1)
-    parts: list[IntArray] = [np.flatnonzero(side.strata.calibration == code) for code in codes]
-    return np.stack([_kth(scores[:, part], alpha) for part in parts], axis=1)
-
-
-def _kth(scores: FloatArray, alpha: int) -> FloatArray:
-    """The exact threshold of each row of scores (r, n), (r,)."""
     rows, n = scores.shape
     k = int(rank(n, alpha))
-    if k > n:
-        return np.full(rows, np.inf)
-    return np.asarray(np.partition(scores, k - 1, axis=1)[:, k - 1], dtype=np.float64)
+    return np.partition(scores, k - 1, axis=1)[:, [k - 1]] if k <= n else np.full((rows, 1), np.inf)

@@ -223,22 +223,12 @@ def check_labels(labels: IntArray, *, n: int, k: int) -> IntArray:
     return y.astype(np.int64, copy=False)
 
 
-def ranking(probabilities: FloatArray) -> IntArray:
-    """Option indices by decreasing probability, (n, k); among equal ones (:func:`on_grid`) the later comes first.
-
-    >>> ranking(np.array([[0.4, 0.2, 0.4]]))
-    array([[2, 0, 1]])
-    """
-    return np.argsort(on_grid(probabilities), axis=1, kind="stable")[:, ::-1]
-
-
 def top_options(probabilities: FloatArray, *, ties: str = "later") -> IntArray:
     """The index of the most probable option of each row, (…) from (…, k); NaN means that a question lacks the option.
 
-    If several options are equally probable (:func:`on_grid`), the last of them is taken. It is also the first of
-    :func:`ranking` and has rank 1 in :func:`core.conformal.scores.ranks`. ``ties="first"`` takes the first of them, as
-    the published tools do (:data:`core.conformal.published.TOP_TIES`). Raises :class:`InputError` for any other value
-    of ``ties``.
+    If several options are equally probable (:func:`on_grid`), the last of them is taken. It has
+    rank 1 in :func:`core.conformal.scores.ranks`. ``ties="first"`` takes the first of them, as the published tools do
+    (:data:`core.conformal.published.TOP_TIES`). Raises :class:`InputError` for any other value of ``ties``.
 
     >>> top_options(np.array([[0.4, 0.2, 0.4]])), top_options(np.array([[0.4, 0.2, 0.4]]), ties="first")
     (array([2]), array([0]))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
+from core.conformal.alpha import ALPHAS, THOUSAND
 from core.conformal.logistic import logistic
 from core.errors import InputError
 from core.records import FloatArray, IntArray
@@ -78,24 +78,6 @@ def odds(calibration_looks: FloatArray, test_looks: FloatArray) -> tuple[FloatAr
     return ratio[:n], ratio[n:]
 
 
-def weighted_thresholds(
-    calibration_scores: FloatArray, calibration_weights: FloatArray, test_weights: FloatArray, alpha: int
-) -> FloatArray:
-    """A threshold for each test question, (m,), at alpha thousandths.
-
-    The threshold is the smallest calibration score s with ``Σ_{sᵢ ≤ s} wᵢ ≥ (1 − alpha)·(Σ wᵢ + w)``, where w is the
-    test question's own weight; it is infinity if no score reaches that. With equal weights it is the exact threshold.
-    """
-    check_thousandths(alpha)
-    order = np.argsort(calibration_scores, kind="stable")
-    weights, own = _whole(calibration_weights, test_weights)
-    # Both sides of the inequality are multiplied by 1000: gathered (n,) is the left one, wanted (m,) the right one.
-    gathered = np.cumsum(weights[order]) * THOUSAND
-    wanted = (THOUSAND - alpha) * (weights.sum() + own)
-    place = np.searchsorted(gathered, wanted, side="left")
-    return np.asarray(np.append(calibration_scores[order], np.inf)[place], dtype=np.float64)
-
-
 def weighted_curve(
     calibration_scores: FloatArray,
     calibration_weights: FloatArray,
@@ -105,8 +87,10 @@ def weighted_curve(
 ) -> tuple[FloatArray, FloatArray]:
     """Coverage and mean set size at each alpha from 1 to 999 thousandths, (999,) each, by weighted thresholds.
 
-    No threshold is computed. An option of score s is in the set unless the total weight of the calibration scores below
-    s already reaches the right side of the inequality in :func:`weighted_thresholds`. ``test_scores`` are (m, k).
+    A test question's threshold is the smallest calibration score s with ``Σ_{sᵢ ≤ s} wᵢ ≥ (1 − alpha)·(Σ wᵢ + w)``,
+    where w is its own weight; it is infinity if no score reaches that. With equal weights it is the exact threshold. No
+    threshold is computed: an option of score s is in the set unless the calibration scores below s already reach the
+    right side. ``test_scores`` are (m, k).
     """
     order = np.argsort(calibration_scores, kind="stable")
     weights, own = _whole(calibration_weights, test_weights)

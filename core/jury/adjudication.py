@@ -186,11 +186,7 @@ RULES = {
         _always_false,
     ),
     "always_true": Rule(
-        "Always True",
-        "Says that every answer is right. Any useful rule has to beat this.",
-        _NONE,
-        False,
-        _always_true,
+        "Always True", "Says that every answer is right. Any useful rule has to beat this.", _NONE, False, _always_true
     ),
 }
 """Every rule by name, the published ones first."""

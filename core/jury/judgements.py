@@ -150,10 +150,7 @@ class Judgements:
         """The jury without one juror. Raises :class:`InputError` if only one juror would be left."""
         kept = [i for i in range(len(self.jurors)) if i != juror]
         return replace(
-            self,
-            jurors=tuple(self.jurors[i] for i in kept),
-            p_true=self.p_true[:, kept],
-            p_false=self.p_false[:, kept],
+            self, jurors=tuple(self.jurors[i] for i in kept), p_true=self.p_true[:, kept], p_false=self.p_false[:, kept]
         )
 
     def table(self) -> pd.DataFrame:

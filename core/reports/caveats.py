@@ -158,8 +158,8 @@ def footnote_of(caveats: Iterable[Caveat]) -> str:
 
 def lab_footnote_of(run: Evaluation, *, method: str = "exact") -> str:
     """The caveats of a run whose lab is shown (:func:`footnote_of`)."""
-    found = of_run(run, method=method)
-    return footnote_of((*found, Caveat("repeated", IN_THE_LAB)) if run.clusters is not None else found)
+    result = of_run(run, method=method)
+    return footnote_of((*result, Caveat("repeated", IN_THE_LAB)) if run.clusters is not None else result)
 
 
 def marked(name: str, caveats: object) -> str:

@@ -72,27 +72,34 @@ def overview_row(run: Report, questions: str) -> dict[str, Any]:
         COLUMN: in_one(run.caveats),
     }
     for name, figures in run.scores.items():
-        row |= {
-            f"{name}_coverage": figures.coverage,
-            f"{name}_coverage_low": figures.coverage_band[0],
-            f"{name}_coverage_high": figures.coverage_band[1],
-            f"{name}_coverage_p": figures.p_value,
-            f"{name}_set_size": figures.mean_set_size,
-            f"{name}_set_size_low": figures.mean_set_size_interval[0],
-            f"{name}_set_size_high": figures.mean_set_size_interval[1],
-            f"{name}_uacc": figures.uacc,
-            f"{name}_uacc_low": figures.uacc_interval[0],
-            f"{name}_uacc_high": figures.uacc_interval[1],
-        }
+        size = (figures.mean_set_size, *figures.mean_set_size_interval)
+        uacc = (figures.uacc, *figures.uacc_interval)
+        row |= _score_columns(name, figures.coverage, figures.coverage_band, figures.p_value, size, uacc)
     return row
+
+
+def _score_columns(
+    name: str,
+    coverage: float,
+    band: tuple[float, float],
+    p_value: float,
+    size: tuple[float, ...],
+    uacc: tuple[float, ...],
+) -> dict[str, float]:
+    """A score's figures in a row of the overview; mean set size and UAcc with the ends of their intervals."""
+    columns = {f"{name}_coverage": coverage, f"{name}_coverage_low": band[0], f"{name}_coverage_high": band[1]}
+    columns[f"{name}_coverage_p"] = p_value
+    for figure, values in (("set_size", size), ("uacc", uacc)):
+        columns |= {f"{name}_{figure}{end}": value for end, value in zip(("", "_low", "_high"), values, strict=True)}
+    return columns
 
 
 def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEFAULT_SCORES) -> pd.DataFrame:
     """A row for each finished run at ``alpha`` thousandths, with each score's figures; empty for no runs."""
     rows = []
     for run in runs:
-        made = report(run, alpha, scores=scores)
-        rows.append(overview_row(made, question_identity.question_set(run.run_id)))
+        result = report(run, alpha, scores=scores)
+        rows.append(overview_row(result, question_identity.question_set(run.run_id)))
     return pd.DataFrame(rows)
 
 
@@ -147,26 +154,14 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     """The rows of :func:`overview` from summaries."""
     rows = []
     for run in runs:
-        of = run.report
-        row = overview_row(of, run.questions)
+        row = overview_row(run.report, run.questions)
         for name, summary in run.scores.items():
-            low, high = beta_binomial_band(summary.n, summary.m, alpha, ties=summary.ties)
+            band = beta_binomial_band(summary.n, summary.m, alpha, ties=summary.ties)
             likely = intervals(summary.sizes, alpha)
             coverage = float(summary.curve.coverage[alpha - 1])
-            row |= {
-                f"{name}_coverage": coverage,
-                f"{name}_coverage_low": low,
-                f"{name}_coverage_high": high,
-                f"{name}_coverage_p": guarantee_p_value(
-                    covered_questions(coverage, summary.m), summary.n, summary.m, alpha
-                ),
-                f"{name}_set_size": likely.mean_set_size.value,
-                f"{name}_set_size_low": likely.mean_set_size.low,
-                f"{name}_set_size_high": likely.mean_set_size.high,
-                f"{name}_uacc": likely.uacc.value,
-                f"{name}_uacc_low": likely.uacc.low,
-                f"{name}_uacc_high": likely.uacc.high,
-            }
+            p = guarantee_p_value(covered_questions(coverage, summary.m), summary.n, summary.m, alpha)
+            size, uacc = ((one.value, *one.ends) for one in (likely.mean_set_size, likely.uacc))
+            row |= _score_columns(name, coverage, band, p, size, uacc)
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -294,15 +289,15 @@ def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
 def question(run: Evaluation, row: int) -> Question:
     """The whole question of a row of the run's arrays."""
     texts = store.read_questions(run.run_id)
-    found = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
+    result = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
     return Question(
-        id=found["id"],
-        task=found["task"],
-        group=found["group"],
-        context=found["context"],
-        question=found["question"],
-        options=tuple(found["options"]),
-        label=found["label"],
+        id=result["id"],
+        task=result["task"],
+        group=result["group"],
+        context=result["context"],
+        question=result["question"],
+        options=tuple(result["options"]),
+        label=result["label"],
     )
 
 

@@ -45,16 +45,18 @@ def figures(run: ImportedRun) -> ImportedFigures:
     Raises :class:`~core.errors.InputError` for labels or probabilities that can't be right, and for letters that are no
     answers.
     """
-    made = evaluation(run)
-    check_answers(run.spec.run_id, run.spec, letter_mass(run.scored, made.test))
-    sets = form(made, SHOWN_SCORE, SHOWN_ALPHA)
+    result = evaluation(run)
+    check_answers(run.spec.run_id, run.spec, letter_mass(run.scored, result.test))
+    sets = form(result, SHOWN_SCORE, SHOWN_ALPHA)
     roles = dict(zip((question.id for question in run.questions), run.roles, strict=True))
     asked = np.flatnonzero([roles[name] != "rotation" for name in run.scored.ids])
     return ImportedFigures(
         rows=len(asked),
-        questions=questions_of(made, asked),
-        test=len(made.test),
-        accuracy=metrics.accuracy(made.probabilities[made.test], made.labels[made.test], ties=top_ties_of("exact")),
+        questions=questions_of(result, asked),
+        test=len(result.test),
+        accuracy=metrics.accuracy(
+            result.probabilities[result.test], result.labels[result.test], ties=top_ties_of("exact")
+        ),
         mean_set_size=float(sets.members.sum(axis=1).mean()),
     )
 

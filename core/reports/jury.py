@@ -150,11 +150,7 @@ def bench(judgements: Judgements, protocol: Protocol, seed: int) -> JurySplit:
         "label": asked.labels,
     }
     for j in range(len(asked.jurors)):
-        columns |= {
-            f"p{j}": asked.p_true[:, j],
-            f"c{j}": of.case.confidence[:, j],
-            f"v{j}": asked.verdicts[:, j],
-        }
+        columns |= {f"p{j}": asked.p_true[:, j], f"c{j}": of.case.confidence[:, j], f"v{j}": asked.verdicts[:, j]}
     for name in experiment.usable_rules(judgements, tuple(RULES)):
         said = adjudicate(name, of.case)
         columns |= {f"r_{name}": said, f"s_{name}": sureness(of.case, said)}
@@ -303,8 +299,8 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     low, high = np.full((2, *gain.shape), np.nan)
     if questions > 1:
         counts = experiment.counts_behind(np.ones(gain.size), n, questions)
-        found = difference_ends(only, only_without, left_out[:, (1 + 2 * j) * len(rules) :], *counts)
-        low, high = (end.reshape(gain.shape) for end in found)
+        result = difference_ends(only, only_without, left_out[:, (1 + 2 * j) * len(rules) :], *counts)
+        low, high = (end.reshape(gain.shape) for end in result)
     return pd.DataFrame(
         {
             "rule": np.repeat(rules, j),
@@ -339,13 +335,13 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
 
     def sums(of: Split) -> FloatArray:
         """(3, j · 2 · bins): verdicts, right ones, and summed confidence."""
-        found = np.zeros((3, j, 2, bins))
+        result = np.zeros((3, j, 2, bins))
         for scale, sure in enumerate((of.case.confidence, of.case.asked.top)):
             index = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
             held = index[..., None] == np.arange(bins)
             parts = held, held * of.case.asked.right[..., None], held * sure[..., None]
-            found[:, :, scale] = [part.sum(axis=0) for part in parts]
-        return found.reshape(3, -1)
+            result[:, :, scale] = [part.sum(axis=0) for part in parts]
+        return result.reshape(3, -1)
 
     def figures(splits: Sequence[Split]) -> FloatArray:
         n, right, sure = sum((sums(of) for of in splits), start=np.zeros((3, j * 2 * bins)))
@@ -416,9 +412,9 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     rows = []
     for j, juror in enumerate(judgements.jurors):
         for scale, values in sure.items():
-            found = ece_estimate(TopLabel(np.concatenate(values)[:, j], right[:, j]), clusters=clusters)
-            luck = {"luck": found.bias, "low": found.low, "high": found.high}
-            rows.append({"juror": juror, "scale": scale, "n": found.n, "ece": found.value} | luck)
+            result = ece_estimate(TopLabel(np.concatenate(values)[:, j], right[:, j]), clusters=clusters)
+            luck = {"luck": result.bias, "low": result.low, "high": result.high}
+            rows.append({"juror": juror, "scale": scale, "n": result.n, "ece": result.value} | luck)
     return pd.DataFrame(rows)
 
 

@@ -87,10 +87,7 @@ def _row(conversation: str, prompt: str, messages: Messages, vocabulary: int | N
         "bits_per_byte": bits_per_byte(messages),
     }
     if vocabulary is not None:
-        row |= {
-            "uniform": float(vocabulary),
-            "uniform_bits_per_byte": uniform_bits_per_byte(messages, vocabulary),
-        }
+        row |= {"uniform": float(vocabulary), "uniform_bits_per_byte": uniform_bits_per_byte(messages, vocabulary)}
     return row
 
 

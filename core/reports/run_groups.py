@@ -36,11 +36,11 @@ def grouped(records: Iterable[RunRecord]) -> list[RunGroup]:
     for record in records:
         (own if is_own(record) else others).append(record)
     shipped = sorted(others, key=reading_order)
-    found: dict[tuple[bool, str], list[RunRecord]] = defaultdict(list)
+    result: dict[tuple[bool, str], list[RunRecord]] = defaultdict(list)
     for yours, these in ((True, own), (False, shipped)):
         for record in these:
-            found[yours, record_task_title(record)].append(record)
-    return [RunGroup(title, yours, tuple(these)) for (yours, title), these in found.items()]
+            result[yours, record_task_title(record)].append(record)
+    return [RunGroup(title, yours, tuple(these)) for (yours, title), these in result.items()]
 
 
 def setting_words(record: RunRecord, title: str) -> str:

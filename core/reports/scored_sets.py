@@ -91,8 +91,8 @@ def form(
         q = threshold(own, alpha, method=method)
         members, thresholds = asked <= q, {"all": q}
     else:
-        made = FormedSets(name, tuned, own, asked, q, {}, np.empty(asked.shape, dtype=np.bool_), parts)
-        return at_alpha(run, made, alpha, empty=empty, by=by)
+        result = FormedSets(name, tuned, own, asked, q, {}, np.empty(asked.shape, dtype=np.bool_), parts)
+        return at_alpha(run, result, alpha, empty=empty, by=by)
     if check_empty(empty) == "top1":
         filled(members, empty, run.probabilities[run.test], ties=top_ties_of(method))
     return FormedSets(name, tuned, own, asked, q, thresholds, members, parts)

@@ -121,8 +121,8 @@ def details(spec: RunSpec, *, classes: bool = False) -> str:
         return CLASSES_TITLE
     weights = weights_title(spec) if spec.model_fingerprint or spec.model not in shipped() else ""
     if not spec.answers:
-        made = STUDY_DETAILS.get(spec.task_name)
-        return " · ".join(filter(None, (made, PRECISION_TITLES[spec.dtype], weights)))
+        result = STUDY_DETAILS.get(spec.task_name)
+        return " · ".join(filter(None, (result, PRECISION_TITLES[spec.dtype], weights)))
     said = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
     return " · ".join(filter(None, (*said, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
 

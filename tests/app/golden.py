@@ -16,7 +16,6 @@ from scipy import stats
 from core.conformal.alpha import ALPHAS
 from core.conformal.coverage import (
     Ties,
-    beta_band,
     beta_binomial,
     beta_binomial_band,
     beta_parameters,
@@ -29,7 +28,6 @@ from core.conformal.draws import first_part, hashes, uniforms
 from core.conformal.mondrian import BY
 from core.conformal.probabilities import frequencies, top_options
 from core.conformal.published import scores_for
-from core.conformal.redraw import PROCEDURES, redraw
 from core.conformal.scores import SCORE_NAMES, SCORES, Parameters, true_scores
 from core.conformal.scores.table import score_table
 from core.conformal.sets import EMPTY_POLICIES
@@ -43,6 +41,7 @@ from core.reports.report import report
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from tests.reference.redraw import PROCEDURES, beta_band, redraw
 
 MEMBER_ALPHAS = (1, 100, 250, 500, 999)
 REPORTED = ((100, "allow"), (400, "top1"))

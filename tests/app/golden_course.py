@@ -18,7 +18,6 @@ from core.jury.agreement import agreement
 from core.jury.experiment import Protocol
 from core.jury.pipeline import jury_store
 from core.reports import evaluation
-from core.reports.calibration.temperature import Tempered, at_temperature
 from core.reports.course.asking import asking_tables
 from core.reports.course.calibration import calibration_tables, fitted_temperature
 from core.reports.course.juries import jury_tables
@@ -28,6 +27,7 @@ from core.reports.prompting import experiments
 from core.reports.report import report
 from core.runs import store
 from tests.app.test_lesson import percent, rounded
+from tests.reference.calibration import Tempered, at_temperature
 
 ALPHA = 100
 

@@ -10,18 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from core.conformal.adaptive import promised_band
-from core.conformal.exchangeability import online_p_values, simple_jumper
 from core.records import FloatArray
-from core.reports.stream_lab import (
-    StreamPool,
-    StreamQuestions,
-    question_stream,
-    stream_figures,
-    stream_pool,
-    window_coverage,
-)
+from core.reports.stream_lab import StreamPool, StreamQuestions, stream_pool
 from tests.app.golden import CASES
+from tests.reference.adaptive import promised_band
+from tests.reference.exchangeability import online_p_values, simple_jumper
+from tests.reference.streams import question_stream, stream_figures, window_coverage
 
 WINDOW = 40
 SETTINGS = ((1, 0), (100, 5), (100, 200), (500, 37), (937, 1), (999, 200))

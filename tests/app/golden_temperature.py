@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from core.reports.calibration.temperature import at_temperature, dial_rows
+from core.reports.calibration.temperature import dial_rows
 from tests.app.golden import CASES
+from tests.reference.calibration import at_temperature
 
 CASE_NAMES = (
     "ties", "ones and zeros", "two options", "twenty-six options", "unlike numbers of options", "two to five options",

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from charts.bundles import COMPONENTS
-from core.conformal.redraw import PROCEDURES, redraw
 from core.conformal.scores import score, true_scores
 from core.reports import evaluation, frames
 from core.runs import store
+from tests.reference.redraw import PROCEDURES, redraw
 
 DRAWS = 300
 SHIPPED = [f"pocket-8m-{task}-task-0shot-float32-" for task in ("qa", "rc", "ci", "drs", "ds")]

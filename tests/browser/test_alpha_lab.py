@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from core.conformal.redraw import redraw
 from core.conformal.scores import SCORE_NAMES, score, true_scores
 from core.records import OptionLogits
 from core.reports import evaluation
@@ -34,6 +33,7 @@ from tests.browser.conftest import (
     still,
 )
 from tests.conftest import synthetic_run
+from tests.reference.redraw import redraw
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from core.reports import evaluation
 from core.reports.calibration.calibrated import calibrated
-from core.reports.calibration.temperature import at_temperature
 from tests.browser.conftest import (
     NOT_TOO_WIDE,
     SEEN_WITHIN_MS,
@@ -23,6 +22,7 @@ from tests.browser.conftest import (
     settled,
 )
 from tests.conftest import synthetic_run
+from tests.reference.calibration import at_temperature
 
 
 @pytest.fixture(scope="session")

@@ -20,12 +20,13 @@ from core.jury.agreement import effective_votes
 from core.records import LETTERS
 from core.reports import evaluation, one_question
 from core.reports.report import report
-from core.reports.stream_lab import question_stream, stream_figures, stream_pool
+from core.reports.stream_lab import stream_pool
 from core.runs import store
 from tests.benchmarks import embed_sizes
 from tests.browser import axe
 from tests.browser.conftest import NOT_TOO_WIDE, Lab, Visitor, eventually, holds, in_home, resize, settled, still
 from tests.conftest import synthetic_questions, synthetic_run
+from tests.reference.streams import question_stream, stream_figures
 
 HOSTILE = "</script><script>document.title='caught'</script><img src=x onerror=\"document.title='caught'\"> & <b>b</b>"
 STEPS = ("sets 1 certainty", "calibration 3 ece", "juries 4 votes", "asking 1 ways")

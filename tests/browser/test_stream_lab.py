@@ -9,9 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.reports import evaluation, stream_lab
-from core.reports.stream_lab import question_stream, stream_figures, stream_pool
+from core.reports.stream_lab import stream_pool
 from tests.browser.conftest import Visitor, eventually, in_home, settled, still
 from tests.conftest import synthetic_run
+from tests.reference.streams import question_stream, stream_figures
 
 
 @pytest.fixture(scope="session")

@@ -47,9 +47,9 @@ def rows(runs: int) -> pd.DataFrame:
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_bars_of_a_single_run_are_thick_enough_to_see(home: Path, measure: str):
     svg = drawn(bars(rows(1), measure))
-    found = re.findall(r'<path aria-label[^>]*aria-roledescription="bar"[^>]*d="M[^h]*h([\d.]+)v([\d.]+)', svg)
-    assert len(found) == (2 if measure in ("coverage", "mean_set_size", "uacc") else 1)
-    assert all(float(height) > 9 for _, height in found)
+    result = re.findall(r'<path aria-label[^>]*aria-roledescription="bar"[^>]*d="M[^h]*h([\d.]+)v([\d.]+)', svg)
+    assert len(result) == (2 if measure in ("coverage", "mean_set_size", "uacc") else 1)
+    assert all(float(height) > 9 for _, height in result)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

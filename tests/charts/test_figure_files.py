@@ -181,18 +181,18 @@ def test_a_svg_says_where_it_comes_from(runs):
 
 def test_a_pdf_says_where_it_comes_from_and_is_as_wide_as_asked_for(runs):
     one = figure("coverage-by-alpha", runs, 100, FigureStyle("double"))
-    made = one.pdf()
-    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", made)
+    result = one.pdf()
+    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", result)
     assert box is not None
     assert float(box[1]) == pytest.approx(6.75 * 72, abs=0.5)
-    trailer = made[made.rindex(b"trailer") :]
+    trailer = result[result.rindex(b"trailer") :]
     (number,) = re.findall(rb"/Info (\d+) 0 R", trailer)
     (start,) = re.findall(rb"startxref\s+(\d+)", trailer)
-    places = re.findall(rb"(\d{10}) \d{5} [nf]\r\n", made[int(start) :])
-    assert made[int(start) :].startswith(b"xref\n0 %d\n" % len(places))
+    places = re.findall(rb"(\d{10}) \d{5} [nf]\r\n", result[int(start) :])
+    assert result[int(start) :].startswith(b"xref\n0 %d\n" % len(places))
     for each in range(1, len(places)):
-        assert made[int(places[each]) :].startswith(b"%d 0 obj\n" % each)
-    entry = made[int(places[int(number)]) :]
+        assert result[int(places[each]) :].startswith(b"%d 0 obj\n" % each)
+    entry = result[int(places[int(number)]) :]
     said = {
         name.decode(): bytes.fromhex(value.decode()).decode("utf-16")
         for name, value in re.findall(rb"/(\w+) <([0-9a-f]+)>", entry[: entry.index(b"endobj")])
@@ -229,9 +229,9 @@ def test_the_text_beside_a_figure_has_its_caption_the_figure_in_words_and_its_pr
 def test_lines_by_alpha_are_the_curve_of_the_reports(runs):
     frame = figure("coverage-by-alpha", runs[:1], SetRule(123)).drawing.figure.frame
     here = frame[np.isclose(frame["alpha"], 0.123)].iloc[0]
-    made = report(runs[0], 123).scores["lac"]
-    assert (here["coverage"], here["mean_set_size"]) == pytest.approx((made.coverage, made.mean_set_size))
-    assert (here["low"], here["high"]) == pytest.approx(made.coverage_band)
+    result = report(runs[0], 123).scores["lac"]
+    assert (here["coverage"], here["mean_set_size"]) == pytest.approx((result.coverage, result.mean_set_size))
+    assert (here["low"], here["high"]) == pytest.approx(result.coverage_band)
     assert len(frame) == 199 + 1  # every fifth thousandth, and 0.123
     filled = figure("set-size-by-alpha", runs[:1], SetRule(800, empty="top1")).drawing.figure.frame
     assert filled["mean_set_size"].min() == 1.0
@@ -278,8 +278,8 @@ def test_titles_name_alpha_only_where_it_changes_the_figure(runs):
 
 def test_a_figure_of_one_task_is_there_once_for_each(home: Path):
     runs = [load(synthetic_run(seed=i, model=f"model-{i}", task=("qa", "rc")[i % 2])) for i in range(3)]
-    found = figures(["accuracy-and-set-size"], runs)
-    assert [one.drawing.title for one in found] == [
+    result = figures(["accuracy-and-set-size"], runs)
+    assert [one.drawing.title for one in result] == [
         "Accuracy, and set size at alpha 0.1, on Question answering",
         "Accuracy, and set size at alpha 0.1, on Reading comprehension",
     ]

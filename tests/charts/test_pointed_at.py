@@ -26,8 +26,8 @@ pytestmark = pytest.mark.quick
 def rows(home: Path) -> pd.DataFrame:
     names = [synthetic_run(model=f"model-{i}", seed=i, task=("qa", "rc")[i % 2]) for i in range(4)]
     runs = [evaluation.load(name) for name in names]
-    found = benchmark.run_rows(runs, benchmark.reports(runs, SetRule()))
-    return found[found["score"] == "lac"]
+    result = benchmark.run_rows(runs, benchmark.reports(runs, SetRule()))
+    return result[result["score"] == "lac"]
 
 
 def still_rows(figure, column: str) -> list[object]:

@@ -22,8 +22,8 @@ def test_two_names_alike_are_told_apart():
 def test_the_report_has_the_figures_of_python_and_no_way_out(home):
     name = synthetic_run(model="<script>alert(1)</script>%%LABS%%")
     page = static_report.report_html([load(name)], SetRule()).decode()
-    made = report(load(name), 100)
-    of = made.scores["aps"]
+    result = report(load(name), 100)
+    of = result.scores["aps"]
     assert "{:.3f} ({:.3f} to {:.3f})".format(of.mean_set_size, *of.mean_set_size_interval) in page
     assert "{:.3f} ({:.3f} to {:.3f})".format(of.uacc, *of.uacc_interval) in page
     assert "<script>alert(1)" not in page
@@ -35,8 +35,8 @@ def test_the_report_has_calibration_pairs_provenance_and_references(home):
     names = [synthetic_run(model=f"model-{i}", signal=1.0 + i) for i in range(3)]
     runs = [load(name) for name in names]
     page = static_report.report_html(runs, SetRule()).decode()
-    found = calibrated(runs[0])[0]
-    ece = found.estimates["ece"]
+    result = calibrated(runs[0])[0]
+    ece = result.estimates["ece"]
     assert f"<td>{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f})</td><td>{ece.value:.3f}</td>" in page
     made = run_matrix.run_matrix(runs, 100)
     for pair in (pair for pairs in made.pairs.values() for pair in pairs):

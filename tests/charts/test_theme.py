@@ -150,10 +150,10 @@ def mixed(text: str, page: str, opacity: float) -> str:
 
 def chosen(expression: str, page: str) -> str:
     """What the expression of :func:`charts.theme.ink` gives in a browser whose page has this colour."""
-    found = re.fullmatch(r"luminance\(background\) > ([\d.]+) \? '(#\w{6})' : '(#\w{6})'", expression)
-    assert found, expression
+    result = re.fullmatch(r"luminance\(background\) > ([\d.]+) \? '(#\w{6})' : '(#\w{6})'", expression)
+    assert result, expression
     luminance = float(np.array([0.2126, 0.7152, 0.0722]) @ linear(page))
-    return found[2] if luminance > float(found[1]) else found[3]
+    return result[2] if luminance > float(result[1]) else result[3]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 import json
-import warnings
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mapie.classification import SplitConformalClassifier
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 import hedge
 from tests.golden.make_class_rivals import ALPHAS, ASKED, CLASSES, RAPS_PARAMETERS, N, data, described
+from tests.reference.mapie_sets import mapie_sets
 
 pytestmark = pytest.mark.nightly
 
@@ -26,16 +24,10 @@ def sets(k, name, by):
     p, labels = data(k)
     rows = N + ASKED
     parameters = RAPS_PARAMETERS if name == "raps" else None
-    found = hedge.sets(
-        p[:rows],
-        labels[:rows],
-        score=name,
-        by=by,
-        alpha=ALPHAS,
-        calibration=range(N),
-        parameters=parameters,
+    result = hedge.sets(
+        p[:rows], labels[:rows], score=name, by=by, alpha=ALPHAS, calibration=range(N), parameters=parameters
     )
-    return dict(zip(ALPHAS, found, strict=True))
+    return dict(zip(ALPHAS, result, strict=True))
 
 
 @pytest.mark.parametrize("k", CLASSES)
@@ -43,11 +35,11 @@ def test_torchcp(k):
     rows = [row[2:] for row in GOLDEN if row[:2] == ["torchcp", k]]
     assert len(rows) == 12
     for alpha, name, by, sizes, places in rows:
-        found = sets(k, name, by)[alpha]
-        members = found.members
+        result = sets(k, name, by)[alpha]
+        members = result.members
         if by == "class":
-            members = members & np.isfinite([*found.thresholds.values()])
-        if name == "raps" and k == 2 and found.figures.mean_set_size == k:
+            members = members & np.isfinite([*result.thresholds.values()])
+        if name == "raps" and k == 2 and result.figures.mean_set_size == k:
             continue  # TorchCP's sums of all probabilities end next to 1, and options fall out of full sets by chance
         assert described(members) == [sizes, places], (alpha, name, by)
 
@@ -64,30 +56,7 @@ def test_p_values_of_crepes(k):
 
 @pytest.mark.parametrize("k", CLASSES)
 def test_mapie(k):
-    class Given(ClassifierMixin, BaseEstimator):
-        """A classifier whose inputs are its probabilities."""
-
-        classes_ = np.arange(k)
-
-        def fit(self, X, y):  # noqa: N803
-            return self
-
-        def predict_proba(self, X):  # noqa: N803
-            return np.asarray(X)
-
-        def predict(self, X):  # noqa: N803
-            return np.asarray(X).argmax(axis=1)
-
-        def __sklearn_is_fitted__(self):
-            return True
-
     p, labels = data(k)
     for alpha in ALPHAS:
-        rival = SplitConformalClassifier(
-            estimator=Given(), confidence_level=1 - alpha, conformity_score="lac", prefit=True
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # not every class is among the calibration questions
-            rival.conformalize(p[:N], labels[:N])
-        _, members = rival.predict_set(p[N : N + ASKED])
-        assert np.array_equal(sets(k, "lac", "all")[alpha].members, members[:, :, 0])
+        members = mapie_sets(p[:N], labels[:N], p[N : N + ASKED], alpha)
+        assert np.array_equal(sets(k, "lac", "all")[alpha].members, members)

@@ -54,10 +54,10 @@ BY_NAME = [tuple(NAMES[j] for j in row) for row in PLAIN.sets]
     ],
 )
 def test_sets_hold_the_names_of_classes(probabilities, labels, more):
-    found = hedge.sets(probabilities, labels, **more)
-    assert found.sets == BY_NAME
-    assert found.names == tuple(NAMES)
-    assert found.coverage == PLAIN.coverage
+    result = hedge.sets(probabilities, labels, **more)
+    assert result.sets == BY_NAME
+    assert result.names == tuple(NAMES)
+    assert result.coverage == PLAIN.coverage
 
 
 def test_numbers_that_name_classes_are_no_places():
@@ -69,10 +69,10 @@ def test_numbers_that_name_classes_are_no_places():
 
 
 def test_counts_of_picks_are_frequencies():
-    found = hedge.report(COUNTS, LABELS, values="counts")
-    assert found.figures.brier == hedge.report(COUNTS / COUNTS.sum(axis=1, keepdims=True), LABELS).figures.brier
-    assert np.isnan(found.figures.nll)
-    assert "Probabilities are frequencies of 6 to 9 samples" in repr(found)
+    result = hedge.report(COUNTS, LABELS, values="counts")
+    assert result.figures.brier == hedge.report(COUNTS / COUNTS.sum(axis=1, keepdims=True), LABELS).figures.brier
+    assert np.isnan(result.figures.nll)
+    assert "Probabilities are frequencies of 6 to 9 samples" in repr(result)
     sets = hedge.sets(pd.DataFrame(COUNTS, columns=NAMES), NAMED, values="counts", by="class")
     assert np.isnan(sets.figures.mean_set_size_interval).all()  # unlike numbers of samples, by class
 
@@ -81,8 +81,8 @@ def test_one_column_is_the_probability_of_class_1():
     p, labels = P[:, 0] / P[:, :2].sum(axis=1), (LABELS == 0).astype(int)
     two = hedge.sets(np.stack([1 - p, p], axis=1), labels)
     for column in (p, p[:, None], pd.Series(p), pd.DataFrame({"p": p}), torch.tensor(p)):
-        found = hedge.sets(column, labels == 1)
-        assert (found.sets, found.coverage, found.names) == (two.sets, two.coverage, ())
+        result = hedge.sets(column, labels == 1)
+        assert (result.sets, result.coverage, result.names) == (two.sets, two.coverage, ())
     logits = np.log(p / (1 - p))
     assert hedge.sets(logits, labels, values="logits").sets == two.sets
     assert hedge.sets(p, np.array(["no", "yes"])[labels], classes=["no", "yes"]).sets[0] == tuple(
@@ -110,12 +110,12 @@ def test_rows_without_a_label_get_sets_and_count_in_no_figure():
     labels[200:] = np.nan
     known = hedge.sets(P[:200], LABELS[:200], calibration=range(120), score="raps")
     for absent in (labels, [*LABELS[:200], *[None] * 100], [*LABELS[:200], *[-1] * 100], [*LABELS[:200], *[""] * 100]):
-        found = hedge.sets(P, absent, calibration=range(120), score="raps")
-        assert found.new.tolist() == list(range(200, 300))
-        assert found.test.tolist() == list(range(120, 300))
-        assert found.members[:80].tolist() == known.members.tolist()
-        assert repr(found.figures) == repr(known.figures)
-        assert "100 without a label" in repr(found)
+        result = hedge.sets(P, absent, calibration=range(120), score="raps")
+        assert result.new.tolist() == list(range(200, 300))
+        assert result.test.tolist() == list(range(120, 300))
+        assert result.members[:80].tolist() == known.members.tolist()
+        assert repr(result.figures) == repr(known.figures)
+        assert "100 without a label" in repr(result)
     own = hedge.sets(P, pd.Series(labels), calibration=range(200))
     assert (own.members == (1 - P[200:] <= own.threshold)).all()
     assert math.isnan(own.coverage)
@@ -154,13 +154,13 @@ def test_the_rank_of_a_float_is_the_rank_of_its_fraction():
 
 
 def test_several_alphas_give_one_result_each():
-    found = hedge.sets(P, LABELS, alpha=[0.05, 1 / 3], score="raps")
+    result = hedge.sets(P, LABELS, alpha=[0.05, 1 / 3], score="raps")
     singles = [hedge.sets(P, LABELS, alpha=alpha, score="raps") for alpha in (0.05, 1 / 3)]
-    assert [one.sets for one in found] == [one.sets for one in singles]
-    assert [repr(one.figures) for one in found] == [repr(one.figures) for one in singles]
-    assert found.frame["alpha"].tolist() == [0.05, 1 / 3]
-    assert found.frame["coverage"].tolist() == [one.coverage for one in found]
-    assert found._repr_html_().count("<table>") == 2
+    assert [one.sets for one in result] == [one.sets for one in singles]
+    assert [repr(one.figures) for one in result] == [repr(one.figures) for one in singles]
+    assert result.frame["alpha"].tolist() == [0.05, 1 / 3]
+    assert result.frame["coverage"].tolist() == [one.coverage for one in result]
+    assert result._repr_html_().count("<table>") == 2
     report = hedge.report(P, LABELS, alpha=np.array([0.1, 0.2]))
     assert report.frame["alpha"].tolist() == [0.1, 0.1, 0.2, 0.2]
     third = hedge.report(P, LABELS, alpha=1 / 3)
@@ -174,13 +174,13 @@ def test_each_class_and_each_group_has_the_threshold_of_its_own_questions(score)
     groups = np.array(["old", "new"])[RNG.integers(0, 2, 300)]
     arguments = {"score": score, "calibration": range(200), "parameters": parameters, "alpha": 0.2}
     for by, names in (("class", NAMES), (groups, ["old", "new"]), (pd.Series(groups), ["old", "new"])):
-        found = hedge.sets(P, NAMED, classes=NAMES, by=by, **arguments)
-        assert set(found.thresholds) == set(names)
+        result = hedge.sets(P, NAMED, classes=NAMES, by=by, **arguments)
+        assert set(result.thresholds) == set(names)
         for name in names:
             own = NAMED[:200] == name if isinstance(by, str) else groups[:200] == name
             alone = hedge.sets(P, NAMED, classes=NAMES, **arguments | {"calibration": np.flatnonzero(own)})
-            assert found.thresholds[name] == alone.threshold
-        assert ((found.p_values > 0.2) == found.members).all()
+            assert result.thresholds[name] == alone.threshold
+        assert ((result.p_values > 0.2) == result.members).all()
         shown = hedge.report(
             P,
             NAMED,
@@ -189,23 +189,23 @@ def test_each_class_and_each_group_has_the_threshold_of_its_own_questions(score)
             scores=[score],
             **{k: arguments[k] for k in ("calibration", "parameters", "alpha")},
         )
-        assert repr(shown.figures.scores[score]) == repr(found.figures)
+        assert repr(shown.figures.scores[score]) == repr(result.figures)
 
 
 def test_p_values_are_those_of_the_definition():
-    found = hedge.sets(P, LABELS, calibration=range(100))
+    result = hedge.sets(P, LABELS, calibration=range(100))
     true = 1 - P[np.arange(100), LABELS[:100]]
     expected = (1 + (true[:, None, None].round(12) >= (1 - P[100:]).round(12)).sum(axis=0)) / 101
-    assert found.p_values == pytest.approx(expected, abs=1e-12)
+    assert result.p_values == pytest.approx(expected, abs=1e-12)
     lacking = hedge.sets([[0.5, 0.5, np.nan], [0.2, 0.3, 0.5]] * 20, [0, 2] * 20, calibration=range(20)).p_values
     assert np.isnan(lacking).sum() == 10
 
 
 def test_given_parameters_are_used_and_set_nothing_aside():
-    found = hedge.sets(P, LABELS, score="raps", parameters={"weight": 0.5})
-    assert found.n_calibration == 150
-    assert found.figures.parameters == {"weight": 0.5, "free_ranks": 1}
-    assert found.figures.notes == ("Not tuned: λ 0.5 after 1 free rank were given.",)
+    result = hedge.sets(P, LABELS, score="raps", parameters={"weight": 0.5})
+    assert result.n_calibration == 150
+    assert result.figures.parameters == {"weight": 0.5, "free_ranks": 1}
+    assert result.figures.notes == ("Not tuned: λ 0.5 after 1 free rank were given.",)
 
 
 def test_a_thousand_classes_stay_readable():
@@ -213,10 +213,10 @@ def test_a_thousand_classes_stay_readable():
     labels = rng.integers(0, 1000, 400)
     logits = rng.normal(size=(400, 1000)) + 8 * (np.arange(1000) == labels[:, None])
     names = [f"class {j} with quite a long name" for j in range(1000)]
-    found = hedge.sets(logits, labels, classes=names, values="logits", by="class", score="aps")
-    assert found.sets[0][0] == names[np.flatnonzero(found.members[0])[0]]
+    result = hedge.sets(logits, labels, classes=names, values="logits", by="class", score="aps")
+    assert result.sets[0][0] == names[np.flatnonzero(result.members[0])[0]]
     report = hedge.report(logits, labels, classes=names, values="logits", by="class", scores=["aps"])
-    for text in (repr(found), found._repr_html_(), repr(report), report._repr_html_()):
+    for text in (repr(result), result._repr_html_(), repr(report), report._repr_html_()):
         assert len(text) < 3000
     assert report.figures.letter_rates[names[3]] >= 0
     with pytest.raises(InputError, match=r"up to 100 classes, got 1,000; hedge.sets and hedge.report take up to 1,000"):

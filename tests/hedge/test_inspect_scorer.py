@@ -35,16 +35,16 @@ def expected(alpha: int, *, name: str = "lac", share: float = 0.5, seed: int = 0
     rows = np.delete(np.arange(N), SILENT)
     p = softmax(LOGPS[rows].astype(np.float32))
     run = of_arrays(p, LABELS[rows], calibration=share, seed=seed)
-    made = report(run, alpha, scores=(name,))
-    sets = made.scores[name]
+    result = report(run, alpha, scores=(name,))
+    sets = result.scores[name]
     return {
         "coverage": sets.coverage,
         "mean_set_size": sets.mean_set_size,
         "threshold": sets.threshold,
-        "accuracy": made.accuracy,
-        "ece": made.ece,
-        "ece_beyond_luck": made.ece_excess,
-        "brier": made.brier,
+        "accuracy": result.accuracy,
+        "ece": result.ece,
+        "ece_beyond_luck": result.ece_excess,
+        "brier": result.brier,
         **dict(zip(COUNTS, (len(run.calibration), len(run.test), 0), strict=True)),
     }
 

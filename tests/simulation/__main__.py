@@ -1,6 +1,6 @@
 """``python -m tests.simulation [WORD …] [--draws N]``: the long form, as a table.
 
-Words choose the cases whose names hold one of them. ``python -m tests.simulation laws [ROOM or LAW …]`` prints the
+Words choose the cases whose names hold one of them. ``python -m tests.simulation laws [PAGE or LAW …]`` prints the
 table of every interval and p-value under every law (:mod:`tests.simulation.law_table`); the long form ends with it.
 Ends with status 1 where a rate lies outside of what is allowed: by more than two standard errors of the simulation, and
 in the table by more than three, because it has 2,000 cells.
@@ -14,7 +14,7 @@ import time
 
 from tests.simulation.case import Case, hits, improbable
 from tests.simulation.cases import CASES
-from tests.simulation.law_table import LONG, ROOMS, SHORT, table
+from tests.simulation.law_table import LONG, PAGES, SHORT, table
 from tests.simulation.laws import LAWS
 
 TWO_STANDARD_ERRORS = 0.025
@@ -32,11 +32,11 @@ def line(case: Case, draws: int) -> tuple[str, bool]:
 
 
 def laws_table(words: list[str], draws: int) -> bool:
-    """Print the table of the rooms and laws that words name, of all without words, and say whether all is allowed."""
-    rooms, laws = ([name for name in names if name in words] or list(names) for names in (ROOMS, LAWS))
+    """Print the table of the pages and laws that words name, of all without words, and say whether all is allowed."""
+    pages, laws = ([name for name in names if name in words] or list(names) for names in (PAGES, LAWS))
     print("| figure | law | n = 60 | n = 200 | n = 1,000 | allowed |\n|---|---|---|---|---|---|")
     good = True
-    for row, as_allowed in table(rooms, laws, draws):
+    for row, as_allowed in table(pages, laws, draws):
         print(row, flush=True)
         good &= as_allowed
     return good

@@ -99,12 +99,12 @@ def binned_hits(law: str, n: int, by: str, seed: int) -> dict[str, bool]:
     top = sample(law, n, seed)
     ends = edges(top.confidence, by=by)
     true = _width_truth(law) if by == "width" else truth(law, ends)
-    found = binned_estimates(top, by=by)
+    result = binned_estimates(top, by=by)
     index = place(top.confidence, ends)
     # The largest gap is that of bins which hold a question, at the confidences that were drawn.
     sums = np.bincount(index, weights=LAWS[law][2](top.confidence) - top.confidence, minlength=len(ends) - 1)
     largest = float((np.abs(sums) / np.maximum(np.bincount(index, minlength=len(ends) - 1), 1)).max())
-    return {name: held(found[name], value) for name, value in {**true, "mce": largest}.items()}
+    return {name: held(result[name], value) for name, value in {**true, "mce": largest}.items()}
 
 
 def _binned_hit(seed: int, *, name: str, law: str, n: int, by: str) -> bool:
@@ -172,10 +172,7 @@ CASES: tuple[Case, ...] = (
             f"smooth ECE, {law}, {n:,} questions", partial(_smooth_hit, law=law, n=n), allowed, short, 400, SMOOTH_SAYS
         )
         for n, short in zip(QUESTIONS, (12, 10, 4), strict=True)
-        for law, allowed in (
-            ("off by c^1.4", AT_LEAST),
-            ("off both ways by .12", AT_LEAST),
-        )
+        for law, allowed in (("off by c^1.4", AT_LEAST), ("off both ways by .12", AT_LEAST))
     ),
     *(
         Case(f"ECE of {count:,} of 40,000 tokens", partial(_token_hit, count=count), AT_LEAST, 40, 1000, SAYS)

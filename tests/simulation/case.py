@@ -6,7 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
 from scipy.stats import binom
+
+from core.conformal.probabilities import log
+from core.records import FloatArray, IntArray
+from core.reports.evaluation import Evaluation
+from core.runs.spec import RunSpec
 
 SURE = 1e-4
 """A short run fails only where its count is this improbable under every rate that is allowed."""
@@ -86,3 +92,21 @@ def draws(case: Case) -> int:
 def notices(case: Case) -> bool:
     """Whether the short form is worth its time; the others leave the figure to its long form and to fewer questions."""
     return power(case) >= NOTICED
+
+
+def simulated(
+    p: FloatArray, labels: IntArray, n: int, *, test: int | None = None, rotations: bool = False, **fields: object
+) -> Evaluation:
+    """A run of which the first n rows calibrate and the others test, or those up to ``test``."""
+    count, k = p.shape
+    own = {"ids": np.arange(count).astype(str), "groups": np.full(count, "all"), "log_probabilities": log(p)} | fields
+    return Evaluation(
+        run_id="simulated",
+        spec=RunSpec(model="simulated", task="qa", rotations=rotations),
+        probabilities=p,
+        labels=labels,
+        calibration=np.arange(n),
+        test=np.arange(n, count if test is None else test),
+        letters="ABCDEF"[:k],
+        **own,
+    )

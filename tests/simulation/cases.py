@@ -1,4 +1,4 @@
-"""Every simulation there is, by the room that it is about."""
+"""Every simulation there is, by the page that it is about."""
 
 from __future__ import annotations
 

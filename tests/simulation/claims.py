@@ -25,8 +25,8 @@ def _drawn(seed: int, n: int, correlation: float) -> PublishedClaim:
 
 def spearman_held(seed: int, *, n: int, correlation: float) -> bool:
     """Whether the interval holds the population's Spearman's ρ of normal pairs, 6/π · asin(r/2)."""
-    made = _drawn(seed, n, correlation)
-    return made.low <= 6 / math.pi * math.asin(correlation / 2) <= made.high
+    result = _drawn(seed, n, correlation)
+    return result.low <= 6 / math.pi * math.asin(correlation / 2) <= result.high
 
 
 def spearman_alarmed(seed: int, *, n: int) -> bool:
@@ -53,8 +53,8 @@ def _tuned(seed: int, n: int, effect: float) -> PublishedClaim:
 
 def tuning_held(seed: int, *, n: int) -> bool:
     """Whether the interval holds the mean change that the models were drawn with."""
-    made = _tuned(seed, n, 0.2)
-    return made.low <= 0.2 <= made.high
+    result = _tuned(seed, n, 0.2)
+    return result.low <= 0.2 <= result.high
 
 
 def tuning_alarmed(seed: int, *, n: int) -> bool:

@@ -10,10 +10,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from core.conformal.coverage import beta_band, beta_binomial_band, beta_parameters, guarantee_p_value
-from core.conformal.probabilities import log, softmax
+from core.conformal.coverage import beta_binomial_band, beta_parameters, guarantee_p_value
+from core.conformal.probabilities import softmax
 from core.conformal.pvalues import p_values
-from core.conformal.redraw import redraw
 from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
 from core.questions import POCKET_BANK
@@ -22,7 +21,8 @@ from core.reports.evaluation import Evaluation
 from core.reports.overview.matrix import matrix
 from core.reports.report import report
 from core.runs.spec import RunSpec
-from tests.simulation.case import INTERVAL, TEST, Case
+from tests.reference.redraw import beta_band, redraw
+from tests.simulation.case import INTERVAL, TEST, Case, simulated
 
 K, ALPHA = 6, 100
 TASKS_SHOWN = ("qa", "rc", "ci", "drs", "ds")
@@ -41,18 +41,8 @@ def drawn_run(seed: int, n: int, m: int) -> Evaluation:
     """A run of n calibration and m test questions of three subjects that are alike."""
     rng = np.random.default_rng([seed, n, m])
     p, labels = draw(rng, n + m)
-    return Evaluation(
-        run_id="drawn",
-        spec=RunSpec(model="drawn", task="qa"),
-        ids=np.array([str(i) for i in range(n + m)]),
-        groups=rng.choice(["a", "b", "c"], n + m, p=[0.5, 0.3, 0.2]),
-        probabilities=p,
-        log_probabilities=log(p),
-        labels=labels,
-        calibration=np.arange(n),
-        test=np.arange(n, n + m),
-        letters="ABCDEF",
-    )
+    groups = rng.choice(["a", "b", "c"], n + m, p=[0.5, 0.3, 0.2])
+    return simulated(p, labels, n, groups=groups)
 
 
 def a_cell_is_marked(seed: int, n: int) -> bool:
@@ -63,14 +53,8 @@ def a_cell_is_marked(seed: int, n: int) -> bool:
     table = pd.DataFrame(
         [
             {
-                "run": name,
-                "task": spec.task,
-                "bank": POCKET_BANK,
-                "form": spec.form,
-                "questions": name,
-                "k": K,
-                "n_test": n,
-                "test_questions": n,
+                **{"run": name, "task": spec.task, "bank": POCKET_BANK, "form": spec.form, "questions": name},
+                **{"k": K, "n_test": n, "test_questions": n},
                 **dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high"), 0.5),
                 **dict.fromkeys(("lac_set_size", "lac_set_size_low", "lac_set_size_high"), 2.0),
                 **dict.fromkeys(("lac_coverage_low", "lac_coverage_high"), 0.9),
@@ -94,11 +78,11 @@ def draw_in_its_band(seed: int, n: int) -> bool:
 
 def subject_named(seed: int, n: int) -> bool:
     """Whether the lab names a subject as covered too little where all are alike (``strataSaid`` of forest.js)."""
-    found = report(drawn_run(seed, n, n), ALPHA, scores=("lac",)).scores["lac"]
-    level = NAMED_AT / len(found.strata)
+    result = report(drawn_run(seed, n, n), ALPHA, scores=("lac",)).scores["lac"]
+    level = NAMED_AT / len(result.strata)
     return any(
         guarantee_p_value(round(of.coverage * of.m), n, of.m, ALPHA) <= level
-        for of in found.strata
+        for of in result.strata
         if of.coverage < 1 - ALPHA / 1000
     )
 
@@ -114,9 +98,9 @@ def truth_ruled_out(seed: int, n: int, name: str) -> bool:
 def redrawn_in_the_band(seed: int, n: int) -> bool:
     """Whether a redrawn split of one fixed set of questions covers what the law of the figure says."""
     scores = np.random.default_rng(n).random(2 * n)
-    found = redraw(scores, scores, n=n, alpha=ALPHA, draws=1, clusters=np.arange(2 * n), seed=seed)["exact"][0]
+    result = redraw(scores, scores, n=n, alpha=ALPHA, draws=1, clusters=np.arange(2 * n), seed=seed)["exact"][0]
     low, high = beta_binomial_band(n, n, ALPHA)
-    return low <= found <= high
+    return low <= result <= high
 
 
 def cases() -> tuple[Case, ...]:

@@ -105,8 +105,8 @@ def voters_case(name: str, n: int) -> Callable[[int], bool]:
         p, labels = by_right(rng, right)
         names = tuple(map(str, range(n)))
         of = Judgements(tuple("abcde"[: right.shape[1]]), names, names, names, labels, p, 1 - p, ("",) * n)
-        found = agreement(of).effective_votes
-        return holds(found, truth) and found.high > found.low
+        result = agreement(of).effective_votes
+        return holds(result, truth) and result.high > result.low
 
     return hit
 
@@ -127,11 +127,8 @@ LONG = {200: 1000, 1000: 400, 5000: 400}
 
 CASES: tuple[Case, ...] = (
     *(
-        Case(f"jury, accuracy of majority, n = {n}", rule_case(n, "majority", "accuracy"), INTERVAL, SHORT[n], LONG[n])
-        for n in SIZES
-    ),
-    *(
-        Case(f"jury, F1 of majority, n = {n}", rule_case(n, "majority", "f1"), INTERVAL, SHORT[n], LONG[n])
+        Case(f"jury, {words} of majority, n = {n}", rule_case(n, "majority", measure), INTERVAL, SHORT[n], LONG[n])
+        for measure, words in (("accuracy", "accuracy"), ("f1", "F1"))
         for n in SIZES
     ),
     *(

@@ -178,15 +178,15 @@ def reported(law: Law, n: int, seed: int) -> Measured:
     run = runs(law.rows(seed, 2 * n), n)[0]
     true, whole = true_errors(law.name), population(law.name)
     rng = np.random.default_rng([seed, 1])
-    found = report(run, ALPHA, scores=("lac", "aps"))
-    row = overview_row(found, "drawn")
+    result = report(run, ALPHA, scores=("lac", "aps"))
+    row = overview_row(result, "drawn")
     out: Measured = {
         "accuracy": Interval(row["accuracy"], row["accuracy_low"], row["accuracy_high"], true["accuracy"], 0, 1),
-        "ECE beyond chance": Interval(found.ece, *found.ece_interval, true["ece"], 0, 1, SHOWN),
+        "ECE beyond chance": Interval(result.ece, *result.ece_interval, true["ece"], 0, 1, SHOWN),
     }
-    for name, figures in found.scores.items():
+    for name, figures in result.scores.items():
         out |= _sets(name.upper(), figures)
-    lac = found.scores["lac"]
+    lac = result.scores["lac"]
     stratum = lac.strata[0]
     out["coverage of a subject"] = Interval(
         stratum.coverage, stratum.low, stratum.high, whole.covered(lac.threshold), 0, 1
@@ -366,10 +366,7 @@ def words(law: Law, n: int, seed: int) -> Measured:
         {str(i): tuple(_message(loss) for loss in own[of == i]) for i in range(int(of.max()) + 1)} for own in losses
     )
     pair = overall(first, second)
-    out: Measured = {
-        "A − B": Interval(pair.mean, pair.low, pair.high, 0.0, -math.inf),
-        "p of A − B": pair.p_value,
-    }
+    out: Measured = {"A − B": Interval(pair.mean, pair.low, pair.high, 0.0, -math.inf), "p of A − B": pair.p_value}
     if rows.clusters is None:  # no choice is made twice
         choices, share = ChoiceScores(log(rows.probabilities[0]), rows.labels), true_errors(law.name)["accuracy"]
         sets, whole = choice_sets(choices, ALPHA, seed=seed), population(law.name)
@@ -403,17 +400,17 @@ def judged(rows: Rows) -> Judgements:
 
 def agreed(of: Judgements) -> dict[str, Estimate]:
     """The agreement of a jury, of which one pair is looked at."""
-    found = agreement(of)
-    first = found.pairs[0]
+    result = agreement(of)
+    first = result.pairs[0]
     return {
         "same verdict": first.agreement,
         "Cohen's kappa": first.kappa,
         "correlation of errors": first.error_correlation,
-        "Fleiss' kappa": found.fleiss,
-        "Krippendorff's alpha": found.krippendorff,
-        "effective votes": found.effective_votes,
-        "unanimous": found.unanimous,
-        "unanimous and wrong": found.unanimous_wrong,
+        "Fleiss' kappa": result.fleiss,
+        "Krippendorff's alpha": result.krippendorff,
+        "effective votes": result.effective_votes,
+        "unanimous": result.unanimous,
+        "unanimous and wrong": result.unanimous_wrong,
     }
 
 
@@ -476,7 +473,7 @@ def true_juror_error(name: str) -> float:
 
 # ---------------------------------------------------------------- the table
 
-ROOMS: dict[str, Callable[[Law, int, int], Measured]] = {
+PAGES: dict[str, Callable[[Law, int, int], Measured]] = {
     "report": reported,
     "calibration": calibration,
     "compare": compared,
@@ -484,7 +481,7 @@ ROOMS: dict[str, Callable[[Law, int, int], Measured]] = {
     "jury": jurors,
 }
 OF_SEVERAL = ("compare", "perplexity", "jury")
-"""The rooms that need models which are equal."""
+"""The pages that need models which are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,8 +565,8 @@ FIGURES: dict[str, dict[str, Figure]] = {
         "a juror's ECE": ERROR,
     },
 }
-"""Every figure of each room, in the order of the table."""
-NAMES = tuple(f"laws: {room}, {figure}" for room, figures in FIGURES.items() for figure in figures)
+"""Every figure of each page, in the order of the table."""
+NAMES = tuple(f"laws: {page}, {figure}" for page, figures in FIGURES.items() for figure in figures)
 
 
 @dataclass(slots=True)
@@ -594,11 +591,11 @@ class Cell:
         return bool(self.points or self.outside) or improbable(self.hits, self.draws - self.none, allowed, tail=tail)
 
 
-def cells(room: str, law: Law, n: int, draws: int) -> dict[str, Cell]:
-    """The cells of all figures of a room, from the seeds 0 … draws − 1."""
-    drawn: dict[str, list[Interval | float]] = {name: [] for name in FIGURES[room]}
+def cells(page: str, law: Law, n: int, draws: int) -> dict[str, Cell]:
+    """The cells of all figures of a page, from the seeds 0 … draws − 1."""
+    drawn: dict[str, list[Interval | float]] = {name: [] for name in FIGURES[page]}
     for seed in range(draws):
-        for name, figure in ROOMS[room](law, n, seed).items():
+        for name, figure in PAGES[page](law, n, seed).items():
             drawn[name].append(figure)
     return {name: _cell(figures, draws) for name, figures in drawn.items() if figures}
 
@@ -622,18 +619,18 @@ def _cell(figures: list[Interval | float], draws: int) -> Cell:
     return cell
 
 
-def table(rooms: Iterable[str], laws: Iterable[str], draws: int) -> Iterator[tuple[str, bool]]:
+def table(pages: Iterable[str], laws: Iterable[str], draws: int) -> Iterator[tuple[str, bool]]:
     """The table's rows, and whether each is as allowed."""
-    for room in rooms:
+    for page in pages:
         for law in laws:
-            if not LAWS[law].exchangeable and room in OF_SEVERAL:
+            if not LAWS[law].exchangeable and page in OF_SEVERAL:
                 continue
-            made = {n: cells(room, LAWS[law], n, draws) for n in SIZES}
-            for name, figure in FIGURES[room].items():
+            made = {n: cells(page, LAWS[law], n, draws) for n in SIZES}
+            for name, figure in FIGURES[page].items():
                 of_sizes = [made[n][name] for n in SIZES if name in made[n]]
                 if not of_sizes:  # the null hypothesis is false under this law
                     continue
                 texts = [f"{of.text()}{' **outside**' * of.fails(figure.allowed, tail=UNLIKELY)}" for of in of_sizes]
                 low, high = (f"{100 * share:g}" for share in figure.allowed)
-                row = f"| {room}: {name} | {law} | {' | '.join(texts)} | {low} to {high} |"
+                row = f"| {page}: {name} | {law} | {' | '.join(texts)} | {low} to {high} |"
                 yield row, "outside" not in row

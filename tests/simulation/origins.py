@@ -20,8 +20,9 @@ def places() -> set[str]:
     """Every place, as ``core.package.module.Name``."""
     return {
         f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}.{name}"
-        for folder in ("core", "hedge/commands")
-        for path in sorted((ROOT / folder).rglob("*.py"))
+        for folder in ("core", "hedge/commands", "tests/reference")
+        for path in (ROOT / folder).rglob("*.py")
+        if not path.name.startswith("test_")
         for name in _names(ast.parse(path.read_text(encoding="utf-8")))
     }
 

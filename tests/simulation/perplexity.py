@@ -38,8 +38,8 @@ def _message(loss: float) -> ScoredMessage:
 
 
 def difference_held(seed: int, sizes: tuple[int, ...], count: int, between: float = BETWEEN) -> bool:
-    found = compared(seed, sizes, count=count, effect=0.1, between=between)
-    return found.low <= 0.1 <= found.high
+    result = compared(seed, sizes, count=count, effect=0.1, between=between)
+    return result.low <= 0.1 <= result.high
 
 
 def difference_alarms(seed: int, sizes: tuple[int, ...], count: int, between: float = BETWEEN) -> bool:
@@ -49,8 +49,8 @@ def difference_alarms(seed: int, sizes: tuple[int, ...], count: int, between: fl
 def share_held(seed: int, n: int) -> bool:
     """Whether the interval of the share of n choices made right holds the share of all such choices."""
     right = np.random.default_rng([seed, n]).random(n) < 0.4
-    found = ChoiceScores(np.where(right[:, None], [1.0, 0.0], [0.0, 1.0]), np.zeros(n, dtype=np.int64))
-    low, high = found.interval
+    result = ChoiceScores(np.where(right[:, None], [1.0, 0.0], [0.0, 1.0]), np.zeros(n, dtype=np.int64))
+    low, high = result.interval
     return low <= 0.4 <= high
 
 

@@ -20,8 +20,7 @@ from core.reports.evaluation import Evaluation
 from core.reports.prompting import option_order as order
 from core.reports.prompting.option_order import OptionOrder, letters_p_value, of_orders
 from core.reports.prompting.option_order import _rate_intervals as rate_intervals
-from core.runs.spec import RunSpec
-from tests.simulation.case import INTERVAL, TEST, Case
+from tests.simulation.case import INTERVAL, TEST, Case, simulated
 
 M = 4
 SIZES = (200, 1000, 5000)
@@ -44,27 +43,22 @@ def law(n: int, seed: int, *, taste: npt.NDArray[np.float64]) -> Evaluation:
         names += [f"{i}@r{turn}" for i in range(first, n)]
         truths.append((labels[first:] - turn) % M)
     logits = np.concatenate(rows)
-    probabilities = softmax(logits)
-    count = len(probabilities)
-    return Evaluation(
-        run_id="simulated",
-        spec=RunSpec(model="simulated", task="qa", rotations=True),
+    return simulated(
+        softmax(logits),
+        np.concatenate(truths),
+        first,
+        test=n,
+        rotations=True,
         ids=np.array(names),
-        groups=np.full(count, "all"),
-        probabilities=probabilities,
         log_probabilities=log_softmax(logits),
-        labels=np.concatenate(truths),
-        calibration=np.arange(first),
-        test=np.arange(first, n),
-        letters="ABCD",
     )
 
 
 @lru_cache(maxsize=2000)
 def measured(n: int, seed: int, *, prefers: bool) -> OptionOrder:
-    found = of_orders(law(n, seed, taste=TASTE * prefers), ALPHA, scores=("lac",), fixed=0)
-    assert found is not None
-    return found
+    result = of_orders(law(n, seed, taste=TASTE * prefers), ALPHA, scores=("lac",), fixed=0)
+    assert result is not None
+    return result
 
 
 @cache
@@ -179,26 +173,19 @@ def at_an_edge(seed: int, questions: int, *, repeats: int, strength: float) -> O
     logits = [of + 0.5 * rng.normal(size=of.shape) for of in logits]
     names = [[f"{i}@r{turn}" if turn else str(i) for i in range(len(rows))] for turn in range(M)]
     everything = np.concatenate(logits)
-    found = of_orders(
-        Evaluation(
-            run_id="simulated",
-            spec=RunSpec(model="simulated", task="qa", rotations=True),
-            ids=np.array([name for of in names for name in of]),
-            groups=np.full(len(everything), "all"),
-            probabilities=softmax(everything),
-            log_probabilities=log_softmax(everything),
-            labels=np.concatenate([(labels[rows] - turn) % M for turn in range(M)]),
-            calibration=np.arange(0),
-            test=np.arange(len(rows)),
-            letters="ABCD",
-            clusters=np.tile(rows, M) if repeats > 1 else None,
-        ),
-        ALPHA,
-        scores=(),
-        fixed=0,
+    run = simulated(
+        softmax(everything),
+        np.concatenate([(labels[rows] - turn) % M for turn in range(M)]),
+        0,
+        test=len(rows),
+        rotations=True,
+        ids=np.concatenate(names),
+        log_probabilities=log_softmax(everything),
+        **({"clusters": np.tile(rows, M)} if repeats > 1 else {}),
     )
-    assert found is not None
-    return found
+    result = of_orders(run, ALPHA, scores=(), fixed=0)
+    assert result is not None
+    return result
 
 
 def edge_case(n: int, name: str, *, repeats: int, strength: float) -> Callable[[int], bool]:

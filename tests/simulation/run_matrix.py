@@ -7,7 +7,7 @@ hold the true differences. Each draw redraws the calibration questions, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 import numpy as np
@@ -84,76 +84,49 @@ def _accuracy(law: Law, lead: float) -> float:
     return float((p.argmax(axis=1) == labels).mean())
 
 
-def _case(
-    title: str,
+def _cases(
     hit: Callable[..., bool],
-    *,
-    short: int,
+    title: str,
+    rows: tuple[tuple[str, int, str, Law, str, int, float, int, int], ...],
     allowed: tuple[float, float],
-    long: int = 1000,
     says: str = "",
-    **arguments: object,
-) -> Case:
-    return Case(f"matrix: {title}, n = {arguments['n']}", partial(hit, **arguments), allowed, short, long, says)
+) -> Iterator[Case]:
+    for figure, models, law_title, law, name, n, lead, short, long in rows:
+        arguments = {"n": n, "law": law, "models": models, "name": name, "figure": figure, "lead": lead}
+        title_of_case = f"matrix: {title.format(figure=TITLES[figure], models=models)}, {law_title}, n = {n}"
+        yield Case(title_of_case, partial(hit, **arguments), allowed, short, long, says)
 
 
 CASES: tuple[Case, ...] = (
-    *(
-        _case(
-            f"any false difference in {TITLES[figure]}, {models} equal runs, {title}",
-            _any_called_different,
-            n=n,
-            law=law,
-            models=models,
-            name=name,
-            figure=figure,
-            allowed=TEST,
-            short=short,
-            long=long,
-        )
-        for figure, models, title, law, name, n, short, long in (
-            ("accuracy", 4, "LAC", USUAL, "lac", 200, 30, 1000),
-            ("accuracy", 12, "LAC", USUAL, "lac", 1000, 6, 400),
-            ("set_size", 4, "LAC", USUAL, "lac", 200, 30, 1000),
-            ("set_size", 12, "LAC", USUAL, "lac", 200, 8, 400),
-            ("set_size", 4, "APS", USUAL, "aps", 1000, 13, 400),
-            ("set_size", 4, "twins, LAC", TWINS, "lac", 200, 20, 1000),
-            ("set_size", 4, "APS near saturation", SATURATED, "aps", 200, 20, 1000),
-            ("set_size", 4, "LAC", USUAL, "lac", 5000, 3, 400),
-            ("uacc", 4, "LAC", USUAL, "lac", 200, 20, 1000),
-        )
+    *_cases(
+        _any_called_different,
+        "any false difference in {figure}, {models} equal runs",
+        (
+            ("accuracy", 4, "LAC", USUAL, "lac", 200, 0.0, 30, 1000),
+            ("accuracy", 12, "LAC", USUAL, "lac", 1000, 0.0, 6, 400),
+            ("set_size", 4, "LAC", USUAL, "lac", 200, 0.0, 30, 1000),
+            ("set_size", 12, "LAC", USUAL, "lac", 200, 0.0, 8, 400),
+            ("set_size", 4, "APS", USUAL, "aps", 1000, 0.0, 13, 400),
+            ("set_size", 4, "twins, LAC", TWINS, "lac", 200, 0.0, 20, 1000),
+            ("set_size", 4, "APS near saturation", SATURATED, "aps", 200, 0.0, 20, 1000),
+            ("set_size", 4, "LAC", USUAL, "lac", 5000, 0.0, 3, 400),
+            ("uacc", 4, "LAC", USUAL, "lac", 200, 0.0, 20, 1000),
+        ),
+        TEST,
     ),
-    *(
-        _case(
-            f"any false difference in {TITLES[figure]}, 4 equal runs and a better one",
-            _any_called_different,
-            n=n,
-            law=USUAL,
-            models=5,
-            name="lac",
-            figure=figure,
-            lead=3.0,
-            allowed=TEST,
-            short=20,
-        )
-        for figure, n in (("accuracy", 200), ("set_size", 200))
+    *_cases(
+        _any_called_different,
+        "any false difference in {figure}",
+        (
+            ("accuracy", 5, "4 equal runs and a better one", USUAL, "lac", 200, 3.0, 20, 1000),
+            ("set_size", 5, "4 equal runs and a better one", USUAL, "lac", 200, 3.0, 20, 1000),
+        ),
+        TEST,
     ),
-    *(
-        _case(
-            f"all intervals of {TITLES[figure]}, {models} runs, {title}",
-            _all_hold,
-            n=n,
-            law=law,
-            models=models,
-            name=name,
-            figure=figure,
-            lead=lead,
-            allowed=TOGETHER,
-            short=short,
-            long=long,
-            says=SAYS,
-        )
-        for figure, models, title, law, name, n, lead, short, long in (
+    *_cases(
+        _all_hold,
+        "all intervals of {figure}, {models} runs",
+        (
             ("accuracy", 4, "LAC", USUAL, "lac", 200, 0.0, 30, 1000),
             ("accuracy", 4, "twins, one better", TWINS, "lac", 1000, 1.5, 13, 1000),
             ("accuracy", 12, "LAC", USUAL, "lac", 5000, 0.0, 3, 400),
@@ -165,6 +138,8 @@ CASES: tuple[Case, ...] = (
             ("set_size", 4, "APS near saturation", SATURATED, "aps", 200, 0.0, 20, 1000),
             ("uacc", 4, "LAC", USUAL, "lac", 200, 0.0, 20, 1000),
             ("uacc", 12, "LAC", USUAL, "lac", 1000, 0.0, 6, 400),
-        )
+        ),
+        TOGETHER,
+        SAYS,
     ),
 )

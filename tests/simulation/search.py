@@ -35,9 +35,9 @@ def searched(seed: int, n: int, subjects: int, *, tied: bool = False) -> tuple[S
         sides.append(
             ScoredQuestions(str(code), np.zeros((0, 2)), np.zeros(len(true), dtype=np.int64), true[:, None], true)
         )
-    found = search(sides, seed=seed)
-    assert found is not None
-    return found, sides
+    result = search(sides, seed=seed)
+    assert result is not None
+    return result, sides
 
 
 def pair_alarms(seed: int, n: int, subjects: int, *, tied: bool = False) -> bool:

@@ -8,7 +8,7 @@ of 400,000 questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from core.conformal.permutation import Swappable, swap_test
-from core.conformal.probabilities import log, softmax
+from core.conformal.probabilities import softmax
 from core.conformal.scores import score, true_scores
 from core.conformal.set_sizes.differences import PairedRun, difference_intervals
 from core.conformal.set_sizes.intervals import SetEstimates
@@ -27,8 +27,7 @@ from core.reports.evaluation import Evaluation
 from core.reports.perplexity import ChoiceScores, choice_sets
 from core.reports.report import set_estimates
 from core.reports.scored_sets import form
-from core.runs.spec import RunSpec
-from tests.simulation.case import INTERVAL, TEST, Case
+from tests.simulation.case import INTERVAL, TEST, Case, simulated
 
 ALPHA = 100
 POPULATION = 400_000
@@ -102,18 +101,7 @@ def expected(law: Law, name: str, n: int, lead: float = 0.0) -> tuple[float, flo
 def drawn_run(seed: int, n: int, law: Law) -> Evaluation:
     """A run of n calibration and n test questions."""
     (p,), labels = questions(np.random.default_rng([seed, n]), 2 * n, law)
-    return Evaluation(
-        run_id="simulated",
-        spec=RunSpec(model="simulated", task="qa"),
-        ids=np.arange(2 * n).astype(str),
-        groups=np.full(2 * n, ""),
-        probabilities=p,
-        log_probabilities=log(p),
-        labels=labels,
-        calibration=np.arange(n),
-        test=np.arange(n, 2 * n),
-        letters="ABCDEF"[: law.k],
-    )
+    return simulated(p, labels, n)
 
 
 def holds(estimate: Estimate, truth: float) -> bool:
@@ -156,16 +144,16 @@ def _interval_of(first: Swappable, second: Swappable, seed: int) -> SetEstimates
 
 
 def _difference(seed: int, *, n: int, law: Law, name: str, figure: str, lead: float = 0.0) -> bool:
-    found = _interval_of(*_two(seed, n, law, name, lead), seed)
+    result = _interval_of(*_two(seed, n, law, name, lead), seed)
     own, ahead = expected(law, name, n), expected(law, name, n, lead)
     if figure == "uacc":
-        return holds(found.uacc, ahead[1] - own[1])
-    return holds(found.mean_set_size, ahead[0] - own[0])
+        return holds(result.uacc, ahead[1] - own[1])
+    return holds(result.mean_set_size, ahead[0] - own[0])
 
 
 def _swapped(seed: int, *, n: int, law: Law, name: str, figure: str, resamples: int) -> bool:
-    found = swap_test(*_two(seed, n, law, name, 0.0), ALPHA, resamples=resamples, seed=seed)
-    return getattr(found, figure) <= 0.05
+    result = swap_test(*_two(seed, n, law, name, 0.0), ALPHA, resamples=resamples, seed=seed)
+    return getattr(result, figure) <= 0.05
 
 
 # ---------------------------------------------------------------- the list
@@ -177,107 +165,73 @@ SAYS_TWINS = (
 WIDE = (0.935, 1.0)
 
 
-def _case(
-    title: str,
-    hit: Callable[..., bool],
-    *,
-    allowed: tuple[float, float] = INTERVAL,
-    short: int,
-    long: int = 1000,
-    says: str = "",
-    **arguments: object,
-) -> Case:
-    return Case(f"set size: {title}, n = {arguments['n']}", partial(hit, **arguments), allowed, short, long, says)
+def _cases(
+    hit: Callable[..., bool], names: tuple[str, ...], rows: tuple[tuple[object, ...], ...], **common: object
+) -> Iterator[Case]:
+    """A case for each row: a title, how many draws are short and long, and the arguments of ``hit`` by their names."""
+    allowed, says = common.pop("allowed", INTERVAL), common.pop("says", "")
+    for title, short, long, *values in rows:
+        arguments = dict(zip(names, values, strict=True)) | common
+        name = f"set size: {title}, n = {arguments['n']}"
+        yield Case(name, partial(hit, **arguments), allowed, short, long, says)
 
 
+DIFFERENCE = "interval of a difference in"
 CASES: tuple[Case, ...] = (
-    *(
-        _case("interval of mean size, sure model, LAC", _one_run, n=n, law=SURE, name="lac", short=60)
-        for n in (200, 1000)
+    *_cases(
+        _one_run,
+        ("n", "law", "name"),
+        (
+            ("interval of mean size, sure model, LAC", 60, 1000, 200, SURE, "lac"),
+            ("interval of mean size, sure model, LAC", 60, 1000, 1000, SURE, "lac"),
+            ("interval of mean size, tied scores, LAC", 60, 1000, 200, TIED, "lac"),
+            ("interval of mean size, tied scores, LAC", 60, 1000, 1000, TIED, "lac"),
+            ("interval of mean size, APS near saturation", 60, 1000, 200, SATURATED, "aps"),
+            ("interval of mean size, APS near saturation", 60, 1000, 500, SATURATED, "aps"),
+            ("interval of mean size, APS near saturation", 60, 1000, 1000, SATURATED, "aps"),
+        ),
     ),
-    *(
-        _case("interval of mean size, tied scores, LAC", _one_run, n=n, law=TIED, name="lac", short=60)
-        for n in (200, 1000)
-    ),
-    *(
-        _case(
-            "interval of mean size, APS near saturation",
-            _one_run,
-            n=n,
-            law=SATURATED,
-            name="aps",
-            short=60,
-        )
-        for n in (200, 500, 1000)
-    ),
-    _case("interval of mean size, sets of endings", _endings, n=200, short=60),
-    *(
-        _case("interval of a difference in size", _difference, n=n, law=USUAL, name="lac", figure="size", short=short)
-        for n, short in ((200, 40), (1000, 15))
-    ),
-    _case(
-        "interval of a difference in size", _difference, n=5000, law=USUAL, name="lac", figure="size", short=2, long=400
-    ),
-    _case("interval of a difference in UAcc", _difference, n=200, law=USUAL, name="lac", figure="uacc", short=40),
-    _case(
-        "interval of a difference in size, unlike models, APS",
+    *_cases(_endings, ("n",), (("interval of mean size, sets of endings", 60, 1000, 200),)),
+    *_cases(
         _difference,
-        n=1000,
-        law=USUAL,
-        name="aps",
+        ("n", "law", "name", "figure", "lead"),
+        (
+            (f"{DIFFERENCE} size", 40, 1000, 200, USUAL, "lac", "size", 0.0),
+            (f"{DIFFERENCE} size", 15, 1000, 1000, USUAL, "lac", "size", 0.0),
+            (f"{DIFFERENCE} size", 2, 400, 5000, USUAL, "lac", "size", 0.0),
+            (f"{DIFFERENCE} UAcc", 40, 1000, 200, USUAL, "lac", "uacc", 0.0),
+            (f"{DIFFERENCE} size, unlike models, APS", 15, 1000, 1000, USUAL, "aps", "size", 1.5),
+            (f"{DIFFERENCE} size, APS near saturation", 30, 1000, 200, SATURATED, "aps", "size", 0.0),
+            (f"{DIFFERENCE} size, APS near saturation", 10, 1000, 1000, SATURATED, "aps", "size", 0.0),
+        ),
+    ),
+    *_cases(
+        _difference,
+        ("n",),
+        ((f"{DIFFERENCE} size, twins", 40, 1000, 200), (f"{DIFFERENCE} size, twins", 15, 1000, 1000)),
+        law=TWINS,
+        name="lac",
         figure="size",
-        lead=1.5,
-        short=15,
+        allowed=WIDE,
+        says=SAYS_TWINS,
     ),
-    *(
-        _case(
-            "interval of a difference in size, APS near saturation",
-            _difference,
-            n=n,
-            law=SATURATED,
-            name="aps",
-            figure="size",
-            short=short,
-        )
-        for n, short in ((200, 30), (1000, 10))
-    ),
-    *(
-        _case(
-            "interval of a difference in size, twins",
-            _difference,
-            n=n,
-            law=TWINS,
-            name="lac",
-            figure="size",
-            allowed=WIDE,
-            short=short,
-            says=SAYS_TWINS,
-        )
-        for n, short in ((200, 40), (1000, 15))
-    ),
-    *(
-        _case(
-            f"permutation test of {figure.replace('_', ' ')}, {title}",
-            _swapped,
-            n=n,
-            law=law,
-            name=name,
-            figure=figure,
-            resamples=resamples,
-            allowed=TEST,
-            short=short,
-            long=long,
-        )
-        for title, law, name, figure, n, resamples, short, long in (
-            ("unlike noise, LAC", USUAL, "lac", "mean_set_size", 200, 2000, 20, 1000),
-            ("unlike noise, LAC", USUAL, "lac", "uacc", 200, 2000, 20, 1000),
-            ("unlike noise, LAC", USUAL, "lac", "mean_set_size", 500, 2000, 5, 400),
-            ("unlike noise, APS", USUAL, "aps", "mean_set_size", 1000, 2000, 12, 400),
-            ("unlike noise, LAC, 199 swaps", USUAL, "lac", "mean_set_size", 5000, 199, 12, 400),
-            ("twins, LAC", TWINS, "lac", "mean_set_size", 200, 2000, 20, 1000),
-            ("twins, LAC", TWINS, "lac", "mean_set_size", 1000, 2000, 3, 400),
-            ("tied twins, APS", TIED_TWINS, "aps", "mean_set_size", 200, 2000, 20, 1000),
-            ("APS near saturation", SATURATED, "aps", "mean_set_size", 200, 2000, 20, 1000),
-        )
+    *_cases(
+        _swapped,
+        ("law", "name", "figure", "n", "resamples"),
+        tuple(
+            (f"permutation test of {figure.replace('_', ' ')}, {title}", short, long, law, name, figure, n, resamples)
+            for title, law, name, figure, n, resamples, short, long in (
+                ("unlike noise, LAC", USUAL, "lac", "mean_set_size", 200, 2000, 20, 1000),
+                ("unlike noise, LAC", USUAL, "lac", "uacc", 200, 2000, 20, 1000),
+                ("unlike noise, LAC", USUAL, "lac", "mean_set_size", 500, 2000, 5, 400),
+                ("unlike noise, APS", USUAL, "aps", "mean_set_size", 1000, 2000, 12, 400),
+                ("unlike noise, LAC, 199 swaps", USUAL, "lac", "mean_set_size", 5000, 199, 12, 400),
+                ("twins, LAC", TWINS, "lac", "mean_set_size", 200, 2000, 20, 1000),
+                ("twins, LAC", TWINS, "lac", "mean_set_size", 1000, 2000, 3, 400),
+                ("tied twins, APS", TIED_TWINS, "aps", "mean_set_size", 200, 2000, 20, 1000),
+                ("APS near saturation", SATURATED, "aps", "mean_set_size", 200, 2000, 20, 1000),
+            )
+        ),
+        allowed=TEST,
     ),
 )

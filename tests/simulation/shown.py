@@ -8,7 +8,7 @@ from __future__ import annotations
 
 SIMULATED: dict[str, tuple[str, ...]] = {
     # Coverage, sets and what is made from them
-    "core.conformal.coverage.beta_band": ("coverage: band of the calibration draw",),
+    "tests.reference.redraw.beta_band": ("coverage: band of the calibration draw",),
     "core.conformal.coverage.beta_binomial_band": ("laws: report, band of coverage", "coverage: a redrawn split"),
     "core.conformal.coverage.strata_band": ("laws: report, band of coverage, LAC by",),
     "core.conformal.coverage.guarantee_p_value": ("laws: report, p of the guarantee",),
@@ -53,8 +53,8 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "matrix: all intervals of accuracy",
     ),
     # Streams
-    "core.conformal.adaptive.promised_band": ("stream: adaptive coverage",),
-    "core.conformal.exchangeability.online_p_values": ("stream: last p-value", "stream: false alarm"),
+    "tests.reference.adaptive.promised_band": ("stream: adaptive coverage",),
+    "tests.reference.exchangeability.online_p_values": ("stream: last p-value", "stream: false alarm"),
     # Found by search
     "core.conformal.mondrian.least_covered_p_values": ("search: least covered",),
     "core.conformal.shift.exchangeability_p_value": ("search: a pair chosen beforehand",),
@@ -147,7 +147,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.reports.compare.claims._spearman_interval",
         "core.reports.compare.claims._spearman_p",
     ),
-    "core.reports.frames.overview_at": (
+    "core.reports.frames._score_columns": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.coverage.beta_binomial_band",
     ),

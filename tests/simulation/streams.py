@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.conformal.adaptive import adaptive_sets, promised_band
-from core.conformal.exchangeability import online_p_values, simple_jumper
 from core.records import FloatArray
+from tests.reference.adaptive import adaptive_sets, promised_band
+from tests.reference.exchangeability import online_p_values, simple_jumper
 from tests.simulation.case import TEST, Case
 
 ALPHA, GAMMA = 100, 5

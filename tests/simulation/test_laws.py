@@ -9,21 +9,21 @@ import pytest
 
 from core.settings import ROOT
 from tests.simulation.case import SURE
-from tests.simulation.law_table import FIGURES, ROOMS, SHORT, SIZES, Cell, Interval, cells
+from tests.simulation.law_table import FIGURES, PAGES, SHORT, SIZES, Cell, Interval, cells
 from tests.simulation.laws import LAWS, VARIANTS
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("law", [name for name in LAWS if name not in VARIANTS])
-@pytest.mark.parametrize("room", ROOMS)
-def test_intervals_hold_and_tests_keep_quiet(room: str, law: str):
-    made = cells(room, LAWS[law], SIZES[0], SHORT)
-    assert {name: of.text() for name, of in made.items() if of.fails(FIGURES[room][name].allowed, tail=SURE)} == {}
+@pytest.mark.parametrize("page", PAGES)
+def test_intervals_hold_and_tests_keep_quiet(page: str, law: str):
+    result = cells(page, LAWS[law], SIZES[0], SHORT)
+    assert {name: of.text() for name, of in result.items() if of.fails(FIGURES[page][name].allowed, tail=SURE)} == {}
 
 
 def test_every_figure_is_measured_under_a_calibrated_law():
-    for room, figures in FIGURES.items():
-        assert ROOMS[room](LAWS["calibrated"], SIZES[1], 0).keys() == figures.keys()
+    for page, figures in FIGURES.items():
+        assert PAGES[page](LAWS["calibrated"], SIZES[1], 0).keys() == figures.keys()
 
 
 def texts() -> Iterator[str]:

@@ -1,4 +1,4 @@
-// The effect of chance, and the cost of bugs. core/conformal/redraw.py describes the procedures.
+// The effect of chance, and the cost of bugs. tests/reference/redraw.py describes the procedures.
 
 import { THOUSAND, countUpTo, rank } from "../shared/sets.js";
 import { PURPOSES, hashes, smallestAt } from "../shared/random_numbers.js";

@@ -1,5 +1,8 @@
 // Every score that the browser computes. Only the functions are here. Titles, texts, parameters and tuning grids come
 // with the data, from Python's table (core/conformal/scores/table.py).
+//
+// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
+// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { lacScore } from "./scores/lac.js";
 import { apsScore } from "./scores/aps.js";

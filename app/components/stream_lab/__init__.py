@@ -1,8 +1,7 @@
 """The Stream lab's component. Two runs are sent once, and the browser follows the whole stream while a person drags.
 
-``adaptive``, ``betting`` and ``streams`` contain the arithmetic of :mod:`core.conformal.adaptive`,
-:mod:`core.conformal.exchangeability` and :mod:`core.reports.stream_lab`. ``tracks`` draws, and ``stream_lab`` combines
-them all.
+``adaptive``, ``betting`` and ``streams`` contain the arithmetic, which ``tests/reference`` repeats in Python.
+``tracks`` draws, and ``stream_lab`` combines them all.
 """
 
 from __future__ import annotations

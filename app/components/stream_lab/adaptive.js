@@ -1,4 +1,4 @@
-// Adaptive conformal inference, as core/conformal/adaptive.py defines it. Levels are whole numbers of millionths, so all
+// Adaptive conformal inference, as tests/reference/adaptive.py defines it. Levels are whole numbers of millionths, so all
 // of this is exact.
 
 const THOUSANDTHS = 1000;

@@ -1,4 +1,4 @@
-// The betting test of exchangeability, as core/conformal/exchangeability.py defines it. Only + - * / in that order, so
+// The betting test of exchangeability, as tests/reference/exchangeability.py defines it. Only + - * / in that order, so
 // that both languages get the same bits.
 
 const JUMP = 0.01;

@@ -5,6 +5,9 @@ options, selected from it (:func:`true_scores`), so calibration and test share o
 set contains the options whose score is at most the threshold. :data:`SCORES` names every score. Each score has its own
 file with everything that is said about it. ``CONTRIBUTING.md`` explains how to add one.
 
+**Arithmetic.** A score uses only + − × ÷ √, in rank order. The browser computes it too, and both must agree to the last
+bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
+
 **Ties.** Options are ranked by decreasing probability; of two equal ones the *later* comes first. That is a stable
 ascending sort read backwards, and the published figures of Ye et al. 2024 were computed in the same way. Python and
 JavaScript use the same order. The option of rank 1 is the top option, which determines accuracy, filled empty sets and

@@ -1,14 +1,11 @@
-"""APS: the total probability of the options ranked up to and including this one.
-
-Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
-the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
-"""
+"""APS: the total probability of the options ranked up to and including this one."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from core.conformal.probabilities import on_grid
+from core.conformal.scores.bounds import aps_bounds
 from core.conformal.scores.ranking import put_back, rising_order
 from core.conformal.scores.recipe_lines import GRID, MASS, ORDER
 from core.conformal.scores.record import UNTUNED, Parameters, Score
@@ -49,4 +46,5 @@ SCORE = Score(
     range=lambda k, parameters: (0, 1),
     numpy_lines=lambda parameters: (ORDER, MASS, GRID),
     saturates=True,
+    bounds=aps_bounds,
 )

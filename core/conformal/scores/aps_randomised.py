@@ -1,8 +1,4 @@
-"""APS, randomised: APS minus a random part of the option's own probability.
-
-Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
-the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
-"""
+"""APS, randomised: APS minus a random part of the option's own probability."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import numpy as np
 
 from core.conformal.probabilities import on_grid
 from core.conformal.scores.aps import aps_scores
+from core.conformal.scores.bounds import aps_randomised_bounds
 from core.conformal.scores.recipe_lines import GRID, MASS, ORDER, U
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.errors import InputError
@@ -45,4 +42,5 @@ SCORE = Score(
     range=lambda k, parameters: (0, 1),
     numpy_lines=lambda parameters: (ORDER, MASS, GRID, U, "scores -= u * p", GRID),
     randomised=True,
+    bounds=aps_randomised_bounds,
 )

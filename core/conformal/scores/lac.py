@@ -1,14 +1,11 @@
-"""LAC: one minus the option's probability.
-
-Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
-the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
-"""
+"""LAC: one minus the option's probability."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from core.conformal.probabilities import on_grid
+from core.conformal.scores.bounds import lac_bounds
 from core.conformal.scores.recipe_lines import GRID
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.records import FloatArray
@@ -36,4 +33,5 @@ SCORE = Score(
     function=lac_scores,
     range=lambda k, parameters: (0, 1),
     numpy_lines=lambda parameters: ("scores = 1 - p", GRID),
+    bounds=lac_bounds,
 )

@@ -1,14 +1,11 @@
-"""Margin: how far the option is behind the best other one.
-
-Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
-the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
-"""
+"""Margin: how far the option is behind the best other one."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from core.conformal.probabilities import on_grid, top_options
+from core.conformal.scores.bounds import margin_bounds
 from core.conformal.scores.recipe_lines import GRID, ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.records import FloatArray
@@ -46,4 +43,5 @@ SCORE = Score(
         "scores = np.where(ranks == 1, second, best) - p",
         GRID,
     ),
+    bounds=margin_bounds,
 )

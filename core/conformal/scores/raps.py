@@ -1,14 +1,11 @@
-"""RAPS: APS plus a cost for every rank beyond the first few.
-
-Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
-the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
-"""
+"""RAPS: APS plus a cost for every rank beyond the first few."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from core.conformal.scores.aps import mass_up_to
+from core.conformal.scores.bounds import raps_bounds
 from core.conformal.scores.ranking import costed, ranks_in, rising_order
 from core.conformal.scores.recipe_lines import GRID, MASS, ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, WEIGHTS, Parameters, Score
@@ -52,4 +49,5 @@ SCORE = Score(
     parameters=("weight", "free_ranks"),
     grid=tuple(Parameters(weight, free_ranks) for weight in WEIGHTS for free_ranks in (0, 1, 2, 3)),
     saturates=True,
+    bounds=raps_bounds,
 )

@@ -9,7 +9,10 @@ from typing import Protocol
 import numpy as np
 
 from core.errors import InputError
-from core.records import FloatArray, IntArray
+from core.records import BoolArray, FloatArray, IntArray
+
+Bounds = tuple[FloatArray, FloatArray]
+"""The least and the largest value of a score, both (n, k)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,14 @@ class ScoreFunction(Protocol):
     ) -> FloatArray: ...
 
 
+class BoundsFunction(Protocol):
+    """The bounds of all options' scores, from weights (n, k), of which those that are ``bounded`` are upper bounds."""
+
+    def __call__(
+        self, weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+    ) -> Bounds: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """A nonconformity score and everything that is said about it. Each score has its own file.
@@ -61,7 +72,8 @@ class Score:
     (:mod:`core.reports.alpha_lab.numpy_recipe`). ``parameters`` names the fields of :class:`Parameters` that the score
     uses, and ``grid`` holds the values that tuning tries, in that order; both are empty for a score without parameters.
     ``parts(p)`` are then the score without cost, and the ranks, to which :func:`~core.conformal.scores.ranking.costed`
-    adds the cost of any parameters.
+    adds the cost of any parameters. ``bounds`` (:mod:`core.conformal.scores.bounds`) narrows the scores of a model on a
+    server that lists only its most probable letters; without it, they lie within the ``range``.
     ``randomised`` scores take one uniform number for each question. ``saturates`` says that the score is a cumulative
     probability, so thresholds can crowd just below 1 (:mod:`core.reports.alpha_lab.saturation`).
     """
@@ -78,6 +90,7 @@ class Score:
     parameters: tuple[str, ...] = ()
     grid: tuple[Parameters, ...] = ()
     parts: Callable[[FloatArray], tuple[FloatArray, IntArray]] | None = None
+    bounds: BoundsFunction | None = None
     randomised: bool = False
     saturates: bool = False
 

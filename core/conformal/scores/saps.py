@@ -1,13 +1,10 @@
-"""SAPS: the largest probability plus a cost for every further rank.
-
-Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
-the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
-"""
+"""SAPS: the largest probability plus a cost for every further rank."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from core.conformal.scores.bounds import saps_bounds
 from core.conformal.scores.ranking import costed, ranks
 from core.conformal.scores.recipe_lines import ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, WEIGHTS, Parameters, Score
@@ -49,4 +46,5 @@ SCORE = Score(
     numpy_lines=_numpy_lines,
     parameters=("weight",),
     grid=tuple(Parameters(weight) for weight in WEIGHTS),
+    bounds=saps_bounds,
 )

@@ -1,13 +1,10 @@
-"""Top-k: the option's rank.
-
-Rule for every score: use only + − × ÷ √, in rank order. The browser computes the score too, and both must agree to
-the last bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.
-"""
+"""Top-k: the option's rank."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from core.conformal.scores.bounds import top_k_bounds
 from core.conformal.scores.ranking import ranks
 from core.conformal.scores.recipe_lines import ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, Parameters, Score
@@ -35,4 +32,5 @@ SCORE = Score(
     function=top_k_scores,
     range=lambda k, parameters: (0, k),
     numpy_lines=lambda parameters: (ORDER, RANKS, "scores = ranks.astype(float)"),
+    bounds=top_k_bounds,
 )

@@ -13,15 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.conformal.alpha import check_thousandths
-from core.conformal.clusters import (
-    count,
-    covariance_of_mean,
-    effective_number,
-    few_clusters,
-    kish_number,
-    sums,
-    within,
-)
+from core.conformal.clusters import count, covariance_of_mean, effective_number, few_clusters, kish_number, sums, within
 from core.conformal.set_sizes.by_rank import size_curve, sizes_at, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, quantile_interval
 from core.conformal.set_sizes.resampling import CHUNK, RESAMPLES, expected_sizes, luck, normal_noise
@@ -157,12 +149,12 @@ def _paired_places(
             ranks = np.empty(n + 1, dtype=np.int32)
             ranks[np.argsort(scores, kind="stable")] = np.arange(1, n + 1)
             ranks[n] = n + 1
-            # own (r, a): redrawn ranks of this run's other questions; found (r, n + 1): all drawn ranks, sorted
+            # own (r, a): redrawn ranks of this run's other questions; result (r, n + 1): all drawn ranks, sorted
             own = ranks[shared:n][rng.integers(0, max(n - shared, 1), (len(rows), n - shared), dtype=np.int32)]
-            found = np.sort(np.concatenate([np.append(ranks[:shared], ranks[n])[drawn], own], axis=1), axis=1)
+            result = np.sort(np.concatenate([np.append(ranks[:shared], ranks[n])[drawn], own], axis=1), axis=1)
             near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
             mean = near * (n + 1) / (n + 2) + 0.5
             wider = spread_of_places(side.calibration, together, float(np.partition(scores, of.rank - 1)[of.rank - 1]))
             # place = k + Σ_j P(j | k)·(R_(j) − E R_(j))
-            into[rows] = np.clip(of.rank + wider * ((found[:, near - 1] - mean) @ of.weights), 1, n + 1)
+            into[rows] = np.clip(of.rank + wider * ((result[:, near - 1] - mean) @ of.weights), 1, n + 1)
     return places

@@ -62,8 +62,8 @@ def extra_options(run: Evaluation) -> tuple[int, ...]:
     fewest = pc.min(rows.value_lengths()).as_py() or 0
     extra = pa.array([DONT_KNOW, NONE_OF_ABOVE])
     places = range(min(run.k, fewest))
-    found = tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
-    return () if len(found) == 1 and np.isin(run.labels, found).any() else found
+    result = tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
+    return () if len(result) == 1 and np.isin(run.labels, result).any() else result
 
 
 def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
@@ -161,6 +161,6 @@ def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntAr
         Question(**{**q, "options": tuple(q["options"]), "cluster": cluster_name(q.get("cluster", ""))})
         for q in (texts[name] for name in ids)
     ]
-    found = np.array(clusters(questions), dtype=np.int64)
-    found.setflags(write=False)
-    return found
+    result = np.array(clusters(questions), dtype=np.int64)
+    result.setflags(write=False)
+    return result

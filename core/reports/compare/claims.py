@@ -51,16 +51,12 @@ UNIT = {"k": 1e3, "m": 1e6, "b": 1e9}
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Pearson's, Spearman's and Kendall's coefficient of n pairs, with their p-values, and Spearman's 95% interval
-    (:func:`_spearman_interval`). NaN if one side does not vary or there are fewer than 3."""
+    """Spearman's coefficient of n pairs, its p-value and its 95% interval (:func:`_spearman_interval`). NaN if one side
+    does not vary or there are fewer than 3."""
 
     n: int
-    pearson: float
-    pearson_p: float
     spearman: float
-    spearman_p: float
-    kendall: float
-    kendall_p: float
+    p_value: float
     low: float
     high: float
 
@@ -90,28 +86,15 @@ class PublishedClaim:
 
 
 def correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
-    """The correlations of two rows of figures."""
+    """The correlation of two rows of figures."""
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n = len(a)
-    nan = math.nan
     if n < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return Correlation(n, nan, nan, nan, nan, nan, nan, nan, nan)
+        return Correlation(n, math.nan, math.nan, math.nan, math.nan)
     from scipy import stats  # heavy, and no page may load it before it is needed
 
-    pearson, kendall = stats.pearsonr(a, b), stats.kendalltau(a, b)
     rho = float(stats.spearmanr(a, b).statistic)
-    low, high = _spearman_interval(rho, n)
-    return Correlation(
-        n,
-        float(pearson.statistic),
-        float(pearson.pvalue),
-        rho,
-        _spearman_p(a, b, rho),
-        float(kendall.statistic),
-        float(kendall.pvalue),
-        low,
-        high,
-    )
+    return Correlation(n, rho, _spearman_p(a, b, rho), *_spearman_interval(rho, n))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -175,8 +158,8 @@ def parameters_of(model: str) -> float | None:
     >>> parameters_of("Qwen2-0.5B-Instruct"), parameters_of("SmolLM-135M"), parameters_of("phi-2")
     (500000000.0, 135000000.0, None)
     """
-    found = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
-    return float(found[1]) * UNIT[found[2].lower()] if found else None
+    result = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
+    return float(result[1]) * UNIT[result[2].lower()] if result else None
 
 
 def base_of(model: str) -> str | None:
@@ -213,11 +196,11 @@ def family_words(models: Sequence[str]) -> str:
     '2 of the 3 models share a family by their names (Qwen2: 2). They are not independent, so the true intervals are \
 wider and the true p-values larger.'
     """
-    found = families(list(dict.fromkeys(models)))
-    if not found:
+    result = families(list(dict.fromkeys(models)))
+    if not result:
         return ""
-    many = sum(map(len, found.values()))
-    named = ", ".join(f"{name}: {len(of)}" for name, of in found.items())
+    many = sum(map(len, result.values()))
+    named = ", ".join(f"{name}: {len(of)}" for name, of in result.items())
     return (
         f"{many} of the {len(set(models))} models share a family by their names ({named}). They are not independent, "
         "so the true intervals are wider and the true p-values larger."
@@ -314,20 +297,20 @@ def _of_correlation(
 ) -> PublishedClaim:
     """A claim about what may be the case. ``told`` makes a sentence from the rows of two models, the first of which is
     an instance of the claim."""
-    found = correlation(models[column].tolist(), models["mean_set_size"].tolist())
+    measured = correlation(models[column].tolist(), models["mean_set_size"].tolist())
     points = pd.DataFrame({"model": models["model"], "x": models[column], "y": models["mean_set_size"]})
-    low, high = (-1.0, 1.0) if math.isnan(found.spearman) else (found.low, found.high)
-    verdict = _verdict(low, high, found.spearman_p, found.n, "model", against=NO_TENDENCY)
+    low, high = (-1.0, 1.0) if math.isnan(measured.spearman) else (measured.low, measured.high)
+    verdict = _verdict(low, high, measured.p_value, measured.n, "model", against=NO_TENDENCY)
     pair = _instance(models, column)
     return PublishedClaim(
         name,
         statement,
         measure,
-        found.n,
-        found.spearman,
+        measured.n,
+        measured.spearman,
         low,
         high,
-        found.spearman_p,
+        measured.p_value,
         verdict if shared else NOTHING_SHARED,
         points.reset_index(drop=True),
         told(*pair) if pair else "",

@@ -52,8 +52,8 @@ def _rows(
     names = [_name(rule, score) + " narrow" * narrow for score in rule.scores]
     if any(name not in found for name in names):
         run = without_extra(load(run_id)) if narrow else load(run_id)
-        made = rows_of(run, reports([run], rule)[0])
-        found |= dict(zip(names, made, strict=True))
+        result = rows_of(run, reports([run], rule)[0])
+        found |= dict(zip(names, result, strict=True))
         last = {name: found[name] for name in [name for name in found if name not in names][: MOST_RULES - len(names)]}
         _write(run_id, holds_for, last | {name: found[name] for name in names})
     return [found[name] for name in names]

@@ -36,11 +36,7 @@ from core.reports.compare.shared_questions import FEWEST, aligned, orders, quest
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
 
-TESTS = {
-    "accuracy": "McNemar, exact",
-    "set_size": "Paired permutation",
-    "uacc": "Paired permutation",
-}
+TESTS = {"accuracy": "McNemar, exact", "set_size": "Paired permutation", "uacc": "Paired permutation"}
 """Maps each hypothesis (that a figure of both runs has the same distribution) to the title of its test."""
 
 
@@ -162,9 +158,9 @@ def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
     right, sizes, tuned = [], [], []
     for run, places_of, test in zip(runs, at, rows, strict=True):
         right.append(correct(run.probabilities[test], run.labels[test]))
-        made = form(run, score, alpha)
-        sizes.append(made.members.sum(axis=1)[places_of])
-        tuned.append(made.tuned)
+        result = form(run, score, alpha)
+        sizes.append(result.members.sum(axis=1)[places_of])
+        tuned.append(result.tuned)
     own, other = (of.calibration for of in tuned)
     both = _shared(a, own, b, other)
     return _Sides(
@@ -262,14 +258,14 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
     both = [np.concatenate(parts) for parts in zip(sides.calibration, sides.rows, strict=True)]
     clusters = shared_clusters((a, b), both)
     likely: SetEstimates = difference_intervals(_side(one), _side(other), alpha, clusters=clusters)
-    found: PValues = swap_test(one, other, alpha, clusters=clusters)
+    result: PValues = swap_test(one, other, alpha, clusters=clusters)
     (first, second), (small, large) = sides.right, sides.sizes
     change = (large - small).astype(np.float64)
     turned = second - first
     p_values = {
         "accuracy": turned_p_value(turned, sides.clusters),
-        "set_size": found.mean_set_size,
-        "uacc": found.uacc,
+        "set_size": result.mean_set_size,
+        "uacc": result.uacc,
     }
     return Pair(
         first=a.run_id,

@@ -51,15 +51,10 @@ class Abstention:
 @dataclass(frozen=True, slots=True)
 class RiskCoverage:
     """The i most confident of m test questions, i = 1 … m: the ``share`` that is answered, and its ``risk``, the share
-    of these that is wrong, (m,) each. Of equally confident ones, it is the mean over their orders.
-
-    ``area`` is the mean risk over all shares (AURC), ``best_area`` that of an order that puts every right answer first.
-    """
+    of these that is wrong, (m,) each. Of equally confident ones, it is the mean over their orders."""
 
     share: FloatArray
     risk: FloatArray
-    area: float
-    best_area: float
 
 
 def abstention(run: Evaluation, name: str = "lac") -> Abstention:
@@ -100,6 +95,4 @@ def surest_first(confidence: FloatArray, wrong: FloatArray) -> RiskCoverage:
     _, group, sizes = np.unique(-on_grid(confidence), return_inverse=True, return_counts=True)
     share_wrong = np.bincount(group, weights=wrong) / sizes
     places = np.arange(1, len(wrong) + 1)
-    risk = np.cumsum(np.repeat(share_wrong, sizes)) / places
-    best = np.cumsum(np.sort(wrong)) / places
-    return RiskCoverage(places / len(wrong), risk, float(risk.mean()), float(best.mean()))
+    return RiskCoverage(places / len(wrong), np.cumsum(np.repeat(share_wrong, sizes)) / places)

@@ -56,7 +56,6 @@ PUBLISHED = (LETTERS_METHOD, "raw", "tokens", "unconditional")
 """The methods of Robinson & Wingate 2022."""
 
 CONTINUED = "continued"
-BY_FORM = {"letters": "", "cloze": "", "continuation": CONTINUED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ pytestmark = pytest.mark.quick
 def test_platts_targets_by_hand():
     # One of four is true at 0 and three of four at 2: targets are 5/6 and 1/6, their means 1/3 and 2/3.
     x, is_true = np.repeat([0.0, 2.0], 4), np.array([1, 0, 0, 0, 1, 1, 1, 0], dtype=bool)
-    found = Sigmoid.fit(x, is_true)
-    assert (found.slope, found.intercept) == pytest.approx((np.log(2), -np.log(2)))
-    assert found(np.array([0.0, 1.0, 2.0])).tolist() == pytest.approx([1 / 3, 1 / 2, 2 / 3])
+    result = Sigmoid.fit(x, is_true)
+    assert (result.slope, result.intercept) == pytest.approx((np.log(2), -np.log(2)))
+    assert result(np.array([0.0, 1.0, 2.0])).tolist() == pytest.approx([1 / 3, 1 / 2, 2 / 3])
     # The same turned round falls.
     assert Sigmoid.fit(x, ~is_true).slope == pytest.approx(-np.log(2))
 
@@ -38,16 +38,16 @@ def test_a_slope_that_is_not_allowed_is_the_nearest_that_is():
 def test_the_isotonic_function_by_hand():
     x = np.array([0.4, 0.2, 0.2, 0.3, 0.1])
     # Of the two at .2 one is true, the one at .3 is not: three pooled to 1/3.
-    found = Isotonic.fit(x, np.array([True, True, False, False, False]))
-    assert found.places.tolist() == [0.1, 0.2, 0.3, 0.4]
-    assert found.heights.tolist() == pytest.approx([0, 1 / 3, 1 / 3, 1])
+    result = Isotonic.fit(x, np.array([True, True, False, False, False]))
+    assert result.places.tolist() == [0.1, 0.2, 0.3, 0.4]
+    assert result.heights.tolist() == pytest.approx([0, 1 / 3, 1 / 3, 1])
     asked = np.array([0.0, 0.1, 0.15, 0.25, 0.35, 0.4, 2.0])
-    assert found(asked).tolist() == pytest.approx([0, 0, 1 / 6, 1 / 3, 2 / 3, 1, 1])
+    assert result(asked).tolist() == pytest.approx([0, 0, 1 / 6, 1 / 3, 2 / 3, 1, 1])
 
 
 def test_a_level_stretch_keeps_its_ends_alone():
     labels = np.array([False, True, True, True, False, True])
-    found = Isotonic.fit(np.arange(6.0), labels)
-    assert found.places.tolist() == [0, 1, 4, 5]
-    assert found.heights.tolist() == pytest.approx([0, 3 / 4, 3 / 4, 1])
+    result = Isotonic.fit(np.arange(6.0), labels)
+    assert result.places.tolist() == [0, 1, 4, 5]
+    assert result.heights.tolist() == pytest.approx([0, 3 / 4, 3 / 4, 1])
     assert Isotonic.fit(np.arange(3.0), np.ones(3, dtype=bool)).places.tolist() == [0, 2]

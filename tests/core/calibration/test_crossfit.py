@@ -46,9 +46,9 @@ def test_of_two_groups_it_is_the_mean_over_both():
             whole = gaps[(index == index[i, g]).any(axis=1), g].sum()
             terms[i] += term
             spread[i] += term * (np.sqrt(2) if abs(whole) < 2 * noise[index[i, g]] else 1)
-    found = CrossFit(index, gaps, noise, folds).low(lambda directions: np.maximum(directions, 0))
-    assert found == pytest.approx(terms.mean() - 1.96 * spread.std(ddof=1) / np.sqrt(60))
-    assert found > 0
+    result = CrossFit(index, gaps, noise, folds).low(lambda directions: np.maximum(directions, 0))
+    assert result == pytest.approx(terms.mean() - 1.96 * spread.std(ddof=1) / np.sqrt(60))
+    assert result > 0
 
 
 def test_folds_are_the_same_in_every_version():

@@ -33,26 +33,26 @@ def always(confidence, n=100):
 @pytest.mark.parametrize("k", [2, 4, 10])
 @pytest.mark.parametrize("by", ["width", "mass"])
 def test_the_classwise_interval_of_a_model_that_is_far_off_has_an_upper_half(k, by):
-    found = estimates(*drawn(1000, k=k, power=0.0), by=by)["classwise_ece"]
-    assert found.high > found.value + 0.2 * (found.value - found.low)
-    assert found.low < found.excess < found.high <= 2 / k
+    result = estimates(*drawn(1000, k=k, power=0.0), by=by)["classwise_ece"]
+    assert result.high > result.value + 0.2 * (result.value - result.low)
+    assert result.low < result.excess < result.high <= 2 / k
 
 
 def test_a_classwise_error_without_noise_has_finite_ends():
     # Always the first option, .9 sure: the gap of every bin is .1.
-    found = estimates(always(0.9, 20), np.zeros(20, dtype=int))["classwise_ece"]
-    assert found.value == pytest.approx(0.1)
-    assert found.low == 0
-    assert np.isfinite(found.high)
+    result = estimates(always(0.9, 20), np.zeros(20, dtype=int))["classwise_ece"]
+    assert result.value == pytest.approx(0.1)
+    assert result.low == 0
+    assert np.isfinite(result.high)
 
 
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("confidence", [0.6, 0.99, 1 - 1e-12])
 def test_no_interval_is_a_point_or_out_of_range(confidence, label):
     """All right and all wrong, from modest to certain."""
-    found = estimates(always(confidence), np.full(100, label))
+    result = estimates(always(confidence), np.full(100, label))
     for name in NAMES:
-        one, most = found[name], {"nll": np.inf, "brier": 2.0}.get(name, 1.0)
+        one, most = result[name], {"nll": np.inf, "brier": 2.0}.get(name, 1.0)
         assert 0 <= one.low < one.high <= most, name
 
 
@@ -72,14 +72,14 @@ def test_the_ends_of_an_error_allow_for_rare_answers():
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_few_questions_have_neither_interval_nor_test(n):
     p, y = drawn(n)
-    found = estimates(p, y)
+    result = estimates(p, y)
     for name in ("nll", "brier", *ERRORS):
-        assert np.isnan([found[name].low, found[name].high]).all(), name
-        assert found[name].excess is None
-        assert "10 are needed" in found[name].text(), name
-        assert "nan" not in found[name].text(), name
+        assert np.isnan([result[name].low, result[name].high]).all(), name
+        assert result[name].excess is None
+        assert "10 are needed" in result[name].text(), name
+        assert "nan" not in result[name].text(), name
     for name in ("accuracy", "mce"):
-        assert found[name].low < found[name].high
+        assert result[name].low < result[name].high
     test = calibration_test(top_label(p, y), rng=np.random.default_rng(0))
     assert np.isnan([test.p_value, test.z, test.z_p_value]).all()
     assert "10 are needed" in test.reason
@@ -89,9 +89,9 @@ def test_few_questions_have_neither_interval_nor_test(n):
 def test_repeats_of_few_questions_are_few():
     p, y = drawn(9)
     rows = np.repeat(np.arange(9), 5)
-    found = estimates(p[rows], y[rows], clusters=rows)["ece"]
-    assert np.isnan(found.low)
-    assert found.reason == "9 different questions, and 10 are needed"
+    result = estimates(p[rows], y[rows], clusters=rows)["ece"]
+    assert np.isnan(result.low)
+    assert result.reason == "9 different questions, and 10 are needed"
 
 
 # ---------------------------------------------------------------- questions that belong together
@@ -189,16 +189,16 @@ def test_a_temperature_that_is_not_determined_says_so():
 def test_a_letter_that_is_never_true_has_no_weight_that_runs_away():
     p, y = drawn(300, power=0.7)
     kept, others = y != 2, [0, 1, 3]
-    made = fit("vector", np.log(p[kept]), y[kept])
-    assert made.never_true == (2,)
-    assert made.weights[2] == pytest.approx(made.weights[others].mean())
-    assert made.biases[2] == pytest.approx(made.biases[others].mean())
-    assert np.abs(made.biases).max() < 2
-    assert made.notes() == (
+    result = fit("vector", np.log(p[kept]), y[kept])
+    assert result.never_true == (2,)
+    assert result.weights[2] == pytest.approx(result.weights[others].mean())
+    assert result.biases[2] == pytest.approx(result.biases[others].mean())
+    assert np.abs(result.biases).max() < 2
+    assert result.notes() == (
         "C is never true in the questions of the fit, and has the mean weight and bias of the other options.",
     )
     assert fit("vector", np.log(p), y).notes() == ()
-    assert replace(made, never_true=(1, 2)).notes()[0].startswith("B, C are never true")
+    assert replace(result, never_true=(1, 2)).notes()[0].startswith("B, C are never true")
 
 
 def test_weights_at_their_limits_are_named():
@@ -210,8 +210,8 @@ def test_a_few_questions_with_most_of_the_rows_give_no_interval():
     rng = np.random.default_rng(0)
     clusters = np.concatenate([np.zeros(60, dtype=np.int64), np.arange(1, 61)])
     p = rng.dirichlet(np.ones(4), size=len(clusters))
-    found = estimates(p, rng.integers(0, 4, len(clusters)), clusters=clusters)
+    result = estimates(p, rng.integers(0, 4, len(clusters)), clusters=clusters)
     for name in ("nll", "brier", "ece", "classwise_ece", "smooth_ece"):
-        assert np.isnan(found[name].low)
-        assert found[name].reason == "some of the 61 different questions have most of the 120 rows"
-    assert found["accuracy"].low > 0
+        assert np.isnan(result[name].low)
+        assert result[name].reason == "some of the 61 different questions have most of the 120 rows"
+    assert result["accuracy"].low > 0

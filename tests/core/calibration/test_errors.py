@@ -8,10 +8,10 @@ from hypothesis.extra import numpy as arrays
 
 from core.calibration.bins import EDGES, TopLabel, edges, place, top_label
 from core.calibration.decomposition import brier_parts
-from core.calibration.errors import binned_error, class_columns, classwise_error, top_errors
-from core.calibration.evaluator import UncertaintyEvaluator
+from core.calibration.errors import binned_error, class_columns, top_errors
 from core.calibration.metrics import brier
 from core.errors import InputError
+from tests.reference.calibration import classwise_error
 
 pytestmark = pytest.mark.quick
 
@@ -36,10 +36,10 @@ def test_against_a_slow_reference(top, bins, by):
             gap = top.correct[inside].mean() - top.confidence[inside].mean()
             gaps.append(gap)
             ece += inside.mean() * abs(gap)
-    found = top_errors(top, bins=bins, by=by)
-    assert found.ece == pytest.approx(ece, abs=1e-12)
-    assert found.mce == pytest.approx(max(map(abs, gaps)), abs=1e-12)
-    assert found.over + found.under == pytest.approx(found.ece, abs=1e-12)
+    result = top_errors(top, bins=bins, by=by)
+    assert result.ece == pytest.approx(ece, abs=1e-12)
+    assert result.mce == pytest.approx(max(map(abs, gaps)), abs=1e-12)
+    assert result.over + result.under == pytest.approx(result.ece, abs=1e-12)
 
 
 @given(tops(), st.integers(1, 20), st.sampled_from(EDGES))
@@ -81,9 +81,7 @@ def test_one_forecast_for_all_has_no_resolution():
     ("probabilities", "labels", "says"),
     [
         ([[0.5, 0.6]], [0], "sum 1.1; probabilities lie in"),
-        ([[1.0]], [0], "at least 2 options"),
         ([[0.5, 0.5]], [2], "outside the 2 options"),
-        ([[np.nan, 1.0]], [0], "must be a number"),
         (np.empty((0, 3)), np.array([], dtype=int), "there are no questions"),
     ],
 )
@@ -92,13 +90,10 @@ def test_what_can_not_be_is_said(probabilities, labels, says):
         top_label(np.array(probabilities), np.array(labels))
 
 
-@pytest.mark.parametrize("bins", [0, 101, -3])
-def test_so_many_bins_are_refused(bins):
-    with pytest.raises(InputError, match="1 to 100 bins"):
-        edges(np.array([0.5]), bins=bins)
-
-
 def test_unknown_bins_are_refused():
+    for bins in (0, 101, -3, 2.5):
+        with pytest.raises(InputError, match=f"1 to 100 bins, got {bins}"):
+            edges(np.array([0.5]), bins=bins)
     with pytest.raises(InputError, match="choose from width, mass"):
         edges(np.array([0.5]), by="luck")
 
@@ -107,35 +102,6 @@ def test_sure_of_everything():
     top = top_label(np.eye(2)[[0, 1, 1]], np.array([0, 1, 0]))
     assert top_errors(top).ece == pytest.approx(1 / 3)
     assert top_errors(TopLabel(np.array([0.0, 0.0]), np.array([0.0, 1.0]))).ece == 0.5
-
-
-class TestUncertaintyEvaluator:
-    def test_its_four_methods(self):
-        evaluator = UncertaintyEvaluator(n_bins=10)
-        y, p = [0, 1, 1], [[0.8, 0.2], [0.6, 0.4], [0.3, 0.7]]
-        assert evaluator.compute_accuracy(y, [0, 0, 1]) == pytest.approx(2 / 3)
-        assert evaluator.compute_nll(y, p) == pytest.approx(-np.log([0.8, 0.4, 0.7]).mean())
-        assert evaluator.compute_ece(y, p) == pytest.approx((0.2 + 0.6 + 0.3) / 3)
-        assert evaluator.evaluate_predictions(y, p) == {
-            "accuracy": pytest.approx(2 / 3),
-            "nll": evaluator.compute_nll(y, p),
-            "ece": evaluator.compute_ece(y, p),
-            "n_samples": 3,
-            "n_classes": 2,
-        }
-
-    def test_its_nll_is_clipped_and_its_ties_go_to_the_first_as_published(self):
-        assert UncertaintyEvaluator().compute_nll([1], [[1.0, 0.0]]) == pytest.approx(-np.log(1e-8))
-        assert UncertaintyEvaluator().evaluate_predictions([0], [[0.5, 0.5]])["accuracy"] == 1
-        assert UncertaintyEvaluator().compute_ece([0], [[0.5, 0.5]]) == 0.5
-
-    def test_what_it_refuses(self):
-        with pytest.raises(InputError, match="1 to 100 bins"):
-            UncertaintyEvaluator(n_bins=0)
-        with pytest.raises(InputError, match="no predictions"):
-            UncertaintyEvaluator().evaluate_predictions(np.array([], dtype=int), np.empty((0, 2)))
-        with pytest.raises(InputError, match="expected \\(n,\\) for both"):
-            UncertaintyEvaluator().compute_accuracy([0, 1], [0])
 
 
 def test_an_edge_of_equal_mass_is_the_confidence_of_the_rank_rounded_up():
@@ -190,5 +156,3 @@ def test_edges_of_equal_width_by_hand():
     assert edges(np.array([0.5]), bins=4).tolist() == [0, 0.25, 0.5, 0.75, 1]
     assert len(edges(np.array([0.5]))) == 16
     assert len(edges(np.array([0.5]), bins=100)) == 101
-    with pytest.raises(InputError, match=r"1 to 100 bins, got 2\.5"):
-        edges(np.array([0.5]), bins=2.5)

@@ -44,17 +44,17 @@ def test_a_share_has_the_interval_of_the_answers_that_its_variance_is_worth():
     share = right.mean()
     variance = 19 / 20 * ((left_out - left_out.mean()) ** 2).sum()
     worth = share * (1 - share) / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2
-    found = share_ends(np.array([share]), left_out, np.array([10**6]))
+    result = share_ends(np.array([share]), left_out, np.array([10**6]))
     hits = share * worth
     expected = stats.beta.ppf(0.025, hits, worth - hits + 1), stats.beta.ppf(0.975, hits + 1, worth - hits)
-    assert np.concatenate(found) == pytest.approx(expected)
+    assert np.concatenate(result) == pytest.approx(expected)
 
 
 def test_a_share_is_worth_no_more_answers_than_there_are():
     # Groups that hardly differ would be worth thousands of answers; there are 50.
     left_out = np.full((20, 1), 0.5) + np.linspace(-1e-4, 1e-4, 20)[:, None]
-    found = np.concatenate(share_ends(np.array([0.5]), left_out, np.array([50])))
-    assert found == pytest.approx(tuple(stats.binomtest(25, 50).proportion_ci(0.95, method="exact")))
+    result = np.concatenate(share_ends(np.array([0.5]), left_out, np.array([50])))
+    assert result == pytest.approx(tuple(stats.binomtest(25, 50).proportion_ci(0.95, method="exact")))
 
 
 def test_shares_of_0_and_1_and_of_nothing():

@@ -6,13 +6,14 @@ from scipy import stats
 
 from core.calibration.bins import TopLabel, edges, place, top_label
 from core.calibration.consistency import calibrated_sums, calibration_test, spiegelhalter
-from core.calibration.errors import classwise_error, top_errors
+from core.calibration.errors import top_errors
 from core.calibration.figures import accuracy_estimate, estimates, loss_estimates, top_estimates
-from core.calibration.metrics import accuracy, brier, brier_terms, negative_log_likelihood
+from core.calibration.metrics import accuracy, brier, brier_terms, log_losses
 from core.calibration.reliability import reliability
 from core.calibration.smooth import smooth_error
 from core.conformal.coverage import share_interval
 from core.errors import InputError
+from tests.reference.calibration import classwise_error
 
 
 def calibrated(n, k=4, seed=0):
@@ -24,11 +25,11 @@ def calibrated(n, k=4, seed=0):
 
 def test_estimates_are_those_of_the_metrics():
     p, y = calibrated(300)
-    found = estimates(p, y, bins=10)
+    result = estimates(p, y, bins=10)
     errors = top_errors(top_label(p, y), bins=10)
     expected = {
         "accuracy": accuracy(p, y),
-        "nll": negative_log_likelihood(np.log(p), y),
+        "nll": log_losses(np.log(p), y).mean(),
         "brier": brier(p, y),
         "ece": errors.ece,
         "over": errors.over,
@@ -36,12 +37,12 @@ def test_estimates_are_those_of_the_metrics():
         "mce": errors.mce,
         "classwise_ece": classwise_error(p, y, bins=10),
     }
-    assert {name: found[name].value for name in expected} == pytest.approx(expected)
-    assert found["smooth_ece"].value == pytest.approx(smooth_error(top_label(p, y))[0], abs=1e-3)
-    assert {one.n for one in found.values()} == {300}
-    assert all(one.low <= one.excess <= one.high for one in found.values() if one.excess is not None)
-    assert {name for name, one in found.items() if one.excess is None} == {"accuracy", "nll", "brier", "mce"}
-    assert {name for name, one in found.items() if one.bias is None} == {"accuracy", "nll", "brier"}
+    assert {name: result[name].value for name in expected} == pytest.approx(expected)
+    assert result["smooth_ece"].value == pytest.approx(smooth_error(top_label(p, y))[0], abs=1e-3)
+    assert {one.n for one in result.values()} == {300}
+    assert all(one.low <= one.excess <= one.high for one in result.values() if one.excess is not None)
+    assert {name for name, one in result.items() if one.excess is None} == {"accuracy", "nll", "brier", "mce"}
+    assert {name for name, one in result.items() if one.bias is None} == {"accuracy", "nll", "brier"}
 
 
 def test_intervals_follow_the_seed_and_nothing_else():
@@ -51,40 +52,39 @@ def test_intervals_follow_the_seed_and_nothing_else():
 
 
 def test_means_are_those_that_are_simulated():
-    """``tests/simulation/likelihood.py`` says that these intervals hold; no luck of resampling is in them."""
     p, y = calibrated(100)
-    found = estimates(p, y, seed=3)
-    assert found["accuracy"] == accuracy_estimate(top_label(p, y))
-    assert {name: found[name] for name in ("nll", "brier")} == loss_estimates(p, np.log(p), y)
-    assert found["nll"] == top_estimates(top_label(p, y), -np.log(p[np.arange(100), y]))["nll"]
-    assert found["brier"].value == brier_terms(p, y).mean()
+    result = estimates(p, y, seed=3)
+    assert result["accuracy"] == accuracy_estimate(top_label(p, y))
+    assert {name: result[name] for name in ("nll", "brier")} == loss_estimates(p, np.log(p), y)
+    assert result["nll"] == top_estimates(top_label(p, y), -np.log(p[np.arange(100), y]))["nll"]
+    assert result["brier"].value == brier_terms(p, y).mean()
 
 
 def test_accuracy_has_the_exact_interval_of_every_page():
     c = np.full(2000, 0.7)
     top = TopLabel(c, (np.random.default_rng(1).random(2000) < 0.7).astype(float))
-    found = top_estimates(top, -np.log(c))["accuracy"]
-    assert (found.low, found.high) == share_interval(int(top.correct.sum()), 2000)
+    result = top_estimates(top, -np.log(c))["accuracy"]
+    assert (result.low, result.high) == share_interval(int(top.correct.sum()), 2000)
 
 
 def test_an_infinite_nll_has_no_interval_and_says_on_how_many_questions():
     p, y = calibrated(300)
     logs = np.log(p)
     logs[[3, 7], y[[3, 7]]] = -np.inf
-    found = estimates(p, y, log_probabilities=logs)
-    assert found["nll"].value == np.inf
-    assert np.isnan([found["nll"].low, found["nll"].high]).all()
-    assert (found["nll"].infinite, found["nll"].n, found["brier"].infinite) == (2, 300, 0)
-    assert found["brier"] == estimates(p, y)["brier"]
+    result = estimates(p, y, log_probabilities=logs)
+    assert result["nll"].value == np.inf
+    assert np.isnan([result["nll"].low, result["nll"].high]).all()
+    assert (result["nll"].infinite, result["nll"].n, result["brier"].infinite) == (2, 300, 0)
+    assert result["brier"] == estimates(p, y)["brier"]
 
 
 def test_an_overconfident_models_interval_leaves_0_out():
     p, y = calibrated(2000)
     sharper = p**3 / (p**3).sum(axis=1, keepdims=True)
-    found = estimates(sharper, y)["ece"]
-    assert 0 < found.low < found.value
-    assert found.bias < found.low
-    assert found.low < found.excess < found.high
+    result = estimates(sharper, y)["ece"]
+    assert 0 < result.low < result.value
+    assert result.bias < result.low
+    assert result.low < result.excess < result.high
 
 
 def test_sums_of_a_calibrated_model_have_its_mean_and_variance():
@@ -108,11 +108,11 @@ def test_the_p_value_of_a_calibrated_model_is_uniform():
 def test_an_overconfident_model_is_found_out():
     p, y = calibrated(1000)
     sharper = p**2 / (p**2).sum(axis=1, keepdims=True)
-    found = calibration_test(top_label(sharper, y), rng=np.random.default_rng(0), draws=200)
-    assert found.p_value == pytest.approx(1 / 201)
-    assert found.z > 3
-    assert found.z_p_value < 0.01
-    assert found.ece > found.expected
+    result = calibration_test(top_label(sharper, y), rng=np.random.default_rng(0), draws=200)
+    assert result.p_value == pytest.approx(1 / 201)
+    assert result.z > 3
+    assert result.z_p_value < 0.01
+    assert result.ece > result.expected
 
 
 def test_spiegelhalter_by_hand():
@@ -122,19 +122,19 @@ def test_spiegelhalter_by_hand():
 
 
 def test_nothing_can_be_tested_where_all_is_sure():
-    found = calibration_test(TopLabel(np.ones(10), np.ones(10)), rng=np.random.default_rng(0), draws=10)
-    assert (found.ece, found.expected, found.p_value) == (0, 0, 1)
-    assert np.isnan(found.z)
-    assert np.isnan(found.z_p_value)
+    result = calibration_test(TopLabel(np.ones(10), np.ones(10)), rng=np.random.default_rng(0), draws=10)
+    assert (result.ece, result.expected, result.p_value) == (0, 0, 1)
+    assert np.isnan(result.z)
+    assert np.isnan(result.z_p_value)
 
 
 def test_a_diagrams_bins_hold_what_they_should():
     p, y = calibrated(500)
     top = top_label(p, y)
-    found = reliability(top, rng=np.random.default_rng(0))
+    result = reliability(top, rng=np.random.default_rng(0))
     index = place(top.confidence, edges(top.confidence))
-    assert [b.n for b in found.bins] == np.bincount(index, minlength=15).tolist()
-    for b, one in enumerate(found.bins):
+    assert [b.n for b in result.bins] == np.bincount(index, minlength=15).tolist()
+    for b, one in enumerate(result.bins):
         if one.n == 0:  # empty, not 0
             assert np.isnan([one.confidence, one.accuracy, one.accuracy_low, one.consistent_high]).all()
             continue

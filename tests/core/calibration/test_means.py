@@ -136,7 +136,7 @@ def test_each_question_five_times_says_as_much_as_once(wrong):
 
 def test_the_brier_score_of_each_option():
     p, y = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]]), np.array([0, 2])
-    found = brier_options(p, y)
+    result = brier_options(p, y)
     for j in range(3):
-        assert found[:, j] == pytest.approx(brier_terms(p, np.full(2, j)))
-    assert found[[0, 1], y].tolist() == brier_terms(p, y).tolist()
+        assert result[:, j] == pytest.approx(brier_terms(p, np.full(2, j)))
+    assert result[[0, 1], y].tolist() == brier_terms(p, y).tolist()

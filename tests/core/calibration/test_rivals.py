@@ -38,17 +38,17 @@ def case(request):
 @pytest.mark.parametrize("bins", BINS)
 def test_torchmetrics(case, bins):
     top, said = case
-    found = top_errors(top, bins=bins)
-    assert found.ece == pytest.approx(said["torchmetrics"][f"l1 {bins}"], abs=1e-6)
-    assert found.mce == pytest.approx(said["torchmetrics"][f"max {bins}"], abs=1e-6)
+    result = top_errors(top, bins=bins)
+    assert result.ece == pytest.approx(said["torchmetrics"][f"l1 {bins}"], abs=1e-6)
+    assert result.mce == pytest.approx(said["torchmetrics"][f"max {bins}"], abs=1e-6)
 
 
 @pytest.mark.parametrize("bins", BINS)
 def test_netcal(case, bins):
     top, said = case
-    found = top_errors(top, bins=bins)
-    assert found.ece == pytest.approx(said["netcal"][f"ece {bins}"], abs=1e-9)
-    assert found.mce == pytest.approx(said["netcal"][f"mce {bins}"], abs=1e-9)
+    result = top_errors(top, bins=bins)
+    assert result.ece == pytest.approx(said["netcal"][f"ece {bins}"], abs=1e-9)
+    assert result.mce == pytest.approx(said["netcal"][f"mce {bins}"], abs=1e-9)
     if len(top) % bins == 0 and f"mass {bins}" in said["netcal"]:
         mass = top_errors(top, bins=bins, by="mass").ece
         assert mass == pytest.approx(said["netcal"][f"mass {bins}"], abs=1e-9)
@@ -57,8 +57,8 @@ def test_netcal(case, bins):
 @pytest.mark.parametrize(("width", "apart"), [("0.05", 5e-4), ("0.1", 5e-4)])
 def test_relplot_at_a_width(case, width, apart):
     top, said = case
-    found = error_at(on_grid(top.confidence, top.gap), len(top), float(width))
-    assert float(found) == pytest.approx(said["relplot"][width], abs=apart)
+    result = error_at(on_grid(top.confidence, top.gap), len(top), float(width))
+    assert float(result) == pytest.approx(said["relplot"][width], abs=apart)
 
 
 def test_relplot_with_its_own_width(case):

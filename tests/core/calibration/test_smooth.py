@@ -24,8 +24,8 @@ def top():
 
 @pytest.mark.parametrize("width", [0.01, 0.07, 0.4, 1.0])
 def test_the_kernel_against_a_sum_of_mirror_images(top, width):
-    found = densities_of(on_grid(top.confidence, top.gap), width)
-    assert found == pytest.approx(slow(GRID, top.confidence, top.gap, width), abs=1e-9)
+    result = densities_of(on_grid(top.confidence, top.gap), width)
+    assert result == pytest.approx(slow(GRID, top.confidence, top.gap, width), abs=1e-9)
 
 
 def test_mass_is_kept(top):

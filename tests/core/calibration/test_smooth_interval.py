@@ -31,17 +31,17 @@ EXPECTED = [
 @pytest.mark.parametrize(("case", "expected"), list(zip(CASES, EXPECTED, strict=True)))
 def test_figures_of_seeded_samples(case, expected):
     """Value, low end, high end and the error beyond luck; the simulations show that they mean what they say."""
-    found = smooth_estimate(sample(*case), LUCK)
-    assert (found.value, found.low, found.high, found.excess) == pytest.approx(expected, abs=2e-6)
+    result = smooth_estimate(sample(*case), LUCK)
+    assert (result.value, result.low, result.high, result.excess) == pytest.approx(expected, abs=2e-6)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_ends_surround_the_error_beyond_luck(case):
     top = sample(*case)
-    found = smooth_estimate(top, LUCK)
-    assert found.value == smooth_error(top)[0]
-    assert 0 <= found.low <= found.excess <= found.high <= 1
-    assert (found.n, found.bias) == (len(top), pytest.approx(0.025))
+    result = smooth_estimate(top, LUCK)
+    assert result.value == smooth_error(top)[0]
+    assert 0 <= result.low <= result.excess <= result.high <= 1
+    assert (result.n, result.bias) == (len(top), pytest.approx(0.025))
 
 
 def test_an_error_that_luck_explains_has_the_low_end_0():
@@ -55,5 +55,5 @@ def test_an_error_that_luck_explains_has_the_low_end_0():
 def test_the_end_of_the_range_of_confidence_is_on_the_grid():
     """Confidences of exactly 0 and 1 belong to the first and the last cell."""
     c = np.array([0.0, 1.0] * 40 + [0.5] * 40)
-    found = smooth_estimate(TopLabel(c, np.array([0.0, 0.0] * 40 + [1.0] * 40)), LUCK)
-    assert found.low > 0.1
+    result = smooth_estimate(TopLabel(c, np.array([0.0, 0.0] * 40 + [1.0] * 40)), LUCK)
+    assert result.low > 0.1

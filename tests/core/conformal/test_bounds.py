@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.conformal.alpha import ALPHAS
-from core.conformal.bounded_scores import BOUNDS
 from core.conformal.bounds import bounded_sets, exact_alphas, exact_shares, score_bounds
 from core.conformal.probabilities import softmax
-from core.conformal.scores import SCORE_NAMES, Parameters, score, true_scores
+from core.conformal.scores import SCORE_NAMES, SCORES, Parameters, score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.errors import InputError
 
 pytestmark = pytest.mark.quick
+
+BOUNDED = [name for name in SCORE_NAMES if SCORES[name].bounds]
 
 
 def listed(seed, *, n, k, others, most, ties=False):
@@ -42,7 +45,7 @@ CASES = {
     "others": st.integers(0, 6),
     "most": st.integers(1, 8),
     "ties": st.booleans(),
-    "name": st.sampled_from(sorted(BOUNDS)),
+    "name": st.sampled_from(BOUNDED),
 }
 
 
@@ -86,8 +89,8 @@ def test_sets_hold_the_exact_sets(seed, k, others, most, ties, name, alpha):
 def test_without_bounds_the_sets_are_the_ordinary_ones(name):
     truth, _, _ = listed(1, n=200, k=6, others=3, most=1)
     labels = np.random.default_rng(1).integers(0, 6, 200)
-    found = score_bounds(name, truth, np.zeros(truth.shape, bool))
-    sets = bounded_sets(found.rows(np.arange(100)).of(labels[:100]), found.rows(np.arange(100, 200)), 100)
+    result = score_bounds(name, truth, np.zeros(truth.shape, bool))
+    sets = bounded_sets(result.rows(np.arange(100)).of(labels[:100]), result.rows(np.arange(100, 200)), 100)
     scores = score(name, softmax(truth))
     q = threshold(true_scores(scores[:100], labels[:100]), 100)
     assert sets.thresholds == (q, q)
@@ -115,24 +118,20 @@ def test_two_letters_of_which_nothing_is_listed_share_the_bound():
 def test_options_that_a_question_lacks_are_in_no_set():
     logits = np.array([[-0.5, -1.2, -3.0, -np.inf], [-0.1, -2.0, -4.0, -5.0]])
     bounded = np.array([[False, False, True, False], [False, False, False, False]])
-    for name in BOUNDS:
-        found = score_bounds(name, logits, bounded)
-        assert np.isnan(found.lower[0, 3])
-        assert np.isnan(found.upper[0, 3])
-        assert not np.isnan(found.lower[0, :3]).any()
-        sets = bounded_sets(found.of(np.array([0, 0])), found, 1)
+    for name in BOUNDED:
+        result = score_bounds(name, logits, bounded)
+        assert np.isnan(result.lower[0, 3])
+        assert np.isnan(result.upper[0, 3])
+        assert not np.isnan(result.lower[0, :3]).any()
+        sets = bounded_sets(result.of(np.array([0, 0])), result, 1)
         assert not sets.cautious[0, 3]
-        assert exact_shares(found.of(np.array([0, 0])), found).shape == ALPHAS.shape
-
-
-def test_every_score_has_bounds():
-    assert set(BOUNDS) <= set(SCORE_NAMES)
+        assert exact_shares(result.of(np.array([0, 0])), result).shape == ALPHAS.shape
 
 
 @pytest.mark.parametrize("name", SCORE_NAMES)
 def test_a_score_without_bounds_of_its_own_has_its_range(monkeypatch, name):
     """A new score needs no bounds of its own to be shown for a model on a server."""
-    monkeypatch.delitem(BOUNDS, name)
+    monkeypatch.setitem(SCORES, name, replace(SCORES[name], bounds=None))
     truth, known, bounded = listed(1, n=60, k=5, others=3, most=3)
     known[40:], bounded[40:] = truth[40:], False  # and of some questions every letter is listed
     known[0], bounded[0] = np.array([-0.5, -1.5, -2.0, -9.0, -np.inf]), np.array([False, False, False, True, False])

@@ -88,8 +88,8 @@ def test_an_option_that_a_question_lacks_is_in_no_set():
 
 def test_uacc_that_is_not_defined_has_no_small_p_value():
     runs = shared(USUAL, "lac")
-    found = swap_tests(replace(runs, test=runs.test + 10), 100, resamples=SWAPS)
-    assert (found[1] == 1).all()
+    result = swap_tests(replace(runs, test=runs.test + 10), 100, resamples=SWAPS)
+    assert (result[1] == 1).all()
 
 
 def test_one_run_can_not_be_tested():

@@ -9,7 +9,6 @@ from core.conformal.probabilities import (
     in_double,
     log,
     log_softmax,
-    ranking,
     softmax,
     sum_within,
     top_options,
@@ -21,17 +20,17 @@ pytestmark = pytest.mark.quick
 
 
 def test_softmax_row_by_row():
-    found = softmax(np.array([[0.0, np.log(3.0)], [1000.0, 1000.0], [-np.inf, -5.0]], dtype=np.float32))
-    assert found.dtype == np.float64
-    assert found == pytest.approx(np.array([[0.25, 0.75], [0.5, 0.5], [0.0, 1.0]]))
+    result = softmax(np.array([[0.0, np.log(3.0)], [1000.0, 1000.0], [-np.inf, -5.0]], dtype=np.float32))
+    assert result.dtype == np.float64
+    assert result == pytest.approx(np.array([[0.25, 0.75], [0.5, 0.5], [0.0, 1.0]]))
 
 
 def test_logarithms_of_probabilities_too_small_for_a_number():
-    found = log_softmax(np.array([[0.0, -2000.0], [np.log(3.0), 0.0], [0.0, -np.inf]], dtype=np.float32))
-    assert found.dtype == np.float64
-    assert found[0].tolist() == [0.0, -2000.0]
-    assert found[1] == pytest.approx(np.log([0.75, 0.25]))
-    assert found[2].tolist() == [0.0, -np.inf]
+    result = log_softmax(np.array([[0.0, -2000.0], [np.log(3.0), 0.0], [0.0, -np.inf]], dtype=np.float32))
+    assert result.dtype == np.float64
+    assert result[0].tolist() == [0.0, -2000.0]
+    assert result[1] == pytest.approx(np.log([0.75, 0.25]))
+    assert result[2].tolist() == [0.0, -np.inf]
     assert log(np.array([[1.0, 0.0]])).tolist() == [[0.0, -np.inf]]
 
 
@@ -74,13 +73,12 @@ def test_what_is_no_label(labels, says):
 
 
 def test_labels_are_whole_numbers_of_64_bits():
-    found = check_labels(np.array([0, 2, 1], dtype=np.uint8), n=3, k=3)
-    assert (found.dtype, found.tolist()) == (np.int64, [0, 2, 1])
+    result = check_labels(np.array([0, 2, 1], dtype=np.uint8), n=3, k=3)
+    assert (result.dtype, result.tolist()) == (np.int64, [0, 2, 1])
 
 
 def test_options_by_falling_probability():
     p = np.array([[0.1, 0.3, 0.3, 0.3], [0.4, 0.1, 0.2, 0.3]])
-    assert ranking(p).tolist() == [[3, 2, 1, 0], [0, 3, 2, 1]]
     assert top_options(p).tolist() == [3, 0]
     assert top_options(p, ties="first").tolist() == [1, 0]
     assert top_options(np.array([np.nan, 0.2, 0.8, np.nan])) == 2

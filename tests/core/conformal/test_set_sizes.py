@@ -44,11 +44,11 @@ def curve(own, asked, right, *, alpha=100, method="exact", empty="allow"):
 def test_sizes_by_rank_are_those_of_the_sets():
     # Thresholds .1, .2, .4 and endless; rows with options at (.05, .3) and (.2, .5).
     limits = by_rank.thresholds_by_rank(np.array([0.4, 0.1, 0.2]), 100)
-    found = by_rank.size_curve(limits, np.array([[0.05, 0.3], [0.5, 0.2]]), np.array([1.0, 0.0]), options=2)
-    assert found.size.tolist() == [0.5, 1.0, 1.5, 2.0]
-    assert found.square.tolist() == [0.5, 1.0, (4 + 1) / 2, 4.0]
-    assert found.size_if_right.tolist() == [0.5, 0.5, 1.0, 1.0]
-    assert (found.n, found.m, found.accuracy) == (3, 2, 0.5)
+    result = by_rank.size_curve(limits, np.array([[0.05, 0.3], [0.5, 0.2]]), np.array([1.0, 0.0]), options=2)
+    assert result.size.tolist() == [0.5, 1.0, 1.5, 2.0]
+    assert result.square.tolist() == [0.5, 1.0, (4 + 1) / 2, 4.0]
+    assert result.size_if_right.tolist() == [0.5, 0.5, 1.0, 1.0]
+    assert (result.n, result.m, result.accuracy) == (3, 2, 0.5)
     filled = by_rank.size_curve(limits, np.array([[0.05, 0.3], [0.5, 0.2]]), np.zeros(2), options=2, empty="top1")
     assert filled.size.tolist() == [1.0, 1.0, 1.5, 2.0]
 
@@ -61,9 +61,9 @@ def test_the_size_at_the_own_rank_is_that_of_the_formed_sets(method, ragged, emp
     for alpha in (37, 100, 500, 903):
         sizes = (asked <= threshold(own, alpha, method=method)).sum(axis=1)
         sizes = np.maximum(sizes, 1) if empty == "top1" else sizes
-        found = intervals.intervals(curve(own, asked, right, alpha=alpha, method=method, empty=empty), alpha)
-        assert found.mean_set_size.value == pytest.approx(sizes.mean())
-        assert found.uacc.value == pytest.approx(right.mean() * 2 / sizes.mean())
+        result = intervals.intervals(curve(own, asked, right, alpha=alpha, method=method, empty=empty), alpha)
+        assert result.mean_set_size.value == pytest.approx(sizes.mean())
+        assert result.uacc.value == pytest.approx(right.mean() * 2 / sizes.mean())
 
 
 @given(
@@ -76,43 +76,43 @@ def test_the_size_at_the_own_rank_is_that_of_the_formed_sets(method, ragged, emp
 )
 def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
     own, asked, right = scored(n, m, name=name, ragged=ragged, seed=seed)
-    found = intervals.intervals(curve(own, asked, right), alpha)
-    size = found.mean_set_size
+    result = intervals.intervals(curve(own, asked, right), alpha)
+    size = result.mean_set_size
     if np.isnan(size.low):  # too few questions calibrate: all sets are full
         assert resampling.luck(n, alpha) is None
     else:
         assert 0 <= size.low <= size.value <= size.high <= asked.shape[1]
         assert size.low < size.high
     if size.value == 0:
-        assert np.isnan([found.uacc.value, *found.uacc.ends]).all()
+        assert np.isnan([result.uacc.value, *result.uacc.ends]).all()
     else:
-        assert 0 <= found.uacc.low <= found.uacc.value <= found.uacc.high
+        assert 0 <= result.uacc.low <= result.uacc.value <= result.uacc.high
 
 
 def test_full_sets_have_no_luck():
     own, asked, right = scored(8, 30)  # rank ⌈9 · .9⌉ = 9 of 8: every set is full
-    found = intervals.intervals(curve(own, asked, right), 100).mean_set_size
-    assert found.value == 4.0
-    assert np.isnan(found.ends).all()  # no other size can be seen
+    result = intervals.intervals(curve(own, asked, right), 100).mean_set_size
+    assert result.value == 4.0
+    assert np.isnan(result.ends).all()  # no other size can be seen
 
 
 def test_the_rank_of_a_redrawn_threshold_follows_its_beta_law():
     n, alpha = 200, 100
-    found = resampling.luck(n, alpha)
-    assert found is not None
-    assert found.rank == 181
+    result = resampling.luck(n, alpha)
+    assert result is not None
+    assert result.rank == 181
     # Beta(181, 20): mean 181/201, so the mean rank is 181; variance 201² · 181 · 20 / (201² · 202).
-    ranks = found.first + np.arange(len(found.weights))
-    assert found.weights @ ranks == pytest.approx(181, abs=1e-3)
-    assert found.weights @ (ranks - 181.0) ** 2 == pytest.approx(181 * 20 / 202 + 1 / 12, rel=0.01)
+    ranks = result.first + np.arange(len(result.weights))
+    assert result.weights @ ranks == pytest.approx(181, abs=1e-3)
+    assert result.weights @ (ranks - 181.0) ** 2 == pytest.approx(181 * 20 / 202 + 1 / 12, rel=0.01)
     drawn = resampling.drawn_ranks(n, 181)
     assert drawn.mean() == pytest.approx(181, abs=0.01)
     assert drawn.var() == pytest.approx(181 * 20 / 202, rel=0.01)
     # c² is the variance of the weighted mean of uniform order statistics over that of one: by simulation.
     levels = np.sort(np.random.default_rng(0).uniform(size=(4000, n)), axis=1)
     levels = np.concatenate([levels, np.ones((4000, 1))], axis=1)
-    weighted = levels[:, np.clip(ranks, 1, n + 1) - 1] @ found.weights
-    assert found.shrink == pytest.approx(weighted.std() / levels[:, 180].std(), rel=0.03)
+    weighted = levels[:, np.clip(ranks, 1, n + 1) - 1] @ result.weights
+    assert result.shrink == pytest.approx(weighted.std() / levels[:, 180].std(), rel=0.03)
 
 
 def test_the_interval_is_that_of_resampling_both_sides_by_loops():
@@ -131,8 +131,8 @@ def test_the_interval_is_that_of_resampling_both_sides_by_loops():
             size += weight * (asked[test] <= q).sum() / 200
         sizes.append(size)
         values.append(right[test].mean() * 2 / size)
-    found = intervals.intervals(curve(own, asked, right), 100)
-    for estimate, resampled in ((found.mean_set_size, sizes), (found.uacc, values)):
+    result = intervals.intervals(curve(own, asked, right), 100)
+    for estimate, resampled in ((result.mean_set_size, sizes), (result.uacc, values)):
         low, high = np.quantile(resampled, [0.025, 0.975])
         assert estimate.high - estimate.low == pytest.approx(high - low, rel=0.2)
         assert (estimate.low, estimate.high) == pytest.approx((low, high), abs=0.25 * (high - low))
@@ -149,9 +149,9 @@ def test_strata_redraw_each_threshold_on_its_own():
     two = Strata(codes[0], np.tile(codes[1][:, None], (1, 4)))
     limits = [threshold(own[codes[0] == c], 100) for c in (0, 1)]
     sizes = (asked <= np.array(limits)[codes[1]][:, None]).sum(axis=1)
-    found = intervals.strata_intervals(own, asked, right, two, 100, options=4).mean_set_size
-    assert found.value == pytest.approx(sizes.mean())
-    assert found.low < found.value < found.high
+    result = intervals.strata_intervals(own, asked, right, two, 100, options=4).mean_set_size
+    assert result.value == pytest.approx(sizes.mean())
+    assert result.low < result.value < result.high
     # A stratum that calibrates on nothing has full sets, whose size says nothing about those of more questions.
     empty = Strata(np.zeros(400, dtype=np.int64), np.ones((300, 4), dtype=np.int64))
     full = intervals.strata_intervals(own, asked, right, empty, 100, options=4).mean_set_size
@@ -163,11 +163,11 @@ def test_the_difference_of_runs_that_answer_alike_is_no_point():
     """Neither run's sets nor its answers differ: one further question of 50 for each run has the variance 2/50²."""
     own, asked, right = scored(60, 50)
     side = PairedRun(own, np.array([]), asked, right, 4)
-    found = differences.difference_intervals(side, side, 100)
+    result = differences.difference_intervals(side, side, 100)
     reach = 1.96 * 2**0.5 / 50
-    assert found.mean_set_size.ends == pytest.approx((-reach, reach), rel=0.02)
-    assert found.uacc.value == 0
-    assert found.uacc.low < -0.01 < 0.01 < found.uacc.high
+    assert result.mean_set_size.ends == pytest.approx((-reach, reach), rel=0.02)
+    assert result.uacc.value == 0
+    assert result.uacc.low < -0.01 < 0.01 < result.uacc.high
 
 
 def test_the_difference_of_two_runs_is_that_of_redrawing_the_same_questions_by_loops():
@@ -190,11 +190,11 @@ def test_the_difference_of_two_runs_is_that_of_redrawing_the_same_questions_by_l
                 sum(w * (side.test[test] <= q).sum() / 200 for w, q in zip(of.weights, scores[near], strict=True))
             )
         resampled.append(sizes[1] - sizes[0])
-    found = differences.difference_intervals(*sides, 100).mean_set_size
+    result = differences.difference_intervals(*sides, 100).mean_set_size
     low, high = np.quantile(resampled, [0.025, 0.975])
-    assert found.low <= found.value <= found.high
-    assert found.high - found.low == pytest.approx(high - low, rel=0.2)
-    assert found.ends == pytest.approx((low, high), abs=0.25 * (high - low))
+    assert result.low <= result.value <= result.high
+    assert result.high - result.low == pytest.approx(high - low, rel=0.2)
+    assert result.ends == pytest.approx((low, high), abs=0.25 * (high - low))
 
 
 def test_the_difference_counts_calibration_questions_of_one_run_alone():
@@ -208,8 +208,10 @@ def test_the_difference_counts_calibration_questions_of_one_run_alone():
     assert apart.value == 0
     assert apart.high - apart.low > 0.05
     # Two runs that calibrate on unlike numbers of questions.
-    found = differences.difference_intervals(parted, PairedRun(own[:50], own[100:], asked, right, 4), 100).mean_set_size
-    assert found.low <= found.value <= found.high
+    result = differences.difference_intervals(
+        parted, PairedRun(own[:50], own[100:], asked, right, 4), 100
+    ).mean_set_size
+    assert result.low <= result.value <= result.high
 
 
 def test_no_test_questions_and_no_calibration_questions_are_refused():
@@ -238,9 +240,9 @@ def test_size_and_accuracy_vary_together():
     size = np.full(201, 2.0)
     curve_of = by_rank.SizeCurve(200, 400, 4, 0.5, size, np.full(201, 5.0), np.full(201, 0.5))
     a = 0.5 + np.array([-1, 1]) * 1.96 * 0.5 / np.sqrt(399)
-    found = intervals.intervals(curve_of, 100)
-    assert found.uacc.ends == pytest.approx(2 * a / (3 - 2 * a), rel=2e-3)
-    assert found.mean_set_size.ends == pytest.approx((3 - 2 * a)[::-1], rel=1e-3)
+    result = intervals.intervals(curve_of, 100)
+    assert result.uacc.ends == pytest.approx(2 * a / (3 - 2 * a), rel=2e-3)
+    assert result.mean_set_size.ends == pytest.approx((3 - 2 * a)[::-1], rel=1e-3)
 
 
 def test_the_paper_threshold_at_level_1_is_the_largest_score():
@@ -252,8 +254,8 @@ def test_the_paper_threshold_at_level_1_is_the_largest_score():
 def test_a_stratum_of_few_questions_may_draw_the_endless_threshold():
     one = Strata(np.zeros(9, dtype=np.int64), np.zeros((50, 4), dtype=np.int64))
     asked = np.tile([0.1, 0.7, 0.8, 0.9], (50, 1))
-    found = intervals.strata_intervals(np.full(9, 0.5), asked, np.ones(50), one, 100, options=4)
-    assert found.mean_set_size == Estimate(1.0, 1.0, 4.0)
+    result = intervals.strata_intervals(np.full(9, 0.5), asked, np.ones(50), one, 100, options=4)
+    assert result.mean_set_size == Estimate(1.0, 1.0, 4.0)
 
 
 def test_the_noise_of_each_runs_accuracy_is_its_own():
@@ -261,9 +263,9 @@ def test_the_noise_of_each_runs_accuracy_is_its_own():
     own, asked = np.linspace(1, 2, 400), np.tile([0.0, 0.0, 9.0, 9.0], (300, 1))
     right = (np.arange(300) % 3 > 0).astype(float)
     sides = [PairedRun(own, np.array([]), asked, of, 4) for of in (np.ones(300), right)]
-    found = differences.difference_intervals(*sides, 100).uacc
+    result = differences.difference_intervals(*sides, 100).uacc
     reach = 1.96 * right.std(ddof=1) / np.sqrt(300)
-    assert found.ends == pytest.approx((right.mean() - 1 - reach, right.mean() - 1 + reach), abs=1e-3)
+    assert result.ends == pytest.approx((right.mean() - 1 - reach, right.mean() - 1 + reach), abs=1e-3)
 
 
 def test_paired_thresholds_lie_around_the_runs_own():
@@ -290,9 +292,9 @@ def test_published_thresholds_lie_as_far_from_every_rank_as_from_their_own():
 
 def test_uacc_by_hand():
     assert by_rank.uacc(0.6, 1.5, 4) == pytest.approx(0.8)  # .6 · 2 / 1.5
-    found = by_rank.uacc(np.array([1.3, -0.2, 0.5]), np.array([1.0, 1.0, 0.0]), 9)
-    assert found[:2].tolist() == [3.0, 0.0]  # an accuracy beyond 0 or 1 is none
-    assert np.isnan(found[2])
+    result = by_rank.uacc(np.array([1.3, -0.2, 0.5]), np.array([1.0, 1.0, 0.0]), 9)
+    assert result[:2].tolist() == [3.0, 0.0]  # an accuracy beyond 0 or 1 is none
+    assert np.isnan(result[2])
 
 
 def test_sizes_at_thresholds_by_hand():
@@ -342,10 +344,10 @@ def test_redrawn_ranks_are_the_beta_laws_quantiles():
 
 def test_noise_has_its_covariance_and_stays_the_same_in_every_version():
     wanted = np.array([[4.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
-    found = resampling.normal_noise(wanted)
-    assert found.mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-9)
-    assert np.cov(found.T) == pytest.approx(wanted, abs=0.1)
-    assert found[:, 2] == pytest.approx(np.zeros(2000), abs=1e-12)
+    result = resampling.normal_noise(wanted)
+    assert result.mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-9)
+    assert np.cov(result.T) == pytest.approx(wanted, abs=0.1)
+    assert result[:, 2] == pytest.approx(np.zeros(2000), abs=1e-12)
     # Two columns that are one: rounding makes a variance of their difference, which is taken for none.
     same = resampling.normal_noise(np.ones((2, 2)))
     assert np.array_equal(same[:, 0], same[:, 1]) or same[:, 0] == pytest.approx(same[:, 1], abs=1e-12)
@@ -365,8 +367,8 @@ def test_the_expected_size_is_the_weighted_mean_between_whole_places():
         ranks = k + of.first - of.rank + np.arange(len(of.weights))
         return sum(w * sizes[min(max(j, 1), n + 1) - 1] for w, j in zip(of.weights, ranks.tolist(), strict=True))
 
-    found = resampling.expected_sizes(sizes, n, 200, np.array([20.25, 25.0, 30.5]))
-    assert found == pytest.approx([0.75 * at(20) + 0.25 * at(21), at(25), (at(30) + at(31)) / 2])
+    result = resampling.expected_sizes(sizes, n, 200, np.array([20.25, 25.0, 30.5]))
+    assert result == pytest.approx([0.75 * at(20) + 0.25 * at(21), at(25), (at(30) + at(31)) / 2])
     assert resampling.expected_sizes(sizes, n, 10, np.array([3.0, 4.0])).tolist() == [sizes[-1]] * 2
 
 
@@ -406,16 +408,16 @@ def test_the_luck_of_the_test_draw_is_that_of_the_sets_and_answers(empty):
     of = curve(own, asked, right, alpha=alpha, empty=empty)
     places = resampling.redrawn_places(120, alpha, resampling.shrinkage(of.size, 120, resampling.luck(120, alpha)))
     drawn = np.clip(resampling.expected_sizes(of.size, 120, alpha, places) + noise[:, 0], 0, 4)
-    found = intervals.intervals(of, alpha)
-    assert found.mean_set_size.ends == pytest.approx(ends(drawn))
-    assert found.uacc.ends == pytest.approx(ends(np.clip(right.mean() + noise[:, 1], 0, 1) * 2 / drawn))
+    result = intervals.intervals(of, alpha)
+    assert result.mean_set_size.ends == pytest.approx(ends(drawn))
+    assert result.uacc.ends == pytest.approx(ends(np.clip(right.mean() + noise[:, 1], 0, 1) * 2 / drawn))
 
 
 def test_each_stratum_redraws_its_threshold_among_its_own_scores():
     own, asked, right = scored(90, 60, seed=8)
     codes, of_options = np.arange(90) % 3, np.tile([0, 1, 2, 2], (60, 1))
     own[codes == 2] = own[codes == 2][:1]  # ties, and only 30 questions each
-    found = intervals.strata_intervals(own, asked, right, Strata(codes, of_options), 100, options=4)
+    result = intervals.strata_intervals(own, asked, right, Strata(codes, of_options), 100, options=4)
     of = resampling.luck(30, 100)
     limits = []
     for code in range(3):
@@ -428,9 +430,9 @@ def test_each_stratum_redraws_its_threshold_among_its_own_scores():
     sizes = (asked <= shown).sum(axis=1)
     noise = resampling.normal_noise(np.cov(np.stack([sizes, right])) / 60)
     expected = np.clip(drawn + noise[:, 0], 0, 4)
-    assert found.mean_set_size.value == pytest.approx(sizes.mean())
-    assert found.mean_set_size.ends == pytest.approx(ends(expected))
-    assert found.uacc.ends == pytest.approx(ends(np.clip(right.mean() + noise[:, 1], 0, 1) * 2 / expected))
+    assert result.mean_set_size.value == pytest.approx(sizes.mean())
+    assert result.mean_set_size.ends == pytest.approx(ends(expected))
+    assert result.uacc.ends == pytest.approx(ends(np.clip(right.mean() + noise[:, 1], 0, 1) * 2 / expected))
     filled = intervals.strata_intervals(own, asked + 2, right, Strata(codes, of_options), 300, options=4, empty="top1")
     assert filled.mean_set_size.value == 1
 
@@ -481,9 +483,9 @@ def test_a_run_of_too_few_questions_has_full_sets_in_every_resample():
     few = PairedRun(own[:5], np.array([]), asked, right, 4)  # rank ⌈6 · .9⌉ = 6 of 5
     assert differences._paired_places((few, few), 100, 0)[0].tolist() == [6.0] * 2000
     many = PairedRun(own[:5], own[5:], asked, right, 4)
-    found = differences.difference_intervals(many, few, 100)
-    assert found.mean_set_size.value == pytest.approx(4 - (asked <= threshold(own, 100)).sum() / 30)
-    assert found.uacc.value == pytest.approx(
+    result = differences.difference_intervals(many, few, 100)
+    assert result.mean_set_size.value == pytest.approx(4 - (asked <= threshold(own, 100)).sum() / 30)
+    assert result.uacc.value == pytest.approx(
         right.mean() / 2 - right.mean() * 2 / (asked <= threshold(own, 100)).sum() * 30
     )
     with pytest.raises(InputError, match="1 to 999"):
@@ -495,28 +497,28 @@ def test_a_threshold_that_keeps_every_option_may_fall_in_other_draws():
     scores = np.append(np.linspace(0.1, 0.9, 22), np.ones(8))
     sizes = np.tile([0.2, 0.4, 0.6, 1.0], (30, 1))
     curve = by_rank.size_curve(by_rank.thresholds_by_rank(scores, 100), sizes, np.ones(30), options=4)
-    found = intervals.intervals(curve, 100)
-    assert found.mean_set_size.value == 4
-    assert found.mean_set_size.low == pytest.approx(4 - 0.28, abs=0.03)
-    assert found.uacc.high == pytest.approx(2 / found.mean_set_size.low)
+    result = intervals.intervals(curve, 100)
+    assert result.mean_set_size.value == 4
+    assert result.mean_set_size.low == pytest.approx(4 - 0.28, abs=0.03)
+    assert result.uacc.high == pytest.approx(2 / result.mean_set_size.low)
 
 
 def test_uacc_is_no_point_where_every_set_is_full():
     """Too few questions calibrate: the size is certain, and the accuracy of two right answers of two is not."""
-    found = intervals.intervals(curve(np.full(2, 0.5), np.tile([0.1, 0.7, 0.8, 0.9], (2, 1)), np.ones(2)), 100)
-    assert found.mean_set_size.value == 4.0
-    assert np.isnan(found.mean_set_size.ends).all()
-    assert found.uacc.low == pytest.approx(0.5 * share_interval(2, 2)[0])
-    assert found.uacc.high == 0.5
+    result = intervals.intervals(curve(np.full(2, 0.5), np.tile([0.1, 0.7, 0.8, 0.9], (2, 1)), np.ones(2)), 100)
+    assert result.mean_set_size.value == 4.0
+    assert np.isnan(result.mean_set_size.ends).all()
+    assert result.uacc.low == pytest.approx(0.5 * share_interval(2, 2)[0])
+    assert result.uacc.high == 0.5
 
 
 def test_strata_whose_sets_are_all_alike_have_no_point():
     codes = Strata(np.zeros(30, dtype=np.int64), np.zeros((60, 4), dtype=np.int64))
     asked = np.tile([0.0, 1.0, 1.0, 1.0], (60, 1))
-    found = intervals.strata_intervals(np.zeros(30), asked, np.ones(60), codes, 100, options=4)
+    result = intervals.strata_intervals(np.zeros(30), asked, np.ones(60), codes, 100, options=4)
     _, rare = share_interval(0, 60)
-    assert found.mean_set_size == Estimate(1.0, 1 - rare, 1 + 3 * rare)
-    assert found.uacc.low < found.uacc.value == 2.0
+    assert result.mean_set_size == Estimate(1.0, 1 - rare, 1 + 3 * rare)
+    assert result.uacc.low < result.uacc.value == 2.0
 
 
 def test_a_stratum_of_coarse_scores_may_leave_its_step_more_often_than_resamples_do():
@@ -534,5 +536,5 @@ def test_a_stratum_of_coarse_scores_may_leave_its_step_more_often_than_resamples
     assert coarse.mean_set_size.low == pytest.approx(4 - 3 * leaves)
     # Two strata leave their steps independently, and each changes half of the sets.
     two = Strata(np.repeat([0, 1], 19), np.tile((np.arange(40) % 2)[:, None], (1, 4)))
-    found = intervals.strata_intervals(np.tile(own, 2), asked, right, two, 100, options=4, coarse=True)
-    assert found.mean_set_size.low == pytest.approx(4 - np.sqrt(2) * 1.5 * leaves)
+    result = intervals.strata_intervals(np.tile(own, 2), asked, right, two, 100, options=4, coarse=True)
+    assert result.mean_set_size.low == pytest.approx(4 - np.sqrt(2) * 1.5 * leaves)

@@ -45,6 +45,8 @@ def test_paper_is_numpys_higher_at_rank_over_n():
     # Which is the next order statistic here, not the one the guarantee asks for.
     assert threshold(values, 100, method="paper") > threshold(values, 100)
     assert threshold(values[:5], 100, method="paper") == math.inf
+    assert threshold(values[:9], 100, method="paper") == values[:9].max()  # level 9 / 9: still a quantile
+    assert threshold(values[:9], 99, method="paper") == math.inf  # level 10 / 9
 
 
 def test_bluq_interpolates_and_clamps():
@@ -77,10 +79,3 @@ def test_the_full_set_says_why():
     assert full_set_message(1, 400) == "With 1 calibration question, " + below.format("0.500")
     assert full_set_message(2, 300) == "With 2 calibration questions, " + below.format("0.334")
     assert rank(8, 112) <= 8 < rank(8, 111)
-
-
-def test_the_paper_threshold_at_level_1_is_the_largest_score():
-    values = np.array([0.5, 0.1, 0.4, 0.2, 0.3, 0.9, 0.8, 0.7, 0.6])
-    assert rank(9, 100) == 9  # level 9 / 9: still a quantile
-    assert threshold(values, 100, method="paper") == 0.9
-    assert threshold(values, 99, method="paper") == math.inf  # level 10 / 9

@@ -5,7 +5,6 @@ from core.conformal import tuning
 from core.conformal.draws import TUNING, first_part
 from core.conformal.probabilities import softmax
 from core.conformal.scores import SCORES, Parameters, score, true_scores
-from core.conformal.scores.record import WEIGHTS
 from core.conformal.threshold import exact
 from core.conformal.tuning import tune
 from core.errors import InputError
@@ -60,23 +59,6 @@ def test_too_few_questions_or_nothing_to_tune(problem):
         tune("best", p, labels, np.arange(100), seed=0)
 
 
-def test_the_parameters_are_those_of_the_smallest_sets_by_a_slow_loop(problem):
-    p, labels = problem
-    rows = np.arange(400)
-    tuned = tune("raps", p, labels, rows, seed=5)
-    half = first_part(rows, 40, seed=5, purpose=TUNING)
-    first, second = rows[half], np.setdiff1d(tuned.rows, rows[half])
-    assert len(first) == len(second) == 40
-    sizes = {}
-    for weight in WEIGHTS:
-        for free in (0, 1, 2, 3):
-            s = score("raps", p, parameters=Parameters(weight, free))
-            limit = sorted(s[i, labels[i]] for i in first)[int(np.ceil(41 * 0.9)) - 1]
-            sizes[weight, free] = sum(value <= limit for i in second for value in s[i])
-    chosen = tuned.parameters
-    assert sizes[chosen.weight, chosen.free_ranks] == min(sizes.values())
-
-
 @pytest.mark.parametrize("change", [{"weight": -1}, {"weight": np.nan}, {"free_ranks": -1}])
 def test_parameters_that_can_not_be(change):
     with pytest.raises(InputError, match="must be"):
@@ -111,17 +93,17 @@ def test_twenty_questions_are_enough_to_tune_on(problem):
 def test_an_option_at_the_threshold_is_counted():
     # All questions are alike and the first option is true: its score is the threshold, the second's is larger.
     p, rows = np.tile([[0.6, 0.4]], (9, 1)), np.arange(9)
-    found = tuning._total_size(
+    result = tuning._total_size(
         *tuning._parts("raps", p, np.zeros(9, dtype=np.int64), rows, rows[:5]), Parameters(0.1, 0)
     )
-    assert found == 5
+    assert result == 5
 
 
 def test_redrawn_choices_are_those_of_a_slow_bootstrap(problem):
     probabilities, labels, *_ = problem
     tuned = tune("saps", probabilities, labels, np.arange(150), seed=3)
-    found = tuning.redrawn_choices("saps", probabilities, labels, tuned, seed=3)
-    assert sum(found.values()) == pytest.approx(1)
+    result = tuning.redrawn_choices("saps", probabilities, labels, tuned, seed=3)
+    assert sum(result.values()) == pytest.approx(1)
     half = first_part(tuned.rows, 15, seed=3, purpose=TUNING)
     first, second = tuned.rows[half], tuned.rows[~half]
     rng = np.random.default_rng([3, 0x7E4])
@@ -132,7 +114,7 @@ def test_redrawn_choices_are_those_of_a_slow_bootstrap(problem):
         parts = tuning._parts("saps", probabilities, labels, *rows)
         sizes = [tuning._total_size(*parts, one) for one in counts]
         counts[list(counts)[int(np.argmin(sizes))]] += 1
-    assert found == {one: count / tuning.REDRAWN for one, count in counts.items() if count}
+    assert result == {one: count / tuning.REDRAWN for one, count in counts.items() if count}
 
 
 def test_nothing_is_chosen_again_where_nothing_was_tuned(problem):

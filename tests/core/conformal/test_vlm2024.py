@@ -47,8 +47,8 @@ def test_an_empty_set_takes_the_top_option_in_double_precision_too():
     p = np.tile([0.6, 0.3, 0.1], (60, 1))
     p[40:] = [0.5, 0.4, 0.1]
     rows = {"calibration": np.arange(40), "test": np.arange(40, 60)}
-    made = members("lac", p, np.zeros(60, dtype=np.int64), alpha=100, double=True, **rows)
-    assert made.tolist() == [[True, False, False]] * 20
+    result = members("lac", p, np.zeros(60, dtype=np.int64), alpha=100, double=True, **rows)
+    assert result.tolist() == [[True, False, False]] * 20
 
 
 def test_aps_sums_in_the_precision_of_the_files():
@@ -57,5 +57,5 @@ def test_aps_sums_in_the_precision_of_the_files():
     rows = {"calibration": np.arange(40), "test": np.arange(40, 60)}
     labels = np.ones(60, dtype=np.int64)
     for double in (False, True):
-        made = members("aps", p, labels, alpha=100, double=double, **rows)
-        assert made.tolist() == [[True, True, False]] * 20
+        result = members("aps", p, labels, alpha=100, double=double, **rows)
+        assert result.tolist() == [[True, True, False]] * 20

@@ -23,10 +23,10 @@ def test_the_float32_softmax_is_that_of_the_logits():
 
 def test_an_option_that_a_question_lacks_stays_out():
     p = np.array([[0.75, 0.25, np.nan]] * 40)
-    made = single_sets(
+    result = single_sets(
         "aps", p, np.zeros(40, dtype=np.int64), calibration=np.arange(20), test=np.arange(20, 40), alpha=100
     )
-    assert made.members.tolist() == [[True, False, False]] * 20
+    assert result.members.tolist() == [[True, False, False]] * 20
     assert single_scores("aps", single_probabilities(p))[0, :2].tolist() == [0.75, 1.0]
 
 
@@ -42,20 +42,20 @@ def test_a_figure_halfway_between_two_that_are_printed_falls_as_theirs():
     p = np.concatenate([calibration, test])
     labels = np.ones(300, dtype=np.int64)
     rows = {"calibration": np.arange(100), "test": np.arange(100, 300)}
-    made = single_sets("lac", p, labels, alpha=100, **rows)
+    result = single_sets("lac", p, labels, alpha=100, **rows)
     double = lac_scores(test) <= paper(lac_scores(calibration)[:, 1], 100)
-    assert (made.members.sum(), double.sum()) == (201, 200)
-    sizes = [members.sum(axis=1).mean() for members in (made.members, double)]
+    assert (result.members.sum(), double.sum()) == (201, 200)
+    sizes = [members.sum(axis=1).mean() for members in (result.members, double)]
     assert [f"{80 * np.sqrt(6) / size:.2f}" for size in sizes] == ["194.98", "195.96"]
 
 
 def test_a_threshold_without_end_keeps_all():
     p = np.tile([0.6, 0.3, 0.1], (10, 1))
-    made = single_sets(
+    result = single_sets(
         "lac", p, np.zeros(10, dtype=np.int64), calibration=np.arange(3), test=np.arange(3, 10), alpha=100
     )
-    assert made.members.all()
-    assert made.threshold == np.inf
+    assert result.members.all()
+    assert result.threshold == np.inf
 
 
 def test_their_code_has_two_scores():
@@ -68,8 +68,8 @@ def test_the_threshold_is_the_papers_next_order_statistic():
     true = np.linspace(0.3, 0.9, 20)
     p = np.stack([true, 1 - true], axis=1)
     rows = {"calibration": np.arange(19), "test": np.arange(19, 20)}
-    made = single_sets("lac", p, np.zeros(20, dtype=np.int64), alpha=100, **rows)
-    assert made.threshold == made.calibration_scores.max() == pytest.approx(0.7)
+    result = single_sets("lac", p, np.zeros(20, dtype=np.int64), alpha=100, **rows)
+    assert result.threshold == result.calibration_scores.max() == pytest.approx(0.7)
 
 
 def test_of_equal_options_the_later_ranks_first():
@@ -82,6 +82,6 @@ def test_a_lac_set_is_formed_by_probabilities_and_not_by_scores():
     single = single_probabilities(p[:1])[0, 0]
     assert single < np.float32(1) - (np.float32(1) - single)
     rows = {"calibration": np.arange(20), "test": np.arange(20, 40)}
-    made = single_sets("lac", p, np.zeros(40, dtype=np.int64), alpha=100, **rows)
-    assert made.threshold == made.test_scores[0, 0]
-    assert made.members.tolist() == [[False, True]] * 20
+    result = single_sets("lac", p, np.zeros(40, dtype=np.int64), alpha=100, **rows)
+    assert result.threshold == result.test_scores[0, 0]
+    assert result.members.tolist() == [[False, True]] * 20

@@ -25,8 +25,8 @@ CALIBRATION = seeded_jury(80, seed=9)
 
 def case(p_true: list[list[float]], sure: list[list[float]] | None = None) -> Case:
     asked = jury(np.array(p_true), np.ones(len(p_true)))
-    found = np.array(sure) if sure else confidence("published", CALIBRATION, asked)
-    return Case(asked, found, CALIBRATION)
+    result = np.array(sure) if sure else confidence("published", CALIBRATION, asked)
+    return Case(asked, result, CALIBRATION)
 
 
 def said(rule: str, of: Case) -> list[bool]:
@@ -164,17 +164,7 @@ def test_the_order_of_jurors_matters_only_where_the_first_breaks_a_tie(seed: int
     asked, calibration = judged.rows(np.arange(30, 60)), judged.rows(np.arange(30))
     order = np.random.default_rng(seed).permutation(5)
     turned = [
-        Judgements(
-            one.jurors,
-            one.ids,
-            one.questions,
-            one.answers,
-            one.labels,
-            one.p_true[:, order],
-            one.p_false[:, order],
-            one.parts,
-        )
-        for one in (asked, calibration)
+        replace(rows, p_true=rows.p_true[:, order], p_false=rows.p_false[:, order]) for rows in (asked, calibration)
     ]
     for rule in ("majority", "confidence_sum", "confidence_product", "veto", "mean_probability", "dawid_skene"):
         first = adjudicate(rule, Case(asked, confidence("published", calibration, asked), calibration))
@@ -187,20 +177,15 @@ def test_dawid_and_skene_find_the_reliable_juror_without_the_truth() -> None:
     truth = rng.random(20_000) < 0.5
     rates = np.array([0.95, 0.8, 0.8, 0.55])
     verdicts = np.where(rng.random((20_000, 4)) < rates, truth[:, None], ~truth[:, None])
-    found = DawidSkene.fit(verdicts)
-    np.testing.assert_allclose(found.says_true[1], rates, atol=0.03)
-    np.testing.assert_allclose(found.says_true[0], 1 - rates, atol=0.03)
-    assert ((found.posterior(verdicts) > 0.5) == truth).mean() > 0.94
+    result = DawidSkene.fit(verdicts)
+    np.testing.assert_allclose(result.says_true[1], rates, atol=0.03)
+    np.testing.assert_allclose(result.says_true[0], 1 - rates, atol=0.03)
+    assert ((result.posterior(verdicts) > 0.5) == truth).mean() > 0.94
 
 
 def test_the_best_juror_is_the_first_of_equal_ones() -> None:
     assert best_juror(jury(np.array([[0.9, 0.9], [0.1, 0.1]]), np.array([True, False]))) == 0
     assert best_juror(jury(np.array([[0.9, 0.9], [0.9, 0.1]]), np.array([True, False]))) == 1
-
-
-def test_how_sure_a_jury_is_by_hand() -> None:
-    of = case([[0.99, 0.4, 0.4]], [[0.9, 0.7, 0.8]])
-    assert sureness(of, np.array([True])).tolist() == pytest.approx([(0.9 + 0.3 + 0.2) / 3])
 
 
 def test_an_unknown_rule_and_nothing_to_learn_from() -> None:
@@ -224,19 +209,19 @@ def test_weighted_log_odds_are_scikit_learns_regression_with_its_intercept() -> 
     calibration, asked = judged.rows(np.arange(200)), judged.rows(np.arange(200, 400))
     rival = LogisticRegression(C=1.0, tol=1e-10).fit(odds[:200], labels[:200])
     assert rival.intercept_[0] > 1
-    found = RULES["weighted_log_odds"].decide(Case(asked, asked.top, calibration))
-    assert found.tolist() == rival.predict(odds[200:]).tolist()
+    result = RULES["weighted_log_odds"].decide(Case(asked, asked.top, calibration))
+    assert result.tolist() == rival.predict(odds[200:]).tolist()
 
 
 def test_dawid_and_skenes_rates_count_one_imagined_verdict_of_each_kind() -> None:
     """At the fixed point each rate and the prior are the posteriors' counts, with one of each kind more."""
     verdicts = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 0, 0], [0, 1, 0]], dtype=bool)
-    found = DawidSkene.fit(verdicts)
-    right = found.posterior(verdicts)
+    result = DawidSkene.fit(verdicts)
+    right = result.posterior(verdicts)
     m, said = right.sum(), right @ verdicts
-    assert found.prior == pytest.approx((m + 1) / 8, abs=1e-6)
-    np.testing.assert_allclose(found.says_true[1], (said + 1) / (m + 2), atol=1e-6)
-    np.testing.assert_allclose(found.says_true[0], (verdicts.sum(axis=0) - said + 1) / (6 - m + 2), atol=1e-6)
+    assert result.prior == pytest.approx((m + 1) / 8, abs=1e-6)
+    np.testing.assert_allclose(result.says_true[1], (said + 1) / (m + 2), atol=1e-6)
+    np.testing.assert_allclose(result.says_true[0], (verdicts.sum(axis=0) - said + 1) / (6 - m + 2), atol=1e-6)
 
 
 def by_loops(rule: str, of: Case) -> list[bool]:
@@ -264,8 +249,8 @@ def test_each_rule_is_its_loop_over_answers_and_jurors(rule: str) -> None:
     for jurors in (2, 3, 4):
         asked = jury(rng.choice([0.1, 0.25, 0.3, 0.6, 0.75, 0.95], (60, jurors)), np.ones(60))
         of = published(Case(asked, rng.choice(np.array([0.25, 0.4375, 0.625, 0.75, 0.875]), (60, jurors)), CALIBRATION))
-        found = adjudicate(rule, of)
-        assert found.tolist() == by_loops(rule, of)
+        result = adjudicate(rule, of)
+        assert result.tolist() == by_loops(rule, of)
         assert RULES[rule].decide(of).shape == (60,)
 
 
@@ -291,8 +276,8 @@ def test_a_regression_on_few_answers_is_held_back_by_its_penalty() -> None:
     unheld = LogisticRegression(C=1e6, tol=1e-10, max_iter=10_000).fit(odds[:10], labels[:10])
     assert (rival.predict(odds[10:]) != unheld.predict(odds[10:])).any()
     asked = judged.rows(np.arange(10, 400))
-    found = RULES["weighted_log_odds"].decide(Case(asked, asked.top, judged.rows(np.arange(10))))
-    assert found.tolist() == rival.predict(odds[10:]).tolist()
+    result = RULES["weighted_log_odds"].decide(Case(asked, asked.top, judged.rows(np.arange(10))))
+    assert result.tolist() == rival.predict(odds[10:]).tolist()
 
 
 def test_the_mean_of_probabilities_and_how_sure_a_jury_is_row_by_row() -> None:

@@ -57,22 +57,22 @@ def test_what_chance_explains_wholly_is_not_defined() -> None:
     alike = np.ones((5, 3), dtype=bool)
     assert np.isnan([fleiss_kappa(alike), krippendorff_alpha(alike), cohen_kappa(alike[:, 0], alike[:, 1])]).all()
     assert np.isnan(effective_votes(~alike))
-    found = agreement(jury(np.full((5, 2), 0.9), np.ones(5)))
-    assert np.isnan(found.fleiss.value)
-    assert (found.n_unanimous, found.unanimous_wrong.value) == (5, 0.0)
+    result = agreement(jury(np.full((5, 2), 0.9), np.ones(5)))
+    assert np.isnan(result.fleiss.value)
+    assert (result.n_unanimous, result.unanimous_wrong.value) == (5, 0.0)
 
 
 def test_of_no_unanimous_answer_nothing_is_said() -> None:
-    found = agreement(jury(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([True, False])))
-    assert found.n_unanimous == 0
-    assert np.isnan(found.unanimous_wrong.value)
+    result = agreement(jury(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([True, False])))
+    assert result.n_unanimous == 0
+    assert np.isnan(result.unanimous_wrong.value)
 
 
 def test_intervals_hold_their_figures() -> None:
-    found = agreement(seeded_jury())
-    for of in (found.fleiss, found.krippendorff, found.effective_votes, found.unanimous, found.unanimous_wrong):
+    result = agreement(seeded_jury())
+    for of in (result.fleiss, result.krippendorff, result.effective_votes, result.unanimous, result.unanimous_wrong):
         assert of.low <= of.value <= of.high
-    assert [(pair.first, pair.second) for pair in found.pairs] == [
+    assert [(pair.first, pair.second) for pair in result.pairs] == [
         ("juror0", "juror1"),
         ("juror0", "juror2"),
         ("juror1", "juror2"),
@@ -107,17 +107,17 @@ def test_accurate_jurors_have_no_interval_that_is_a_point() -> None:
     for right in (1, 2, 5):  # so many answers that one juror, and then another, gets wrong
         p = np.full((200, 3), 0.9)
         p[:right, 0], p[right : 2 * right, 1] = 0.2, 0.2
-        found = agreement(jury(p, np.ones(200)))
+        result = agreement(jury(p, np.ones(200)))
         for of in (
-            found.pairs[0].error_correlation,
-            found.effective_votes,
-            found.fleiss,
-            found.krippendorff,
-            found.pairs[0].kappa,
+            result.pairs[0].error_correlation,
+            result.effective_votes,
+            result.fleiss,
+            result.krippendorff,
+            result.pairs[0].kappa,
         ):
             assert of.low < of.value < of.high
             assert of.high - of.low > 0.01
-        assert found.effective_votes.low < 3 < found.effective_votes.high  # independent jurors are still possible
+        assert result.effective_votes.low < 3 < result.effective_votes.high  # independent jurors are still possible
 
 
 def test_an_interval_of_many_answers_is_that_of_the_jackknife() -> None:
@@ -156,9 +156,9 @@ def test_a_tie_is_half_an_agreement() -> None:
     judged = jury(np.array([[0.9, 0.8], [0.9, 0.2], [0.9, 0.5]]), np.ones(3))
     turned = replace(judged, p_true=judged.p_false, p_false=judged.p_true, labels=~judged.labels)
     for each in (judged, turned):
-        found = agreement(each)
-        assert found.pairs[0].agreement.value == pytest.approx(0.5)
-        assert (found.n_unanimous, found.unanimous_wrong.value) == (1, 0)
+        result = agreement(each)
+        assert result.pairs[0].agreement.value == pytest.approx(0.5)
+        assert (result.n_unanimous, result.unanimous_wrong.value) == (1, 0)
     assert fleiss_kappa(judged.verdicts) == pytest.approx(fleiss_kappa(turned.verdicts))
     # Shares of True 1 and ½; expected agreement ½.
     assert agreement(judged).pairs[0].kappa.value == pytest.approx(0.0)
@@ -167,10 +167,10 @@ def test_a_tie_is_half_an_agreement() -> None:
 def test_unanimous_answers_and_the_wrong_ones_among_them_by_hand() -> None:
     # Both say True, True, True, False, and are right in two of four; on the fifth they part.
     p = np.array([[0.9, 0.8], [0.9, 0.7], [0.6, 0.9], [0.1, 0.2], [0.9, 0.1]])
-    found = agreement(jury(p, np.array([True, False, False, False, True])))
-    assert (found.n, found.n_unanimous) == (5, 4)
-    assert (found.unanimous.value, *found.unanimous.ends) == pytest.approx((4 / 5, *share_interval(4, 5)))
-    assert (found.unanimous_wrong.value, *found.unanimous_wrong.ends) == pytest.approx((1 / 2, *share_interval(2, 4)))
+    result = agreement(jury(p, np.array([True, False, False, False, True])))
+    assert (result.n, result.n_unanimous) == (5, 4)
+    assert (result.unanimous.value, *result.unanimous.ends) == pytest.approx((4 / 5, *share_interval(4, 5)))
+    assert (result.unanimous_wrong.value, *result.unanimous_wrong.ends) == pytest.approx((1 / 2, *share_interval(2, 4)))
 
 
 def test_a_coefficient_that_a_single_answer_holds_up_has_a_wide_interval() -> None:
@@ -197,11 +197,11 @@ def test_krippendorff_and_errors_by_hand() -> None:
 
 def test_every_coefficient_of_few_answers_stays_in_its_range() -> None:
     # Two jurors that agree on half of four answers.
-    found = agreement(jury(np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [0.1, 0.1]]), np.ones(4)))
-    pair = found.pairs[0]
-    for of in (pair.kappa, pair.error_correlation, found.fleiss, found.krippendorff):
+    result = agreement(jury(np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [0.1, 0.1]]), np.ones(4)))
+    pair = result.pairs[0]
+    for of in (pair.kappa, pair.error_correlation, result.fleiss, result.krippendorff):
         assert -1 <= of.low < 0 < of.high <= 1
-    assert found.effective_votes.value == 2
-    assert 1 <= found.effective_votes.low < 2 < found.effective_votes.high <= 4
+    assert result.effective_votes.value == 2
+    assert 1 <= result.effective_votes.low < 2 < result.effective_votes.high <= 4
     none = agreement(jury(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([True, False]))).unanimous_wrong
     assert np.isnan([none.value, *none.ends]).all()

@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.calibration import _SigmoidCalibration as SigmoidCalibration
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from core.calibration.binary import Isotonic, Sigmoid
-from core.conformal.logistic import logistic
 from core.errors import InputError
 from core.jury.confidence import CONFIDENCES, confidence, log_odds
 from tests.core.jury.verdicts import jury, seeded_jury
@@ -24,8 +20,8 @@ def test_the_published_map_by_hand() -> None:
     # .7 from .6, .6 from .8, and never .5. The quantile must lie below the verdict's probability, strictly.
     calibration = jury(np.array([[0.5] * 2, [0.4] * 2, [0.7] * 2, [0.8] * 2]), np.array([True, True, False, False]))
     asked = jury(np.array([[0.85, 0.25], [0.35, 0.4], [0.8, 0.2], [0.7, 0.5]]), np.ones(4))
-    found = confidence("published", calibration, asked)
-    np.testing.assert_allclose(found, [[0.8, 0.4], [0.2, 0.0], [0.4, 0.4], [0.2, 0.0]])
+    result = confidence("published", calibration, asked)
+    np.testing.assert_allclose(result, [[0.8, 0.4], [0.2, 0.0], [0.4, 0.4], [0.2, 0.0]])
 
 
 def test_a_probability_below_every_quantile_has_no_confidence() -> None:
@@ -44,33 +40,10 @@ def test_the_p_value_by_hand() -> None:
     assert confidence("p-value", calibration, asked)[0].tolist() == pytest.approx([0.75, 0.5])
 
 
-def test_platt_is_that_of_scikit_learn() -> None:
-    judged = seeded_jury(300)
-    odds = log_odds(judged.p_true[:, 0], judged.p_false[:, 0])
-    rival = SigmoidCalibration().fit(odds, judged.labels)
-    np.testing.assert_allclose(Sigmoid.fit(odds, judged.labels)(odds), rival.predict(odds), atol=1e-5)
-
-
-def test_isotonic_is_that_of_scikit_learn() -> None:
-    rng = np.random.default_rng(3)
-    p, labels = rng.integers(0, 40, 300) / 40, rng.random(300) < 0.5
-    asked = np.linspace(-0.2, 1.2, 99)
-    rival = IsotonicRegression(out_of_bounds="clip").fit(p, labels)
-    np.testing.assert_allclose(Isotonic.fit(p, labels)(asked), rival.predict(asked), atol=1e-9)
-
-
-def test_logistic_is_that_of_scikit_learn() -> None:
-    judged = seeded_jury(200)
-    odds = log_odds(judged.p_true, judged.p_false)
-    rival = LogisticRegression(C=1.0, tol=1e-12, max_iter=10_000).fit(odds, judged.labels)
-    found = logistic(odds, judged.labels.astype(float), penalty=1.0)
-    np.testing.assert_allclose(found, [*rival.coef_[0], rival.intercept_[0]], atol=1e-5)
-
-
 def test_what_can_be_told_apart_by_a_line_still_has_a_fit() -> None:
     odds, labels = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True])
-    found = Sigmoid.fit(odds, labels)(np.array([-3.0, 0.0, 3.0]))
-    assert 0 < found[0] < 0.5 < found[2] < 1
+    result = Sigmoid.fit(odds, labels)(np.array([-3.0, 0.0, 3.0]))
+    assert 0 < result[0] < 0.5 < result[2] < 1
 
 
 @settings(max_examples=40)
@@ -78,10 +51,10 @@ def test_what_can_be_told_apart_by_a_line_still_has_a_fit() -> None:
 def test_confidences_lie_between_0_and_1_whatever_the_rows_order(seed: int, name: str) -> None:
     judged = seeded_jury(60, seed=seed)
     calibration, asked = judged.rows(np.arange(40)), judged.rows(np.arange(40, 60))
-    found = confidence(name, calibration, asked)
-    assert ((found >= 0) & (found <= 1)).all()
+    result = confidence(name, calibration, asked)
+    assert ((result >= 0) & (result <= 1)).all()
     shuffled = calibration.rows(np.random.default_rng(seed).permutation(40))
-    np.testing.assert_allclose(confidence(name, shuffled, asked), found, atol=1e-7)
+    np.testing.assert_allclose(confidence(name, shuffled, asked), result, atol=1e-7)
 
 
 def test_an_unknown_one_and_calibration_rows_of_one_kind() -> None:
@@ -96,13 +69,13 @@ def test_an_unknown_one_and_calibration_rows_of_one_kind() -> None:
 def test_a_verdict_that_is_mostly_wrong_has_a_confidence_below_half() -> None:
     p = np.random.default_rng(2).random((200, 2))
     calibration = jury(p, p[:, 0] < 0.5)  # the first juror is always wrong
-    found = confidence("platt", calibration, jury(np.array([[0.95, 0.5], [0.05, 0.5]]), np.ones(2)))
-    assert (found[:, 0] < 0.1).all()
+    result = confidence("platt", calibration, jury(np.array([[0.95, 0.5], [0.05, 0.5]]), np.ones(2)))
+    assert (result[:, 0] < 0.1).all()
 
 
 def test_log_odds_by_hand() -> None:
-    found = log_odds(np.array([0.8, 0.0, 1.0]), np.array([0.2, 1.0, 0.0]))
-    assert found.tolist() == pytest.approx([np.log(4), np.log(1e-8), -np.log(1e-8)])
+    result = log_odds(np.array([0.8, 0.0, 1.0]), np.array([0.2, 1.0, 0.0]))
+    assert result.tolist() == pytest.approx([np.log(4), np.log(1e-8), -np.log(1e-8)])
 
 
 def test_fitted_confidences_are_of_the_verdict() -> None:
@@ -126,12 +99,12 @@ def test_a_probability_at_a_quantile_is_not_above_it() -> None:
     # 98 scores of .3 and one of .7. At ε = .01 the level is ⌈100 · .99⌉ / 99 = 1, the largest; numpy's place is
     # 98 · 98/99 = 97.01 at ε = .02, still the largest, and 98 · 97/99 = 96.02 at ε = .03, the next.
     calibration = jury(np.full((99, 2), 0.7), np.arange(99) < 98)
-    found = confidence("published", calibration, jury(np.array([[0.7, 0.5], [0.71, 0.29]]), np.ones(2)))
-    assert found == pytest.approx(np.array([[0.97, 0.97], [0.99, 0.99]]))
+    result = confidence("published", calibration, jury(np.array([[0.7, 0.5], [0.71, 0.29]]), np.ones(2)))
+    assert result == pytest.approx(np.array([[0.97, 0.97], [0.99, 0.99]]))
 
 
 def test_the_p_value_of_a_verdict_is_that_of_its_opposite() -> None:
     # S is .2, .4 and .6. A verdict False with p = .45 has an opposite of score .55, reached by one of three: 1 − 2/4.
     calibration = jury(np.array([[0.8, 0.8], [0.6, 0.6], [0.6, 0.6]]), np.array([True, True, False]))
-    found = confidence("p-value", calibration, jury(np.array([[0.45, 0.3], [0.95, 0.7]]), np.ones(2)))
-    assert found == pytest.approx(np.array([[0.5, 0.75], [0.75, 0.75]]))
+    result = confidence("p-value", calibration, jury(np.array([[0.45, 0.3], [0.95, 0.7]]), np.ones(2)))
+    assert result == pytest.approx(np.array([[0.5, 0.75], [0.75, 0.75]]))

@@ -12,10 +12,10 @@ pytestmark = pytest.mark.quick
 
 def test_the_posterior_is_bayes_rule() -> None:
     model = DawidSkene(0.6, np.array([[0.2, 0.3], [0.9, 0.5]]))
-    found = model.posterior(np.array([[True, True], [True, False], [False, False]]))
+    result = model.posterior(np.array([[True, True], [True, False], [False, False]]))
     right = 0.6 * np.array([0.9 * 0.5, 0.9 * 0.5, 0.1 * 0.5])
     wrong = 0.4 * np.array([0.2 * 0.3, 0.2 * 0.7, 0.8 * 0.7])
-    assert found.tolist() == pytest.approx((right / (right + wrong)).tolist())
+    assert result.tolist() == pytest.approx((right / (right + wrong)).tolist())
 
 
 def em_by_loops(verdicts: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
@@ -44,9 +44,9 @@ def test_it_is_the_em_of_loops() -> None:
     rng = np.random.default_rng(3)
     truth = rng.random(60) < 0.6
     verdicts = np.where(rng.random((60, 4)) < [0.9, 0.8, 0.7, 0.6], truth[:, None], ~truth[:, None])
-    found = DawidSkene.fit(verdicts)
+    result = DawidSkene.fit(verdicts)
     prior, says = em_by_loops(verdicts, 300)
-    assert found.prior == pytest.approx(prior, abs=1e-6)
-    assert found.says_true == pytest.approx(says, abs=1e-6)
+    assert result.prior == pytest.approx(prior, abs=1e-6)
+    assert result.says_true == pytest.approx(says, abs=1e-6)
     # It goes on until no posterior moves by more than 1e-8.
-    assert found.posterior(verdicts) == pytest.approx(DawidSkene(prior, says).posterior(verdicts), abs=1e-6)
+    assert result.posterior(verdicts) == pytest.approx(DawidSkene(prior, says).posterior(verdicts), abs=1e-6)

@@ -37,23 +37,23 @@ def test_an_answer_that_all_call_right_is_not_disputed() -> None:
 
 @pytest.mark.parametrize("chosen", [np.array([2, 0]), np.array([True, False, True])])
 def test_rows_are_taken_with_all_that_belongs_to_them(chosen: np.ndarray) -> None:
-    found = TWO.rows(chosen)
+    result = TWO.rows(chosen)
     places = [2, 0] if chosen.dtype != bool else [0, 2]
     for name in ("ids", "questions", "answers", "parts"):
-        assert getattr(found, name) == tuple(getattr(TWO, name)[i] for i in places), name
+        assert getattr(result, name) == tuple(getattr(TWO, name)[i] for i in places), name
     for name in ("labels", "p_true", "p_false", "verdicts"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(TWO, name)[places], err_msg=name)
+        np.testing.assert_array_equal(getattr(result, name), getattr(TWO, name)[places], err_msg=name)
     with pytest.raises(InputError, match="needs at least one answer to judge"):
         TWO.rows(np.zeros(3, dtype=bool))
 
 
 def test_a_jury_without_one_juror() -> None:
     three = seeded_jury(10)
-    found = three.without(1)
-    assert found.jurors == ("juror0", "juror2")
-    np.testing.assert_array_equal(found.p_true, three.p_true[:, [0, 2]])
-    np.testing.assert_array_equal(found.p_false, three.p_false[:, [0, 2]])
-    assert (found.ids, found.parts) == (three.ids, three.parts)
+    result = three.without(1)
+    assert result.jurors == ("juror0", "juror2")
+    np.testing.assert_array_equal(result.p_true, three.p_true[:, [0, 2]])
+    np.testing.assert_array_equal(result.p_false, three.p_false[:, [0, 2]])
+    assert (result.ids, result.parts) == (three.ids, three.parts)
     with pytest.raises(InputError, match=r"at least two jurors, got 1 \(juror1\)"):
         TWO.without(0)
 
@@ -91,11 +91,11 @@ def test_a_table_and_back_is_the_same() -> None:
     assert tuple(table.columns) == COLUMNS
     assert table["juror"].tolist() == ["juror0", "juror1"] * 3
     assert table["id"].tolist() == ["0", "0", "1", "1", "2", "2"]
-    found = from_table(table)
+    result = from_table(table)
     for name in ("jurors", "ids", "questions", "answers", "parts"):
-        assert getattr(found, name) == getattr(odd, name), name
+        assert getattr(result, name) == getattr(odd, name), name
     for name in ("labels", "p_true", "p_false", "verdicts"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(odd, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(result, name), getattr(odd, name), err_msg=name)
 
 
 def test_the_order_of_a_tables_rows_does_not_part_jurors() -> None:
@@ -105,10 +105,10 @@ def test_the_order_of_a_tables_rows_does_not_part_jurors() -> None:
 
 
 def test_a_small_table_is_enough() -> None:
-    found = from_table(TWO.table()[["question", "answer", "juror", "p_true", "label"]])
-    np.testing.assert_allclose(found.p_false, 1 - TWO.p_true)
-    assert found.ids == ("1", "2", "3")
-    assert found.parts == ("", "", "")
+    result = from_table(TWO.table()[["question", "answer", "juror", "p_true", "label"]])
+    np.testing.assert_allclose(result.p_false, 1 - TWO.p_true)
+    assert result.ids == ("1", "2", "3")
+    assert result.parts == ("", "", "")
 
 
 def test_ids_that_name_two_answers_or_none_become_numbers() -> None:
@@ -124,10 +124,7 @@ def test_ids_that_name_two_answers_or_none_become_numbers() -> None:
         ({"label": [True, True, "perhaps", True, True, True]}, "sheet, row 3: expected True or False .* 'perhaps'"),
         ({"label": [True, True, True, True, True, None]}, "sheet, row 6: .* found nothing"),
         ({"part": ["", "", "", "", "train", ""]}, "sheet, row 5: expected part calibration or test, found 'train'"),
-        (
-            {"label": [True, False, True, True, True, True]},
-            "'juror0' and 'juror1' differ in whether 'answer 0'",
-        ),
+        ({"label": [True, False, True, True, True, True]}, "'juror0' and 'juror1' differ in whether 'answer 0'"),
     ],
 )
 def test_a_wrong_cell_is_named(change: dict[str, list[object]], says: str) -> None:

@@ -41,8 +41,8 @@ def test_curves_are_the_report_s_figures_at_every_alpha(run, name: str):
         assert (curves.mean_set_size[0][at], curves.mean_set_size[1][at]) == pytest.approx(sets.mean_set_size())
         assert curves.exact_share[at] == pytest.approx(sets.exact_share)
     shares = curves.exact_share
-    found = report_of(run, 100).scores[name]
-    assert sum(round(1000 * (last - first)) + 1 for first, last in found.exact_alphas) == (shares == 1).sum()
+    result = report_of(run, 100).scores[name]
+    assert sum(round(1000 * (last - first)) + 1 for first, last in result.exact_alphas) == (shares == 1).sum()
 
 
 def test_the_ends_hold_the_figures_of_a_server_that_lists_everything(home):

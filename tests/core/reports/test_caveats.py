@@ -96,9 +96,9 @@ def test_what_a_file_of_another_person_says_is_read_or_left_out(junk):
 
 def test_what_a_chat_template_writes_travels_with_the_run():
     engine = {"template_notes": ["The template writes the date\x1b[2J.", "The template writes no header."]}
-    found = of_record(SPEC, {"engine": engine})
-    assert kinds(found) == ["template", "template"]
-    assert found[0].text == "The template writes the date\\x1b[2J."
+    result = of_record(SPEC, {"engine": engine})
+    assert kinds(result) == ["template", "template"]
+    assert result[0].text == "The template writes the date\\x1b[2J."
     for junk in ("text", {"a": 1}, 7, None):
         assert of_record(SPEC, {"engine": {"template_notes": junk}}) == ()
 
@@ -199,18 +199,18 @@ def test_a_run_on_a_server_has_its_bounds_and_nothing_of_unknown_probabilities(h
 
 
 def test_every_kind_is_in_the_report_of_a_run_that_has_it(home):
-    made = report(load(flawed_run()), 100)
-    assert kinds(made.caveats) == [
+    result = report(load(flawed_run()), 100)
+    assert kinds(result.caveats) == [
         *("cut", "missing", "demonstration", "stated", "letters", "few", "options", "ties", "infinite")
     ]
-    values = json.loads(json.dumps(made.to_json(), allow_nan=False))
+    values = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert values["caveats"][0] == {
         "kind": "cut",
         "sentence": "119 of 120 prompts were longer than the 512 tokens that the model reads, and lost 300 "
         "demonstrations and the beginning of 7 contexts.",
         "way_out": WAY_OUT,
     }
-    assert tuple(values["notes"]) == made.notes == tuple(caveat.text for caveat in made.caveats)
+    assert tuple(values["notes"]) == result.notes == tuple(caveat.text for caveat in result.caveats)
 
 
 def test_arrays_have_the_caveats_of_arrays():
@@ -255,10 +255,7 @@ def test_runs_with_the_same_caveats_share_a_footnote_and_many_are_counted():
     assert footnotes([("a", "Cut."), ("b", ""), ("c", "Few."), ("d", "Cut.")]) == ("† a, d: Cut.", "† c: Few.")
     assert first_footnotes([("a", "")]) == ()
     many = first_footnotes([(f"run {i}", f"Few: {i}.") for i in range(6)])
-    assert many == (
-        *(f"† run {i}: Few: {i}." for i in range(4)),
-        "† 2 more like these; open the runs to read them.",
-    )
+    assert many == (*(f"† run {i}: Few: {i}." for i in range(4)), "† 2 more like these; open the runs to read them.")
     assert (marked("m", ""), marked("m", "Few.")) == ("m", "m †")
 
 

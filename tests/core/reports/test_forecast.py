@@ -40,11 +40,11 @@ def worked(spec: RunSpec) -> Work:
 
 
 def test_work_is_counted_on_the_prompts_themselves():
-    found = forecasts.work_of(SPEC)
-    assert found is not None
+    result = forecasts.work_of(SPEC)
+    assert result is not None
     asked = prompts(SPEC, draw_questions(SPEC))
-    assert (found.questions, found.characters) == (100, sum(len(prompt.text) for prompt in asked))
-    assert set(found.sample) <= {prompt.text for prompt in asked}
+    assert (result.questions, result.characters) == (100, sum(len(prompt.text) for prompt in asked))
+    assert set(result.sample) <= {prompt.text for prompt in asked}
 
 
 def test_what_is_still_on_the_hub_is_not_asked_for(home):
@@ -55,11 +55,11 @@ def test_time_is_the_beginning_and_the_characters_at_the_measured_rate(home):
     # 100 questions of 100 characters in 20 s: 500 characters a second, after 3 s of loading.
     earlier = [measured(SPEC, begins=3.0, scoring=20.0)]
     asked = replace(SPEC, samples=400, shots=2, seed=1)  # 400 × 200 characters: 160 s
-    found = forecasts.forecast(asked, earlier=earlier, devices=[SMALL], worked=worked)
-    assert found.seconds == pytest.approx(163.0)
-    assert found.rate == Rate(SPEC.run_id, 3.0, 500.0, 5.0, here=True)
-    assert not found.counted
-    assert found.tokens == 20_000  # four characters each
+    result = forecasts.forecast(asked, earlier=earlier, devices=[SMALL], worked=worked)
+    assert result.seconds == pytest.approx(163.0)
+    assert result.rate == Rate(SPEC.run_id, 3.0, 500.0, 5.0, here=True)
+    assert not result.counted
+    assert result.tokens == 20_000  # four characters each
 
 
 @pytest.mark.parametrize("other", [{"model": "other"}, {"dtype": "bfloat16"}, {"form": "cloze"}])
@@ -87,8 +87,8 @@ def test_a_run_that_was_gone_on_with_measures_nothing(home):
 
 def test_runs_are_spread_over_the_devices_in_their_order(home):
     def taking(seconds: float) -> Forecast:
-        found = forecasts.forecast(SPEC, earlier=[], devices=[], worked=worked)
-        return replace(found, rate=Rate("", seconds, 1e12, 1.0, here=True))
+        result = forecasts.forecast(SPEC, earlier=[], devices=[], worked=worked)
+        return replace(result, rate=Rate("", seconds, 1e12, 1.0, here=True))
 
     runs = [taking(5), taking(3), taking(4)]  # one device: 12; two: 5 beside 3 + 4
     assert forecasts.whole_time(runs, lanes=1) == pytest.approx(12.0)
@@ -98,10 +98,10 @@ def test_runs_are_spread_over_the_devices_in_their_order(home):
 
 def test_a_model_that_no_device_holds_is_said(home):
     large = RunSpec(model="mistralai/Mistral-7B-v0.1", task="qa", samples=100)
-    found = forecasts.forecast(large, earlier=[], devices=[SMALL], worked=worked)
+    result = forecasts.forecast(large, earlier=[], devices=[SMALL], worked=worked)
     assert (
         "it needs about 32.9 GiB, and the largest device, small card, has 16.0; choose int8, which takes 9.4"
-        in found.too_large
+        in result.too_large
     )
     half = forecasts.forecast(replace(large, dtype="int4"), earlier=[], devices=[SMALL], worked=worked)
     assert half.too_large == ""
@@ -120,9 +120,9 @@ def test_disk_goes_by_an_earlier_run_of_the_task(home):
 
 @needs_models
 def test_tokens_are_counted_by_the_models_own_tokenizer(tmp_path):
-    found = forecasts.work_of(SPEC)
-    assert found is not None
-    held = counting.characters_per_token("pocket-1m", found.sample)
+    result = forecasts.work_of(SPEC)
+    assert result is not None
+    held = counting.characters_per_token("pocket-1m", result.sample)
     assert held is not None
     assert 2 < held < 6  # English words in pieces
     assert counting.is_here("pocket-1m")
@@ -159,8 +159,8 @@ def test_the_offered_budget_holds_the_rest_of_the_run():
 def caveats(spec: RunSpec, work: Work | None, **more: Any) -> dict[str, str]:
     """The text of each caveat by its kind, at four characters a token unless ``more`` says otherwise."""
     assert work is not None
-    found = forecasts.expected_caveats(spec, work, **{"earlier": (), "text_of_token": 4.0} | more)
-    return {caveat.kind: caveat.text for caveat in found}
+    result = forecasts.expected_caveats(spec, work, **{"earlier": (), "text_of_token": 4.0} | more)
+    return {caveat.kind: caveat.text for caveat in result}
 
 
 LENGTHS = (2800, 2400, 2000, 1600)
@@ -169,8 +169,8 @@ LENGTHS = (2800, 2400, 2000, 1600)
 
 def test_prompts_that_will_not_fit_are_counted_before_the_launch():
     work = Work(100, 220_000, ("a prompt",), lengths=LENGTHS)
-    found = caveats(replace(SPEC, shots=16), work)
-    assert found == {
+    result = caveats(replace(SPEC, shots=16), work)
+    assert result == {
         "cut": "About 50 of 100 prompts are longer than the 512 tokens that pocket-1m reads, so demonstrations will be "
         "dropped. Take fewer shots, or a model that reads more."
     }
@@ -193,10 +193,10 @@ def test_an_unknown_context_is_that_of_an_earlier_run(home):
 
 
 def test_few_questions_are_told_before_the_launch_at_the_alpha_of_its_report():
-    found = forecasts.work_of(SPEC)
-    assert found is not None
-    assert found.sides == (50, 50)
-    assert "Only 50 calibration and 50 test questions" in caveats(SPEC, found)["few"]
+    result = forecasts.work_of(SPEC)
+    assert result is not None
+    assert result.sides == (50, 50)
+    assert "Only 50 calibration and 50 test questions" in caveats(SPEC, result)["few"]
     enough = Work(300, 1, (), sides=(150, 150))
     assert caveats(SPEC, enough) == {}
     assert "below alpha 0.007" in caveats(SPEC, enough, alpha=5)["few"]

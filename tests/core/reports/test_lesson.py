@@ -22,9 +22,9 @@ pytestmark = pytest.mark.quick
 def both_sides(run_id: str) -> tuple[evaluation.Evaluation, covariate_shift.Shifted, covariate_shift.Search]:
     run = evaluation.load(run_id)
     sides = {name: covariate_shift.side(run, name, by="lac") for name in covariate_shift.subjects(run)}
-    found = covariate_shift.search(list(sides.values()))
-    assert found
-    return run, covariate_shift.shifted(sides[found.source], sides[found.target]), found
+    result = covariate_shift.search(list(sides.values()))
+    assert result
+    return run, covariate_shift.shifted(sides[result.source], sides[result.target]), result
 
 
 def test_no_number_is_typed_into_the_lesson():

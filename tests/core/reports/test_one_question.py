@@ -152,19 +152,19 @@ def test_tuned_scores_say_on_what():
 def test_frames_hold_what_was_counted():
     run = smooth_run(30, 5, 3, 10)
     by = bench(run)
-    found = standings(by, run.probabilities[31], place=31)
-    table = score_frame(found, by, 200)
+    result = standings(by, run.probabilities[31], place=31)
+    table = score_frame(result, by, 200)
     assert table["score"].tolist() == list(SCORES)
     lac = table.iloc[0]
-    assert [lac["p_A"], lac["p_B"], lac["p_C"]] == found[0].p_values.tolist()
-    assert lac["set"] == "".join("ABC"[j] for j in np.flatnonzero(found[0].members(200)))
+    assert [lac["p_A"], lac["p_B"], lac["p_C"]] == result[0].p_values.tolist()
+    assert lac["set"] == "".join("ABC"[j] for j in np.flatnonzero(result[0].members(200)))
     frame = option_frame(
-        run.probabilities[31], ("x", "y", "z"), found[0], lac["threshold"], found[0].members(200), int(run.labels[31])
+        run.probabilities[31], ("x", "y", "z"), result[0], lac["threshold"], result[0].members(200), int(run.labels[31])
     )
     assert frame["truth"].sum() == 1
     assert sorted(frame["rank"]) == [1, 2, 3]
     assert (frame["member"] == (frame["score"] <= frame["threshold"])).all()
-    unknown = option_frame(run.probabilities[31], ("x", "y", "z"), found[0], 1.0, found[0].members(200), None)
+    unknown = option_frame(run.probabilities[31], ("x", "y", "z"), result[0], 1.0, result[0].members(200), None)
     assert unknown["truth"].isna().all()
 
 

@@ -32,7 +32,7 @@ def test_the_uniform_level_stands_beside_every_figure():
 
 
 def test_all_conversations_together_are_compared_over_conversations():
-    found = reports.overall(talks(1.0, 2.0, 4.0), talks(0.0, 0.0, 0.0))
-    assert (found.n, found.conversations) == (6, 3)
+    result = reports.overall(talks(1.0, 2.0, 4.0), talks(0.0, 0.0, 0.0))
+    assert (result.n, result.conversations) == (6, 3)
     alone = reports.overall(talks(1.0), talks(0.0))
     assert (alone.n, alone.conversations) == (2, 1)

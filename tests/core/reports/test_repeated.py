@@ -94,12 +94,12 @@ def test_five_copies_of_a_question_give_what_one_gives(home: Path, tmp_path: Pat
 
 def test_an_import_shows_what_its_report_will_show(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "five.jsonl"
-    found = evaluation(imported(table_rows(60, times=5), path))
+    result = evaluation(imported(table_rows(60, times=5), path))
     assert main(["import", "table", str(path), "--model", "m", "--task", "t"]) == 0
     assert "300 rows, 60 questions, accuracy" in capsys.readouterr().out
-    kept = load(found.run_id)
+    kept = load(result.run_id)
     for name in ("clusters", "calibration", "left_out", "test", "probabilities"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(kept, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(result, name), getattr(kept, name), err_msg=name)
     of = report(kept, 100)
     assert (of.n_calibration, of.calibration_rows, of.n_test, of.test_questions) == (30, 150, 150, 30)
 

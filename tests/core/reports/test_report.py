@@ -31,9 +31,9 @@ def run(home):
 @pytest.mark.parametrize("method", ["exact", "paper", "bluq"])
 @pytest.mark.parametrize("empty", ["allow", "top1"])
 def test_intervals_hold_the_figures_of_the_sets(run, method, empty):
-    made = report(run, 100, scores=("lac", "aps"), method=method, empty=empty)
-    for figures in made.scores.values():
-        assert figures.uacc == pytest.approx(made.accuracy * np.sqrt(6) / figures.mean_set_size)
+    result = report(run, 100, scores=("lac", "aps"), method=method, empty=empty)
+    for figures in result.scores.values():
+        assert figures.uacc == pytest.approx(result.accuracy * np.sqrt(6) / figures.mean_set_size)
         for value, (low, high) in (
             (figures.mean_set_size, figures.mean_set_size_interval),
             (figures.uacc, figures.uacc_interval),
@@ -61,8 +61,8 @@ def test_the_calibration_questions_widen_the_interval(run):
 
 
 def test_figures_by_a_slow_loop(run):
-    made = report(run, 100)
-    figures = made.scores["lac"]
+    result = report(run, 100)
+    figures = result.scores["lac"]
     p, y = run.probabilities, run.labels
     calibration = sorted(1 - p[i, y[i]] for i in run.calibration)
     q = calibration[int(np.ceil(201 * 900 / 1000)) - 1]
@@ -71,9 +71,9 @@ def test_figures_by_a_slow_loop(run):
     assert figures.coverage == np.mean([y[i] in s for i, s in zip(run.test, sets, strict=True)])
     assert figures.mean_set_size == np.mean([len(s) for s in sets])
     assert figures.sizes == tuple(sum(len(s) == j for s in sets) for j in range(7))
-    assert figures.uacc == pytest.approx(made.accuracy * np.sqrt(6) / figures.mean_set_size)
-    assert made.accuracy == np.mean([p[i].argmax() == y[i] for i in run.test])  # no ties here
-    assert sum(made.letter_rates.values()) == pytest.approx(1)
+    assert figures.uacc == pytest.approx(result.accuracy * np.sqrt(6) / figures.mean_set_size)
+    assert result.accuracy == np.mean([p[i].argmax() == y[i] for i in run.test])  # no ties here
+    assert sum(result.letter_rates.values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", [name for name in SCORE_NAMES if not SCORES[name].tuned])
@@ -128,14 +128,14 @@ def tied(run, *, labels=None):
 
 
 def test_the_later_of_equal_options_is_on_top_and_ties_are_said(run):
-    made = report(tied(run, labels=2), 100)  # 200 test questions: 150 ties, of which C takes all
-    assert (made.accuracy, made.top_ties) == (0.75, TopTies(150, 0.0, 0.75))
+    result = report(tied(run, labels=2), 100)  # 200 test questions: 150 ties, of which C takes all
+    assert (result.accuracy, result.top_ties) == (0.75, TopTies(150, 0.0, 0.75))
     assert report(tied(run, labels=0), 100).accuracy == 0
     assert report(tied(run, labels=1), 100).top_ties == TopTies(150, 0.25, 0.25)
-    said = made.notes[0]
+    said = result.notes[0]
     assert "On 150 of 200 test questions two or more options are equally and most probable; the later" in said
     assert "Accuracy is 0.750; it would be 0.000 with every tie lost and 0.750 with every tie won." in said
-    assert made.to_json()["top_ties"] == {"n": 150, "lost": 0.0, "won": 0.75}
+    assert result.to_json()["top_ties"] == {"n": 150, "lost": 0.0, "won": 0.75}
     assert report(run, 100).notes == ()
 
 
@@ -145,10 +145,10 @@ def test_letters_that_are_equally_probable_share_a_question(run):
 
 @pytest.mark.parametrize("method", ["paper", "bluq"])
 def test_published_thresholds_take_the_first_of_equal_options(run, method):
-    made = report(tied(run, labels=0), 100, method=method)
-    assert made.accuracy == 0.75
-    assert "the first of them counts as the model's choice, as in the published tool" in made.notes[0]
-    assert made.scores["lac"].uacc == pytest.approx(0.75 * np.sqrt(6) / made.scores["lac"].mean_set_size)
+    result = report(tied(run, labels=0), 100, method=method)
+    assert result.accuracy == 0.75
+    assert "the first of them counts as the model's choice, as in the published tool" in result.notes[0]
+    assert result.scores["lac"].uacc == pytest.approx(0.75 * np.sqrt(6) / result.scores["lac"].mean_set_size)
 
 
 @pytest.mark.parametrize(("method", "top"), [("exact", 2), ("paper", 0), ("bluq", 0)])
@@ -156,19 +156,19 @@ def test_an_empty_set_takes_the_same_top_option(run, method, top):
     seen = tied(run, labels=2)
     p = seen.probabilities.copy()
     p[run.calibration] = np.eye(6)[2]  # certain and right: every other question's LAC set is empty
-    made = form(replace(seen, probabilities=p, log_probabilities=log(p)), "lac", 100, method=method, empty="top1")
-    assert (made.members.sum(axis=1) == 1).all()
-    assert made.members[1].nonzero()[0].tolist() == [top]
+    result = form(replace(seen, probabilities=p, log_probabilities=log(p)), "lac", 100, method=method, empty="top1")
+    assert (result.members.sum(axis=1) == 1).all()
+    assert result.members[1].nonzero()[0].tolist() == [top]
 
 
 def test_a_truth_of_probability_0_makes_the_nll_infinite_and_is_counted(run):
     p = run.probabilities.copy()
     rows = run.test[:3]
     p[rows] = np.eye(6)[(run.labels[rows] + 1) % 6]
-    made = report(replace(run, probabilities=p, log_probabilities=log(p)), 100)
-    assert made.nll == np.inf
-    assert made.nll_infinite == 3
-    values = json.loads(json.dumps(made.to_json(), allow_nan=False))
+    result = report(replace(run, probabilities=p, log_probabilities=log(p)), 100)
+    assert result.nll == np.inf
+    assert result.nll_infinite == 3
+    values = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert values["nll"] is None
     assert values["nll_infinite"] == 3
     assert values["notes"] == ["3 of 200 test questions give the truth a probability of 0, so the NLL is infinite (∞)."]
@@ -298,8 +298,8 @@ def test_too_few_to_tune_on_is_said(home):
 
 @pytest.mark.parametrize("by", ["group", "class"])
 def test_strata_by_a_slow_loop(run, by):
-    made = report(run, 200, scores=["aps"], empty="top1", by=by)
-    figures = made.scores["aps"]
+    result = report(run, 200, scores=["aps"], empty="top1", by=by)
+    figures = result.scores["aps"]
     s = score("aps", run.probabilities)
     of = run.groups if by == "group" else np.array(list("ABCDEF"))[run.labels]
     limits = {}
@@ -324,7 +324,7 @@ def test_strata_by_a_slow_loop(run, by):
         assert (row.low, row.high) == share_interval(hits, row.m)
         assert row.mean_set_size == np.mean([len(sets[i]) for i in inside])
         assert row.threshold == limits[row.stratum]
-    values = made.to_json()
+    values = result.to_json()
     assert values["by"] == by
     assert values["aps"]["threshold"] is None
     json.dumps(values, allow_nan=False)

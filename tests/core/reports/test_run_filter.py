@@ -91,15 +91,15 @@ def test_where_no_run_has_the_defaults_every_setting_is_shown():
 
 
 def test_what_is_offered_is_what_the_runs_have():
-    found = offered(RECORDS)
-    assert list(found) == list(PROPERTIES)
-    assert list(found["models"]) == ["m", "n"]
-    assert list(found["tasks"].items())[:2] == [("qa", "Question answering"), ("rc", "Reading comprehension")]
-    assert "qa@MMLU" in found["tasks"]
-    assert (list(found["strategy"]), list(found["form"])) == (["base", "task"], ["letters", "cloze"])
-    assert found["dtype"] == {"float32": "32-bit", "bfloat16": "16-bit (bf16)"}
-    assert found["sources"] == {"shipped": "Shipped with Hedge", "launched": "Yours", "imported": "Imported"}
-    assert found["states"] == {"done": "finished", "failed": "failed"}
+    result = offered(RECORDS)
+    assert list(result) == list(PROPERTIES)
+    assert list(result["models"]) == ["m", "n"]
+    assert list(result["tasks"].items())[:2] == [("qa", "Question answering"), ("rc", "Reading comprehension")]
+    assert "qa@MMLU" in result["tasks"]
+    assert (list(result["strategy"]), list(result["form"])) == (["base", "task"], ["letters", "cloze"])
+    assert result["dtype"] == {"float32": "32-bit", "bfloat16": "16-bit (bf16)"}
+    assert result["sources"] == {"shipped": "Shipped with Hedge", "launched": "Yours", "imported": "Imported"}
+    assert result["states"] == {"done": "finished", "failed": "failed"}
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def test_own_runs_come_first_as_they_are_and_shipped_ones_in_reading_order(monke
     shipped = [record("m-13b", "rc"), record("m-3b", "rc"), record("m-3b")]
     ids = {one.run_id for one in shipped}
     monkeypatch.setattr("core.runs.store.is_bundled", lambda run_id: run_id in ids)
-    found = grouped([own[0], shipped[0], own[1], shipped[1], own[2], shipped[2]])
-    assert [(group.title, group.own, [one.spec.model for one in group.records]) for group in found] == [
+    result = grouped([own[0], shipped[0], own[1], shipped[1], own[2], shipped[2]])
+    assert [(group.title, group.own, [one.spec.model for one in group.records]) for group in result] == [
         ("Summaries", True, ["z", "a"]),
         ("Question answering", True, ["b"]),
         ("Question answering", False, ["m-3b"]),
@@ -49,8 +49,8 @@ def test_runs_share_their_questions_whatever_they_are_called(home: Path):
     broken = synthetic_run(40, model="broken", seed=5)
     (store.folder_of(broken) / "questions.parquet").unlink()
     records = [store.read_record(run_id) for run_id in store.run_ids()]
-    found = sharing_questions(store.read_record(first), records)
-    assert [one.run_id for one in found] == [same, renamed]
+    result = sharing_questions(store.read_record(first), records)
+    assert [one.run_id for one in result] == [same, renamed]
     assert [one.run_id for one in sharing_questions(store.read_record(first), records, without=[same])] == [renamed]
     assert sharing_questions(store.read_record(broken), records) == []
 

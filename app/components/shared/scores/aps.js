@@ -1,7 +1,4 @@
 // APS: the total probability of the options ranked up to and including this one (core/conformal/scores/aps.py).
-//
-// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
-// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { onGrid } from "./grid.js";
 import { eachRow, unknownScores } from "./ranking.js";

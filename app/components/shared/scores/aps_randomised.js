@@ -1,7 +1,4 @@
 // Randomised APS: APS minus a random share of the option's own probability (core/conformal/scores/aps_randomised.py).
-//
-// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
-// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { apsScores } from "./aps.js";
 import { onGrid } from "./grid.js";

@@ -1,7 +1,4 @@
 // Margin: how far the option's probability is below that of the best other option (core/conformal/scores/margin.py).
-//
-// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
-// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { onGrid } from "./grid.js";
 import { eachRow, unknownScores } from "./ranking.js";

@@ -1,7 +1,4 @@
 // RAPS: APS plus a cost for every rank beyond the first few (core/conformal/scores/raps.py).
-//
-// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
-// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { apsScores } from "./aps.js";
 import { onGrid } from "./grid.js";

@@ -1,7 +1,4 @@
 // SAPS: the largest probability plus a cost for every further rank (core/conformal/scores/saps.py).
-//
-// Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
-// agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { onGrid } from "./grid.js";
 import { eachRow, unknownScores } from "./ranking.js";

@@ -18,14 +18,14 @@ from tests.conftest import synthetic_run
 def test_coverage_is_that_of_thresholds_from_the_other_side(home: Path):
     run = evaluation.load(synthetic_run(400))
     source, target = (covariate_shift.side(run, name, by="aps") for name in ("colours", "sums"))
-    found = covariate_shift.shifted(source, target)
-    assert (found.n, found.m) == (200, 200)
+    result = covariate_shift.shifted(source, target)
+    assert (result.n, result.m) == (200, 200)
     for alpha in (1, 50, 100, 500, 999):
         q = exact(source.true, alpha)
-        assert found.coverage[alpha - 1] == (target.true <= q).mean()
-        assert found.mean_set_size[alpha - 1] == (target.scores <= q).sum() / 200
-    assert found.p_value > 0.001
-    assert found.effective <= 200 + 1e-9
+        assert result.coverage[alpha - 1] == (target.true <= q).mean()
+        assert result.mean_set_size[alpha - 1] == (target.scores <= q).sum() / 200
+    assert result.p_value > 0.001
+    assert result.effective <= 200 + 1e-9
 
 
 def test_a_changed_mix_is_noticed_and_repaired(home: Path):
@@ -61,19 +61,19 @@ def test_the_worst_pair_is_the_worst_of_all_pairs(alpha: int):
         # Tied scores, and sides too small for a threshold at a small alpha.
         sides = [made(f"s{i}", (rng.integers(0, 30, rng.integers(5, 60)) / 30).tolist()) for i in range(draw % 5 + 2)]
         slow = {(a.name, b.name): (b.true <= exact(a.true, alpha)).mean() for a in sides for b in sides if a is not b}
-        found = covariate_shift.search(sides, alpha=alpha)
-        assert found is not None
-        assert found.coverage == min(slow.values()) == slow[found.source, found.target]
-        assert found.pairs == len(slow)
+        result = covariate_shift.search(sides, alpha=alpha)
+        assert result is not None
+        assert result.coverage == min(slow.values()) == slow[result.source, result.target]
+        assert result.pairs == len(slow)
 
 
 def test_the_corrected_p_value_by_hand():
     # Calibrated on {1, 2} at alpha .5 (rank 2) and tested on {3, 4}: nothing is covered. Of the 6 ways to deal four
     # scores to two sides, 2 have a pair that covers nothing.
-    found = covariate_shift.search([made("low", [1.0, 2.0]), made("high", [3.0, 4.0])], alpha=500)
-    assert found is not None
-    assert (found.source, found.target, found.coverage, found.shuffles) == ("low", "high", 0.0, 999)
-    assert found.p_value == pytest.approx(1 / 3, abs=0.05)
+    result = covariate_shift.search([made("low", [1.0, 2.0]), made("high", [3.0, 4.0])], alpha=500)
+    assert result is not None
+    assert (result.source, result.target, result.coverage, result.shuffles) == ("low", "high", 0.0, 999)
+    assert result.p_value == pytest.approx(1 / 3, abs=0.05)
     # Equal scores can't be told apart: every shuffle is as bad.
     tied = covariate_shift.search([made("one", [1.0] * 9), made("other", [1.0] * 9)])
     assert tied is not None
@@ -83,10 +83,10 @@ def test_the_corrected_p_value_by_hand():
 def test_many_questions_are_shuffled_less_often():
     rng = np.random.default_rng(0)
     sides = [made(f"s{i}", rng.random(2000).tolist()) for i in range(30)]
-    found = covariate_shift.search(sides)
-    assert found is not None
-    assert found.shuffles == 20_000_000 // 60_000
-    assert found == covariate_shift.search(sides)
+    result = covariate_shift.search(sides)
+    assert result is not None
+    assert result.shuffles == 20_000_000 // 60_000
+    assert result == covariate_shift.search(sides)
 
 
 def test_sides_that_can_not_be_compared(home: Path):

@@ -23,12 +23,12 @@ def test_a_small_run_is_whole(home):
 def test_a_large_run_is_sampled_in_its_own_proportion(home, monkeypatch):
     monkeypatch.setattr(frames, "MOST_IN_LAB", 60)
     run = load(synthetic_run(200))
-    made = frames.sample_for_lab(run)
-    assert (len(made.calibration), len(made.test)) == (30, 30)
-    assert set(made.calibration) <= set(run.calibration)
-    assert set(made.test) <= set(run.test)
+    result = frames.sample_for_lab(run)
+    assert (len(result.calibration), len(result.test)) == (30, 30)
+    assert set(result.calibration) <= set(run.calibration)
+    assert set(result.test) <= set(run.test)
     again = frames.sample_for_lab(run)
-    assert np.array_equal(made.test, again.test)
+    assert np.array_equal(result.test, again.test)
     tables = frames.lab_tables(run)
     assert tables["rows"].num_rows == tables["questions"].num_rows == 60
     assert tables["rows"]["own"].to_numpy().sum() == 30
@@ -38,7 +38,7 @@ def test_a_large_run_is_sampled_in_its_own_proportion(home, monkeypatch):
 def test_neither_side_is_empty(home, monkeypatch, few):
     monkeypatch.setattr(frames, "MOST_IN_LAB", 20)
     run = load(synthetic_run(200))
-    made = frames.sample_for_lab(replace(run, calibration=run.calibration[:few]))
-    assert len(made.calibration) >= 1
-    assert len(made.test) >= 1
-    assert len(made.calibration) + len(made.test) == 20
+    result = frames.sample_for_lab(replace(run, calibration=run.calibration[:few]))
+    assert len(result.calibration) >= 1
+    assert len(result.test) >= 1
+    assert len(result.calibration) + len(result.test) == 20

@@ -30,18 +30,18 @@ def test_a_row_is_a_question(run):
         *("lac_score", "lac_threshold", "lac_set", "lac_size", "lac_covered"),
     ]
     assert table["id"].tolist() == run.ids.tolist()
-    made = form(run, "lac", 100)
+    result = form(run, "lac", 100)
     row = table.iloc[int(run.test[7])]
     assert row["p_C"] == run.probabilities[run.test[7], 2]
     assert row["label"] == "ABCDEF"[run.labels[run.test[7]]]
-    assert row["lac_set"] == "".join("ABCDEF"[j] for j in np.flatnonzero(made.members[7]))
+    assert row["lac_set"] == "".join("ABCDEF"[j] for j in np.flatnonzero(result.members[7]))
     assert row["lac_size"] == len(row["lac_set"])
     assert row["lac_covered"] == (row["label"] in row["lac_set"])
-    assert row["lac_threshold"] == made.threshold
+    assert row["lac_threshold"] == result.threshold
     calibrates = table[table["role"] == "calibration"]
     assert len(calibrates) == 200
     assert calibrates["lac_set"].isna().all()
-    assert np.array_equal(calibrates["lac_score"].to_numpy(dtype=float), made.calibration_scores)
+    assert np.array_equal(calibrates["lac_score"].to_numpy(dtype=float), result.calibration_scores)
 
 
 @pytest.mark.parametrize("by", BY)
@@ -86,17 +86,17 @@ def test_the_recipe_forms_the_same_sets_from_the_file(run, tmp_path, monkeypatch
         file = f"sets {empty} 'of' it.{ending}"
         saved(sets_table(seen, 250, scores=[name, "lac"][: 1 + (name != "lac")], empty=empty, by=by), tmp_path / file)
         names = ran(numpy_recipe(seen, name, 250, file=file, empty=empty, by=by))
-        made = form(seen, name, 250, empty=empty, by=by)
-        assert np.array_equal(names["sets"], made.members)
-        assert np.array_equal(names["scores"][names["tests"]], made.test_scores)
+        result = form(seen, name, 250, empty=empty, by=by)
+        assert np.array_equal(names["sets"], result.members)
+        assert np.array_equal(names["scores"][names["tests"]], result.test_scores)
         if by == "all":
-            assert names["limits"] == made.threshold
+            assert names["limits"] == result.threshold
             told = prediction_sets(
-                made.test_scores, names["limits"], empty=empty, probabilities=seen.probabilities[seen.test]
+                result.test_scores, names["limits"], empty=empty, probabilities=seen.probabilities[seen.test]
             )
             assert np.array_equal(names["sets"], told.members)
-        covered = made.members[np.arange(len(seen.test)), seen.labels[seen.test]].mean()
-        assert capsys.readouterr().out.split()[-2:] == [str(covered), str(made.members.sum(axis=1).mean())]
+        covered = result.members[np.arange(len(seen.test)), seen.labels[seen.test]].mean()
+        assert capsys.readouterr().out.split()[-2:] == [str(covered), str(result.members.sum(axis=1).mean())]
 
 
 @pytest.mark.parametrize("name", SCORE_NAMES)
@@ -107,10 +107,10 @@ def test_the_recipe_leaves_out_what_a_question_lacks(home, tmp_path, monkeypatch
     for empty in EMPTY_POLICIES:
         saved(sets_table(ragged, 150, scores=[name], empty=empty), tmp_path / f"a.{ending}")
         names = ran(numpy_recipe(ragged, name, 150, file=f"a.{ending}", empty=empty))
-        made = form(ragged, name, 150, empty=empty)
-        assert np.array_equal(names["sets"], made.members)
+        result = form(ragged, name, 150, empty=empty)
+        assert np.array_equal(names["sets"], result.members)
         assert not names["sets"][~ragged.real[ragged.test]].any()
-        assert names["limits"] == made.threshold
+        assert names["limits"] == result.threshold
 
 
 def test_the_recipe_knows_the_full_set(run, tmp_path, monkeypatch):

@@ -20,10 +20,10 @@ from core.reports.calibration.calibrated import (
     nominal_coverage,
     strata,
 )
-from core.reports.calibration.temperature import at_temperature
 from core.reports.evaluation import load
 from core.reports.report import finite, report
 from tests.conftest import synthetic_run
+from tests.reference.calibration import at_temperature
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def test_every_bins_questions_are_those_in_the_diagram(run, bins, by):
 
 
 def test_frames_have_a_row_each(run):
-    found = calibrated(run, within="group")
-    assert len(figures_frame(found, ["a"] * len(found))) == len(found) == 2
-    frame = bins_frame(found[0])
+    result = calibrated(run, within="group")
+    assert len(figures_frame(result, ["a"] * len(result))) == len(result) == 2
+    frame = bins_frame(result[0])
     assert frame.loc[frame["n"] == 0, ["confidence", "accuracy"]].isna().all().all()
 
 
@@ -163,10 +163,10 @@ def test_a_single_question_is_not_tested(run):
     row = figures_frame([found], ["a run"]).iloc[0]
     assert row["nll_no_interval"] == row["ece_no_interval"] == "1 question, and 10 are needed"
     assert np.isnan([row["ece_low"], row["ece_high"], row["p_value"], row["z"]]).all()
-    made = json.loads(json.dumps(finite(found.to_json()), allow_nan=False))
-    assert made["figures"]["ece"]["low"] is None
-    assert made["test"]["p_value"] is None
-    assert "NaN" not in json.dumps(made)
+    result = json.loads(json.dumps(finite(found.to_json()), allow_nan=False))
+    assert result["figures"]["ece"]["low"] is None
+    assert result["test"]["p_value"] is None
+    assert "NaN" not in json.dumps(result)
 
 
 def test_questions_that_belong_together_count_as_one_everywhere(run):

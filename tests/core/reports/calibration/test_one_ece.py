@@ -40,9 +40,9 @@ def test_every_table_has_the_one_estimate(run, ece):
     assert ece.low < ece.excess < ece.high
     assert columns(frames.overview([run], 100)) == expected
     assert columns(frames.overview_at([frames.summarise(run)], 37)) == expected
-    made = benchmark.reports([run], benchmark.SetRule(alpha=250))
-    assert columns(benchmark.run_rows([run], made)) == expected
-    assert columns(pd.DataFrame(benchmark.results_json([run], made))) == expected
+    result = benchmark.reports([run], benchmark.SetRule(alpha=250))
+    assert columns(benchmark.run_rows([run], result)) == expected
+    assert columns(pd.DataFrame(benchmark.results_json([run], result))) == expected
 
 
 def test_the_calibration_page_and_the_tokens_page_have_it(run, ece):

@@ -9,11 +9,12 @@ from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 from core.reports.calibration.recalibrated import halves, recalibrated
-from core.reports.calibration.temperature import at_temperature, dial_rows
+from core.reports.calibration.temperature import dial_rows
 from core.reports.course.calibration import fitted_temperature
 from core.reports.evaluation import load
 from core.runs import store
 from tests.conftest import synthetic_run
+from tests.reference.calibration import at_temperature
 
 
 @pytest.fixture
@@ -48,14 +49,14 @@ def test_every_figure_is_the_mean_of_two_fits_done_by_hand(run):
         coverage.append(members[np.arange(len(run.test)), run.labels[run.test]].mean())
         sizes.append(members.sum(axis=1).mean())
         temperatures.append(t)
-    found = made["temperature"]
-    assert found.coverage["aps"] == pytest.approx(np.mean(coverage))
-    assert found.mean_set_size["aps"] == pytest.approx(np.mean(sizes))
-    assert [one["temperature"] for one in found.parameters] == pytest.approx(temperatures)
-    low, middle, high = found.nll_change[1], found.nll_change[0], found.nll_change[2]
+    result = made["temperature"]
+    assert result.coverage["aps"] == pytest.approx(np.mean(coverage))
+    assert result.mean_set_size["aps"] == pytest.approx(np.mean(sizes))
+    assert [one["temperature"] for one in result.parameters] == pytest.approx(temperatures)
+    low, middle, high = result.nll_change[1], result.nll_change[0], result.nll_change[2]
     assert low < middle < high
-    assert middle == pytest.approx(found.nll - made["none"].nll)
-    assert found.accuracy == made["none"].accuracy  # a temperature keeps the ranking
+    assert middle == pytest.approx(result.nll - made["none"].nll)
+    assert result.accuracy == made["none"].accuracy  # a temperature keeps the ranking
 
 
 @pytest.fixture
@@ -78,9 +79,9 @@ def test_frequencies_are_recalibrated_by_what_needs_no_logarithm_of_them(picked)
 
 def test_frequencies_have_no_nll_at_any_temperature(run, picked):
     for hundredths in (50, 100):
-        found = at_temperature(picked, hundredths, 100)
-        assert np.isnan(found.nll)
-        assert found.nll_infinite == 0
+        result = at_temperature(picked, hundredths, 100)
+        assert np.isnan(result.nll)
+        assert result.nll_infinite == 0
     assert "frequency" in dial_rows(picked).column_names
     assert "frequency" not in dial_rows(run).column_names
 
@@ -151,8 +152,8 @@ def test_a_nearly_perfect_models_change_of_nll_has_an_interval(run):
     p[np.arange(len(p)), run.labels] = 0.996
     for row in [*run.test[:3], *run.calibration[:2]]:
         p[row] = np.roll(p[row], 1)
-    made = recalibrated(scored(run, p), 100, methods=("temperature",))[1]
-    change, low, high = made.nll_change
+    result = recalibrated(scored(run, p), 100, methods=("temperature",))[1]
+    change, low, high = result.nll_change
     assert low < change < high
     assert (high - low) > 0.02
     right = recalibrated(scored(run, np.where(p == p.max(axis=1, keepdims=True), 0.996, p)), 100, methods=("platt",))[1]

@@ -34,8 +34,8 @@ def test_runs_that_share_nearly_all_questions_are_one_group(home):
     # 40 of 100 questions make no group beside a better one, but two runs alone are compared on them.
     assert groups([whole, near, far]) == [(whole, near), (far,)]
     assert groups([far, whole]) == [(far, whole)]
-    found = run_matrix.run_matrix([load(whole), load(near)], 100, resamples=20)
-    assert (found.n_test, found.units, found.tested) == (97, 97, (100, 97))
+    result = run_matrix.run_matrix([load(whole), load(near)], 100, resamples=20)
+    assert (result.n_test, result.units, result.tested) == (97, 97, (100, 97))
     record = store.read_record(whole)
     others = [store.read_record(name) for name in (near, far, elsewhere)]
     assert [one.run_id for one in sharing_questions(record, others)] == [near]

@@ -74,7 +74,7 @@ def test_the_permutation_test_forms_the_sets_of_the_swapped_runs(home):
         sides = paired._sides(a, b, 100, name)
         first, second = paired._swappable(a, b, sides, name)
         own = sides.tuned[0].calibration
-        found = permutation._differences(first, second, swaps[own][None], swaps[a.test][None], 100, "allow")
+        result = permutation._differences(first, second, swaps[own][None], swaps[a.test][None], 100, "allow")
         aside = np.setdiff1d(a.calibration, own)  # a score's parameters stay with the run that they were tuned for
         moved = swaps.copy()
         moved[aside] = False
@@ -87,7 +87,7 @@ def test_the_permutation_test_forms_the_sets_of_the_swapped_runs(home):
             for one, other in ((a, b), (b, a))
         ]
         sizes = [form(run, name, 100).members.sum(axis=1).mean() for run in mixed]
-        assert found[0, 0] == pytest.approx(sizes[1] - sizes[0])
+        assert result[0, 0] == pytest.approx(sizes[1] - sizes[0])
 
 
 def test_calibration_questions_of_one_run_alone_stay_with_it(home):
@@ -132,16 +132,16 @@ def test_mcnemar_is_the_binomial_law():
 
 def test_the_interval_of_accuracy_is_that_of_the_mean():
     # Half zeros, half ones, n = 400: the mean's standard error is 0.5/20 = 0.025.
-    found = paired.difference(np.tile([0.0, 1.0], 200))
-    assert found.mean == 0.5
-    assert found.low == pytest.approx(0.5 - 1.96 * 0.025, abs=0.006)
-    assert found.high == pytest.approx(0.5 + 1.96 * 0.025, abs=0.006)
+    result = paired.difference(np.tile([0.0, 1.0], 200))
+    assert result.mean == 0.5
+    assert result.low == pytest.approx(0.5 - 1.96 * 0.025, abs=0.006)
+    assert result.high == pytest.approx(0.5 + 1.96 * 0.025, abs=0.006)
 
 
 def test_without_a_discordant_question_the_interval_of_accuracy_has_a_width():
     # z²/(n + z²) on either side (Tango), of twelve questions
-    found = paired.difference(np.zeros(12))
-    assert (found.mean, found.low, found.high) == pytest.approx((0, -0.2425, 0.2425), abs=1e-4)
+    result = paired.difference(np.zeros(12))
+    assert (result.mean, result.low, result.high) == pytest.approx((0, -0.2425, 0.2425), abs=1e-4)
 
 
 def test_repeats_of_a_question_count_once(home):

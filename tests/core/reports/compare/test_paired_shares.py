@@ -48,9 +48,9 @@ def test_an_interval_of_clusters_is_that_of_fewer_rows():
 
 def test_no_interval_of_clusters_is_a_point():
     for changes in (np.zeros(60), np.ones(60)):
-        found = difference_of_shares(changes, np.arange(12).repeat(5), z=Z)
-        assert -1 <= found.low < found.high <= 1
-        assert found.high - found.low > 0.2
+        result = difference_of_shares(changes, np.arange(12).repeat(5), z=Z)
+        assert -1 <= result.low < result.high <= 1
+        assert result.high - result.low > 0.2
 
 
 @pytest.mark.parametrize("sizes", [[30, 30, *[1] * 40], [100] * 6 + [1] * 50, [60, *[1] * 200]])

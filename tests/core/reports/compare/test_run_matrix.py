@@ -30,30 +30,30 @@ def models(count: int, *, n: int = 200) -> list[str]:
 @pytest.mark.parametrize("score", ["lac", "raps", "aps-randomised"])
 def test_the_figures_of_a_pair_are_those_of_the_pair_alone(home, score: str):
     runs = [load(name) for name in models(3)]
-    found = run_matrix.run_matrix(runs, 100, score=score, resamples=300)
-    assert (found.n_test, len(found.pairs["accuracy"])) == (100, 3)
+    result = run_matrix.run_matrix(runs, 100, score=score, resamples=300)
+    assert (result.n_test, len(result.pairs["accuracy"])) == (100, 3)
     for k, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
         (alone,) = paired.compare([(runs[i], runs[j])], 100, score=score)
         for name, of in (("accuracy", alone.accuracy), ("set_size", alone.set_size), ("uacc", alone.uacc)):
-            pair = found.pairs[name][k]
+            pair = result.pairs[name][k]
             assert (pair.first, pair.second) == (i, j)
             assert pair.difference.value == pytest.approx(of.mean)
-            assert pair.difference.value == pytest.approx(found.figures[name][j] - found.figures[name][i])
+            assert pair.difference.value == pytest.approx(result.figures[name][j] - result.figures[name][i])
             assert pair.difference.low <= pair.difference.value <= pair.difference.high
-        assert found.pairs["accuracy"][k].p == alone.p_values["accuracy"]
-        assert found.pairs["set_size"][k].p == pytest.approx(alone.p_values["set_size"], abs=0.12)
-    for pairs in found.pairs.values():
+        assert result.pairs["accuracy"][k].p == alone.p_values["accuracy"]
+        assert result.pairs["set_size"][k].p == pytest.approx(alone.p_values["set_size"], abs=0.12)
+    for pairs in result.pairs.values():
         assert [of.corrected for of in pairs] == holm([of.p for of in pairs])
 
 
 def test_as_many_swaps_as_of_a_pair_give_its_p_value(home):
     a, b = (load(name) for name in models(2))
     (alone,) = paired.compare([(a, b)], 100)
-    found = run_matrix.run_matrix([a, b], 100, resamples=2000)
-    assert found.pairs["set_size"][0].p == alone.p_values["set_size"]
-    assert found.pairs["uacc"][0].p == alone.p_values["uacc"]
-    assert found.pairs["set_size"][0].difference.ends == pytest.approx((alone.set_size.low, alone.set_size.high))
-    assert found.smallest_p == 1 / (1 + SWAPS)
+    result = run_matrix.run_matrix([a, b], 100, resamples=2000)
+    assert result.pairs["set_size"][0].p == alone.p_values["set_size"]
+    assert result.pairs["uacc"][0].p == alone.p_values["uacc"]
+    assert result.pairs["set_size"][0].difference.ends == pytest.approx((alone.set_size.low, alone.set_size.high))
+    assert result.smallest_p == 1 / (1 + SWAPS)
 
 
 def test_runs_without_shared_questions_and_too_many_runs_are_refused(home):
@@ -70,8 +70,8 @@ def test_groups_are_runs_with_the_same_test_questions(home):
 
 
 def test_the_frame_has_a_row_for_each_figure_and_pair(home):
-    found = run_matrix.run_matrix([load(name) for name in models(3)], 100, resamples=20)
-    frame = pairs_frame(found)
+    result = run_matrix.run_matrix([load(name) for name in models(3)], 100, resamples=20)
+    frame = pairs_frame(result)
     assert len(frame) == 9
     assert (frame["second_value"] - frame["first_value"]).tolist() == pytest.approx(frame["difference"].tolist())
 
@@ -79,8 +79,8 @@ def test_the_frame_has_a_row_for_each_figure_and_pair(home):
 def test_tangos_interval_holds_the_differences_that_its_statistic_does_not_reject():
     """At the ends the score statistic is ±z: q from the quadratic by numpy's roots."""
     b, c, n = 9, 4, 60
-    found = paired_share_interval(c, b, n, z=1.96)
-    for d, sign in ((found.low, 1), (found.high, -1)):
+    result = paired_share_interval(c, b, n, z=1.96)
+    for d, sign in ((result.low, 1), (result.high, -1)):
         roots = np.roots([2 * n, -b - c + (2 * n - b + c) * d, -c * d * (1 - d)])
         q = max(roots.real)
         assert (b - c - n * d) / math.sqrt(n * (2 * q + d * (1 - d))) == pytest.approx(1.96 * sign, abs=1e-6)
@@ -126,5 +126,5 @@ def test_options_in_another_order_are_shown_in_that_of_the_first_run(home):
     for column in ("pick{}", "set{}_0", *(f"p{{}}_{j}" for j in range(run.k))):
         own, other = (column.format(i) for i in (0, 1))
         assert table[own].to_pylist() == table[other].to_pylist(), column
-    found = run_matrix.run_matrix([run, turned], 100, resamples=50)
-    assert {pair.p for pairs in found.pairs.values() for pair in pairs} == {1.0}
+    result = run_matrix.run_matrix([run, turned], 100, resamples=50)
+    assert {pair.p for pairs in result.pairs.values() for pair in pairs} == {1.0}

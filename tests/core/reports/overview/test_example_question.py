@@ -20,19 +20,19 @@ pytestmark = pytest.mark.quick
 def test_its_set_is_the_one_that_the_run_forms(home: Path, score: str):
     run = evaluation.load(synthetic_run(300))
     curve = frames.summarise_score(run, score).curve
-    found = example_question(run, score, float(curve.thresholds[99]))
-    place = [f"Which option of question {i} is right?" for i in range(300)].index(found.question)
+    result = example_question(run, score, float(curve.thresholds[99]))
+    place = [f"Which option of question {i} is right?" for i in range(300)].index(result.question)
     row = int((run.ids == f"q{place}").nonzero()[0][0])
     assert row in run.test
-    assert found.label == run.labels[row]
-    assert found.probabilities.tolist() == run.probabilities[row].tolist()
+    assert result.label == run.labels[row]
+    assert result.probabilities.tolist() == run.probabilities[row].tolist()
     for alpha in (50, 100, 400):
         sets = form(run, score, alpha).members
-        assert found.members(float(curve.thresholds[alpha - 1])) == sets[run.test.tolist().index(row)].tolist()
-    inside = found.members(float(curve.thresholds[99]))
-    assert inside[found.label]
+        assert result.members(float(curve.thresholds[alpha - 1])) == sets[run.test.tolist().index(row)].tolist()
+    inside = result.members(float(curve.thresholds[99]))
+    assert inside[result.label]
     assert sum(inside) == SET_SIZE
-    assert found.short
+    assert result.short
 
 
 def test_where_all_texts_are_long_the_shortest_is_taken(home: Path):
@@ -43,7 +43,7 @@ def test_where_all_texts_are_long_the_shortest_is_taken(home: Path):
         for i, q in enumerate(synthetic_questions(60))
     ]
     store.write_questions(store.folder_of(run_id), questions, ["calibration"] * 30 + ["test"] * 30)
-    found = example_question(evaluation.load(run_id), "lac", 2.0)  # every option is in every set
-    assert found.question == "Which option of question 59 is right?"
-    assert found.options[0] == long
-    assert not found.short
+    result = example_question(evaluation.load(run_id), "lac", 2.0)  # every option is in every set
+    assert result.question == "Which option of question 59 is right?"
+    assert result.options[0] == long
+    assert not result.short

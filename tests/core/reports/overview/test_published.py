@@ -129,10 +129,10 @@ def test_the_paper_mode_rounds_as_single_precision_does(home):
 @pytest.mark.quick
 def test_means_are_taken_in_their_order(home):
     run = load(synthetic_run(200))
-    made = report(run, 100, method="paper", empty="top1")
-    three = [replace(made, accuracy=share) for share in (0.8, 0.81, 0.802)]
+    result = report(run, 100, method="paper", empty="top1")
+    three = [replace(result, accuracy=share) for share in (0.8, 0.81, 0.802)]
     assert as_ye_2024(three).accuracy == 100 * np.mean([0.8, 0.81, 0.802])
-    sizes = [made.scores[name].mean_set_size for name in ("lac", "aps")]
+    sizes = [result.scores[name].mean_set_size for name in ("lac", "aps")]
     assert as_ye_2024(three).mean_set_size == (np.mean([sizes[0]] * 3) + np.mean([sizes[1]] * 3)) / 2
 
 

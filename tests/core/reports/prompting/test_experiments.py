@@ -58,8 +58,7 @@ def written_run(*, form="letters", shots=0, tops=None, logits=None, tokens=None,
         logits[np.arange(N), [q.label for q in questions]] += 2
     mass = np.full(N, np.nan if form != "letters" else 0.5, dtype=np.float32)
     store.write_logits(
-        folder,
-        OptionLogits(tuple(q.id for q in questions), logits.astype(np.float32), mass, tokens, top_tokens=tops),
+        folder, OptionLogits(tuple(q.id for q in questions), logits.astype(np.float32), mass, tokens, top_tokens=tops)
     )
     store.update_record(asked.run_id, state="done", ended=time.time())
     return asked.run_id
@@ -78,13 +77,13 @@ def text_run(**spec):
 def test_runs_that_differ_in_form_and_shots_alone_are_one_experiment(home):
     made = [written_run(), written_run(shots=2), text_run(), text_run(seed=1), text_run(system="Be brief.")]
     written_run(origin="lm-eval", fingerprint="x")  # brought in: nobody knows what else differs
-    found = experiments(records())
-    first = next(iter(found))  # that of most forms
-    assert sorted(sorted(r.run_id for r in of) for of in found.values()) == sorted(
+    result = experiments(records())
+    first = next(iter(result))  # that of most forms
+    assert sorted(sorted(r.run_id for r in of) for of in result.values()) == sorted(
         [sorted(made[:3]), [made[3]], [made[4]]]
     )
-    assert {r.run_id for r in found[first]} == set(made[:3])
-    offered = readings(found[first])
+    assert {r.run_id for r in result[first]} == set(made[:3])
+    offered = readings(result[first])
     assert [(one.method, one.shots) for one in offered] == [
         ("letters", 0),
         ("letters", 2),
@@ -143,11 +142,11 @@ def test_letters_choose_among_the_same_options_as_texts(home):
 def test_answers_that_are_no_letter_by_hand(home):
     tested = [" A", "B", " E", " F", " G", " The", "\n", "AB", " a", " The"] + [" C"] * (TESTED - 10)
     name = written_run(tops=(*["x"] * TESTED, *tested))
-    made = invalid_answers(name)
+    result = invalid_answers(name)
     # " G", " The" twice, a line break, "AB" and " a" are no letter of six options; calibration questions do not count.
-    assert (made.n, made.rate, made.letter_mass) == (TESTED, pytest.approx(6 / TESTED), pytest.approx(0.5))
-    assert made.instead == ((" The", 2), ("\n", 1), (" G", 1), (" a", 1), ("AB", 1))
-    assert made.low < made.rate < made.high
+    assert (result.n, result.rate, result.letter_mass) == (TESTED, pytest.approx(6 / TESTED), pytest.approx(0.5))
+    assert result.instead == ((" The", 2), ("\n", 1), (" G", 1), (" a", 1), ("AB", 1))
+    assert result.low < result.rate < result.high
     silent = invalid_answers(written_run(seed=1))
     assert np.isnan(silent.rate)
     assert silent.instead == ()
@@ -167,12 +166,12 @@ def test_the_spread_of_written_answers_by_hand(home):
         "answer": [*labels.tolist(), *other.tolist()],
     }
     store.write_written(store.folder_of(name), list(zip(*table.values(), strict=True)))
-    made = spread(name)
-    assert made.accuracy == (1.0, 0.5)
-    assert made.deviation == pytest.approx(np.sqrt(0.125))
-    assert made.not_found == pytest.approx(5 / 60)
-    assert made.unfinished == pytest.approx(1 / 60)
-    assert made.agreement == pytest.approx((15 * 1 + 15 * 0.5) / TESTED)
+    result = spread(name)
+    assert result.accuracy == (1.0, 0.5)
+    assert result.deviation == pytest.approx(np.sqrt(0.125))
+    assert result.not_found == pytest.approx(5 / 60)
+    assert result.unfinished == pytest.approx(1 / 60)
+    assert result.agreement == pytest.approx((15 * 1 + 15 * 0.5) / TESTED)
     assert spread(written_run(seed=3)) is None
 
 
@@ -209,15 +208,15 @@ def test_the_whole_grid_from_the_shell(home, monkeypatch, capsys, tmp_path):
     capsys.readouterr()
     out = tmp_path / "ways.xlsx"
     assert main(["prompting", "--json", "--alpha", "0.2", "--out", str(out)]) == 0
-    made = json.loads(capsys.readouterr().out)["experiments"]
-    assert [one["task"] for one in made] == ["qa", "rc"]
+    result = json.loads(capsys.readouterr().out)["experiments"]
+    assert [one["task"] for one in result] == ["qa", "rc"]
     methods = ["letters", "raw", "tokens", "characters", "bytes", "unconditional", "mutual"]
     titles = [reports.METHODS[name] for name in methods for _ in (0, 2)]
-    assert [row["method"] for row in made[0]["rows"]] == titles
-    assert made[0]["letters"]["0"]["option_order"]["orders"] == 24
-    assert len(made[0]["letters"]["2"]["written"]["accuracy"]) == 3
-    assert 0 < made[0]["letters"]["2"]["written"]["not_found"] < 0.5
-    assert {row["first"] for row in made[0]["tests"]} == {"By letter"}
+    assert [row["method"] for row in result[0]["rows"]] == titles
+    assert result[0]["letters"]["0"]["option_order"]["orders"] == 24
+    assert len(result[0]["letters"]["2"]["written"]["accuracy"]) == 3
+    assert 0 < result[0]["letters"]["2"]["written"]["not_found"] < 0.5
+    assert {row["first"] for row in result[0]["tests"]} == {"By letter"}
     import openpyxl
 
     book = openpyxl.load_workbook(out)
@@ -226,7 +225,7 @@ def test_the_whole_grid_from_the_shell(home, monkeypatch, capsys, tmp_path):
     assert sheet[0][:5] == ["model", "task", "method", "shots", "score"]
     assert len(sheet) == 1 + len(titles)
     at = sheet[0].index("accuracy")
-    assert [row[at] for row in sheet[1:]] == pytest.approx([row["accuracy"] for row in made[0]["rows"]])
+    assert [row[at] for row in sheet[1:]] == pytest.approx([row["accuracy"] for row in result[0]["rows"]])
     assert main(["prompting"]) == 0
     assert "questions, each in 24 orders, " in capsys.readouterr().out
 

@@ -120,10 +120,10 @@ def test_all_orders_of_a_model_that_reads_only_texts(home, k, orders):
 def test_a_tuned_score_has_the_sets_of_the_report(home):
     rng = np.random.default_rng(4)
     run = rotated_run(lambda q: rng.normal(size=4), k=4, n=240)
-    made = form(run, "raps", 200)
-    assert len(made.tuned.rows) == 24
-    values = score("raps", run.option_probabilities, parameters=made.tuned.parameters)
-    sets = dict(zip(map(str, run.ids), values <= made.threshold, strict=True))
+    result = form(run, "raps", 200)
+    assert len(result.tuned.rows) == 24
+    values = score("raps", run.option_probabilities, parameters=result.tuned.parameters)
+    sets = dict(zip(map(str, run.ids), values <= result.threshold, strict=True))
     # Two options move and E and F stay, so there is one other order: A and B changed places.
     same = [np.array_equal(own[[1, 0, 2, 3]], sets[f"{name}@r1"]) for name, own in sets.items() if f"{name}@r1" in sets]
     assert len(same) == 120

@@ -24,10 +24,9 @@ import numpy as np
 from core.conformal.alpha import THOUSAND, check_thousandths
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
+from core.reports.stream_lab import check_gamma
 
 MILLION = THOUSAND * THOUSAND
-LARGEST_GAMMA = 200
-"""The largest step γ, in thousandths. The paper takes 0.005."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,6 @@ class AdaptiveSets:
     levels: IntArray
     thresholds: FloatArray
     missed: BoolArray
-
-
-def check_gamma(gamma: int) -> int:
-    """Return the step if it is a whole number from 0 to 200 thousandths; raises :class:`InputError` otherwise."""
-    if not 0 <= gamma <= LARGEST_GAMMA or gamma != int(gamma):
-        raise InputError(f"the step gamma must be a whole number of thousandths from 0 to {LARGEST_GAMMA}, got {gamma}")
-    return int(gamma)
 
 
 def rank_at(n: int, level: int) -> int:

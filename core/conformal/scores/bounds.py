@@ -1,4 +1,4 @@
-r"""Bounds of every score where some options' probabilities are known only up to an upper bound.
+r"""Bounds of scores where some options' probabilities are known only up to an upper bound.
 
 As in :mod:`core.conformal.bounds`, :math:`w_j` are the weights of listed options, :math:`S` is their sum,
 :math:`0 \le w_u \le c_u` holds for the others, and :math:`p_j = w_j / (S + T)` with :math:`T = \sum_u w_u`.
@@ -40,37 +40,22 @@ Each function takes weights (n, k), NaN for an option that the question lacks, a
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Protocol
-
 import numpy as np
 
-from core.conformal.scores import score_named
 from core.conformal.scores.ranking import put_back, ranks, rising_order
-from core.conformal.scores.record import UNTUNED, Parameters
+from core.conformal.scores.record import UNTUNED, Bounds, Parameters
 from core.errors import InputError
 from core.records import BoolArray, FloatArray
 
-Bounds = tuple[FloatArray, FloatArray]
 
-
-class BoundsFunction(Protocol):
-    """The least and the largest value of a score, both (n, k)."""
-
-    def __call__(
-        self, weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
-    ) -> Bounds: ...
-
-
-def _lac(
+def lac_bounds(
     weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> Bounds:
     low, high = _probabilities(weights, bounded)
     return 1 - high, 1 - low
 
 
-def _aps(
+def aps_bounds(
     weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> Bounds:
     listed, caps = _listed(weights, bounded), _caps(weights, bounded)
@@ -86,25 +71,25 @@ def _aps(
     return _unless_lacking(low, weights, 0.0), _unless_lacking(np.where(bounded, 1.0, upper), weights, 1.0)
 
 
-def _aps_randomised(
+def aps_randomised_bounds(
     weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> Bounds:
     if u is None:
         raise InputError("randomised APS needs a number u in [0, 1) for each question, and none were given")
-    least, most = _aps(weights, bounded)
+    least, most = aps_bounds(weights, bounded)
     low, high = _probabilities(weights, bounded)
     return least - u[:, None] * high, most - u[:, None] * low
 
 
-def _raps(
+def raps_bounds(
     weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> Bounds:
-    least, most = _aps(weights, bounded)
+    least, most = aps_bounds(weights, bounded)
     low, high = (parameters.weight * np.maximum(rank - parameters.free_ranks, 0) for rank in _ranks(weights, bounded))
     return least + low, most + high
 
 
-def _saps(
+def saps_bounds(
     weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> Bounds:
     low, high = _probabilities(weights, bounded)
@@ -115,14 +100,14 @@ def _saps(
     return least + parameters.weight * (first - 1), most + parameters.weight * (last - 1)
 
 
-def _margin(
+def margin_bounds(
     weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> Bounds:
     low, high = _probabilities(weights, bounded)
     return _best_other(low) - high, _best_other(high) - low
 
 
-def _top_k(
+def top_k_bounds(
     weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> Bounds:
     return _ranks(weights, bounded)
@@ -191,33 +176,3 @@ def _unless_lacking(bounds: FloatArray, weights: FloatArray, unknown: float) -> 
     """The bounds: ``unknown`` if no option is listed from which they could be computed, NaN for an option that the
     question lacks."""
     return np.where(np.isnan(weights), np.nan, np.where(np.isnan(bounds), unknown, bounds))
-
-
-BOUNDS: dict[str, BoundsFunction] = {
-    "lac": _lac,
-    "aps": _aps,
-    "aps-randomised": _aps_randomised,
-    "raps": _raps,
-    "saps": _saps,
-    "margin": _margin,
-    "top-k": _top_k,
-}
-"""The bounds of scores of :data:`core.conformal.scores.SCORES`, by name."""
-
-
-def bounds_of(name: str) -> BoundsFunction:
-    """The bounds of a score. One that is not in :data:`BOUNDS` has its whole range, which is wide but always holds."""
-    return BOUNDS.get(name) or functools.partial(_whole_range, score_named(name).range)
-
-
-def _whole_range(
-    ends: Callable[[int, Parameters], tuple[float, float]],
-    weights: FloatArray,
-    bounded: BoolArray,
-    *,
-    u: FloatArray | None = None,
-    parameters: Parameters = UNTUNED,
-) -> Bounds:
-    low, high = ends(weights.shape[1], parameters)
-    lacking = np.isnan(weights)
-    return np.where(lacking, np.nan, low), np.where(lacking, np.nan, high)

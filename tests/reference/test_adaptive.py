@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.conformal.adaptive import MILLION, adaptive_sets, check_gamma, promised_band, rank_at
 from core.conformal.threshold import exact
 from core.errors import InputError
+from tests.reference.adaptive import MILLION, adaptive_sets, check_gamma, promised_band, rank_at
 
 pytestmark = pytest.mark.quick
 
@@ -23,63 +23,63 @@ SCORES = st.lists(st.integers(0, 6).map(lambda tenths: tenths / 10), min_size=1,
 def test_the_level_falls_after_a_miss_and_rises_after_a_hit():
     # n = 9, alpha 0.1: rank 9, threshold 0.9. A miss: 0.1 + 0.02 · (0.1 − 1) = 0.082. Rank ⌈10 · 0.918⌉ = 10: full.
     # A hit: 0.082 + 0.02 · 0.1 = 0.084, full again.
-    found = adaptive_sets(np.arange(1, 10) / 10, np.array([0.95, 5.0, 0.1]), alpha=100, gamma=20)
-    assert found.levels.tolist() == [100_000, 82_000, 84_000]
-    assert found.thresholds.tolist() == [0.9, inf, inf]
-    assert found.missed.tolist() == [True, False, False]
+    result = adaptive_sets(np.arange(1, 10) / 10, np.array([0.95, 5.0, 0.1]), alpha=100, gamma=20)
+    assert result.levels.tolist() == [100_000, 82_000, 84_000]
+    assert result.thresholds.tolist() == [0.9, inf, inf]
+    assert result.missed.tolist() == [True, False, False]
 
 
 def test_a_level_of_one_or_more_is_an_empty_set_that_misses_even_the_lowest_score():
     # alpha 0.999 and gamma 0.2 after a hit: 0.999 + 0.2 · 0.999 > 1.
-    found = adaptive_sets(np.array([0.5]), np.array([0.1, -1e300, 0.1]), alpha=999, gamma=200)
-    assert found.levels.tolist() == [999_000, 1_198_800, 1_198_600]
-    assert found.thresholds.tolist() == [0.5, -inf, -inf]
-    assert found.missed.tolist() == [False, True, True]
+    result = adaptive_sets(np.array([0.5]), np.array([0.1, -1e300, 0.1]), alpha=999, gamma=200)
+    assert result.levels.tolist() == [999_000, 1_198_800, 1_198_600]
+    assert result.thresholds.tolist() == [0.5, -inf, -inf]
+    assert result.missed.tolist() == [False, True, True]
 
 
 def test_a_score_that_equals_the_threshold_is_in_the_set():
-    found = adaptive_sets(np.array([0.3, 0.3, 0.3]), np.array([0.3, np.nextafter(0.3, 1)]), alpha=500, gamma=0)
-    assert found.missed.tolist() == [False, True]
+    result = adaptive_sets(np.array([0.3, 0.3, 0.3]), np.array([0.3, np.nextafter(0.3, 1)]), alpha=500, gamma=0)
+    assert result.missed.tolist() == [False, True]
 
 
 @given(calibration=SCORES, truth=SCORES, alpha=st.integers(1, 999), gamma=st.integers(0, 200))
 def test_it_is_the_papers_recursion(calibration, truth, alpha: int, gamma: int):
     """A slow reference in fractions: the level is a fraction, and the threshold is searched among all scores."""
-    found = adaptive_sets(calibration, truth, alpha=alpha, gamma=gamma)
+    result = adaptive_sets(calibration, truth, alpha=alpha, gamma=gamma)
     level, n = Fraction(alpha, 1000), len(calibration)
     for t, score in enumerate(truth):
-        assert Fraction(int(found.levels[t]), MILLION) == level
+        assert Fraction(int(result.levels[t]), MILLION) == level
         needed = ceil((n + 1) * (1 - level))
         fits = [q for q in (-inf, *calibration, inf) if q == inf or (calibration <= q).sum() >= needed]
         threshold = -inf if needed < 1 else min(fits) if needed <= n else inf
-        assert found.thresholds[t] == threshold
-        assert found.missed[t] == (score > threshold)
+        assert result.thresholds[t] == threshold
+        assert result.missed[t] == (score > threshold)
         level += Fraction(gamma, 1000) * (Fraction(alpha, 1000) - int(score > threshold))
 
 
 @given(calibration=SCORES, truth=SCORES, alpha=st.integers(1, 999), gamma=st.integers(1, 200))
 def test_no_stream_leaves_what_is_promised(calibration, truth, alpha: int, gamma: int):
-    found = adaptive_sets(calibration, truth, alpha=alpha, gamma=gamma)
+    result = adaptive_sets(calibration, truth, alpha=alpha, gamma=gamma)
     low, high = promised_band(len(truth), alpha=alpha, gamma=gamma)
-    assert low - 1e-12 <= 1 - found.missed.mean() <= high + 1e-12
-    assert found.levels.min() >= -1000 * gamma
-    assert found.levels.max() <= MILLION + 1000 * gamma
+    assert low - 1e-12 <= 1 - result.missed.mean() <= high + 1e-12
+    assert result.levels.min() >= -1000 * gamma
+    assert result.levels.max() <= MILLION + 1000 * gamma
 
 
 def test_without_a_step_it_is_the_exact_threshold():
     rng = np.random.default_rng(3)
     own, asked = rng.random(57), rng.random(200)
     for alpha in (1, 10, 100, 500, 999):
-        found = adaptive_sets(own, asked, alpha=alpha, gamma=0)
-        assert set(found.thresholds.tolist()) == {exact(own, alpha)}
+        result = adaptive_sets(own, asked, alpha=alpha, gamma=0)
+        assert set(result.thresholds.tolist()) == {exact(own, alpha)}
     assert promised_band(200, alpha=100, gamma=0) == (0, 1)
 
 
 def test_the_worst_streams_come_close_to_what_is_promised():
     """All truths score lowest, so that the only misses are empty sets."""
-    found = adaptive_sets(np.array([0.5]), np.full(400, 0.0), alpha=100, gamma=5)
+    result = adaptive_sets(np.array([0.5]), np.full(400, 0.0), alpha=100, gamma=5)
     low, high = promised_band(400, alpha=100, gamma=5)
-    coverage = 1 - found.missed.mean()
+    coverage = 1 - result.missed.mean()
     assert low <= coverage <= high
     assert high - coverage < 0.02 or coverage == 1.0
 

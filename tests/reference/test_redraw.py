@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from core.conformal.coverage import beta_binomial, beta_parameters
-from core.conformal.redraw import PROCEDURES, redraw
 from core.errors import InputError
+from tests.reference.redraw import PROCEDURES, redraw
 
 pytestmark = pytest.mark.quick
 
@@ -20,14 +20,7 @@ def coverages():
     scores = rng.random(4000)
     probabilities = rng.random(4000) * scores / 4
     return redraw(
-        scores,
-        probabilities,
-        n=30,
-        alpha=100,
-        draws=600,
-        clusters=singles(4000),
-        seed=2,
-        procedures=tuple(PROCEDURES),
+        scores, probabilities, n=30, alpha=100, draws=600, clusters=singles(4000), seed=2, procedures=tuple(PROCEDURES)
     )
 
 
@@ -43,8 +36,8 @@ def test_a_fixed_pool_without_ties_follows_the_beta_binomial_law_exactly(n, m, a
     """Not only in the limit: 50 questions in all are far from endless."""
     draws = 4000
     scores = np.random.default_rng(8).permutation(n + m) ** 2.0
-    made = redraw(scores, scores, n=n, alpha=alpha, draws=draws, clusters=singles(n + m), seed=5)["exact"]
-    counts = np.bincount(np.rint(made * m).astype(int), minlength=m + 1)
+    result = redraw(scores, scores, n=n, alpha=alpha, draws=draws, clusters=singles(n + m), seed=5)["exact"]
+    counts = np.bincount(np.rint(result * m).astype(int), minlength=m + 1)
     expected = beta_binomial(m, *beta_parameters(n, alpha)) * draws
     likely = expected >= 5
     pooled = [np.append(values[likely], values[~likely].sum()) for values in (counts, expected)]
@@ -64,7 +57,7 @@ def test_every_bug_shows(coverages):
 
 def test_clamping_breaks_the_promise_where_there_is_too_little_to_calibrate_on():
     scores = np.random.default_rng(3).random(2000)
-    made = redraw(
+    result = redraw(
         scores,
         scores,
         n=5,
@@ -74,14 +67,14 @@ def test_clamping_breaks_the_promise_where_there_is_too_little_to_calibrate_on()
         seed=3,
         procedures=("exact", "clamped", "linear"),
     )
-    assert (made["exact"] == 1).all()  # rank 6 of 5: the full set
-    assert made["clamped"].mean() == pytest.approx(5 / 6, abs=0.03)
-    assert np.array_equal(made["linear"], made["clamped"])  # a level cut off at 1 is the largest score
+    assert (result["exact"] == 1).all()  # rank 6 of 5: the full set
+    assert result["clamped"].mean() == pytest.approx(5 / 6, abs=0.03)
+    assert np.array_equal(result["linear"], result["clamped"])  # a level cut off at 1 is the largest score
 
 
 def test_one_split_by_hand():
     # 1 … 9 and 10: two of three calibrate at alpha .5, rank ⌈3 · ½⌉ = 2, the larger of them.
-    made = redraw(
+    result = redraw(
         np.array([1.0, 2.0, 3.0]),
         np.array([0.5, 0.5, 2.5]),
         n=2,
@@ -92,21 +85,21 @@ def test_one_split_by_hand():
         procedures=tuple(PROCEDURES),
     )
     # The third question tests: 1 if it is 1 or 2, 0 if it is 3, which is the largest.
-    assert set(made["exact"]) == {0.0, 1.0}
-    assert (made["test set"] == 1).all()
+    assert set(result["exact"]) == {0.0, 1.0}
+    assert (result["test set"] == 1).all()
     # Its own probability of 2.5 less, even the 3 is within the 2.
-    assert (made["summed again"] == 1).all()
+    assert (result["summed again"] == 1).all()
 
 
 def test_questions_alike_stay_together():
     # Two clusters of scores: whichever calibrates, none of it tests, so all of 0 cover 1 never and 1 covers 0 always.
     scores = np.repeat([0.0, 1.0], 50)
-    made = redraw(scores, scores, n=20, alpha=100, draws=60, clusters=np.repeat([4, 9], 50), seed=1)["exact"]
-    assert set(made) == {0.0, 1.0}
+    result = redraw(scores, scores, n=20, alpha=100, draws=60, clusters=np.repeat([4, 9], 50), seed=1)["exact"]
+    assert set(result) == {0.0, 1.0}
 
 
 def test_a_draw_that_leaves_nothing_to_test_on_is_not_a_number():
-    made = redraw(
+    result = redraw(
         np.ones(10),
         np.ones(10),
         n=5,
@@ -116,7 +109,7 @@ def test_a_draw_that_leaves_nothing_to_test_on_is_not_a_number():
         seed=0,
         procedures=tuple(PROCEDURES),
     )
-    assert all(np.isnan(values).all() for values in made.values())
+    assert all(np.isnan(values).all() for values in result.values())
 
 
 @pytest.mark.parametrize("n", [0, 10])

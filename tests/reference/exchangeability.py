@@ -76,12 +76,12 @@ def online_p_values(past_scores: FloatArray, scores: FloatArray, u: FloatArray) 
     if np.isnan(past_scores).any() or np.isnan(scores).any():
         raise InputError("a score of a true option is not a number; every score must be one")
     rising = np.sort(past_scores).tolist()
-    found = np.empty(len(scores))
+    p_values = np.empty(len(scores))
     for t, (score, share) in enumerate(zip(scores.tolist(), u.tolist(), strict=True)):
         low, high = bisect_left(rising, score), bisect_right(rising, score)
-        found[t] = ((len(rising) - high) + share * (high - low + 1)) / (len(rising) + 1)
+        p_values[t] = ((len(rising) - high) + share * (high - low + 1)) / (len(rising) + 1)
         insort(rising, score)
-    return found
+    return p_values
 
 
 def simple_jumper(p_values: FloatArray) -> Capital:

@@ -12,12 +12,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betaincinv
 
-from core.conformal.alpha import THOUSAND
+from core.conformal.alpha import THOUSAND, Alpha
+from core.conformal.coverage import BAND_MASS, beta_parameters
 from core.conformal.draws import REDRAW, first_part
 from core.conformal.threshold import bluq, exact, paper, rank
 from core.errors import InputError
 from core.records import FloatArray, IntArray
+
+
+def beta_band(n: int, alpha: Alpha, *, mass: float = BAND_MASS) -> tuple[float, float]:
+    """The central band of coverage over calibration draws of size n; (1, 1) if every set is full."""
+    a, b = beta_parameters(n, alpha)
+    if b == 0:
+        return 1.0, 1.0
+    tail = (1 - mass) / 2
+    return float(betaincinv(a, b, tail)), float(betaincinv(a, b, 1 - tail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +90,7 @@ PROCEDURES: dict[str, Procedure] = {
         lambda sides, alpha: _covered(sides.test, paper(sides.calibration, alpha)),
     ),
     "clamped": Procedure(
-        "Lowers a rank above n to n. With few calibration questions, this breaks the promise.",
-        _clamped,
+        "Lowers a rank above n to n. With few calibration questions, this breaks the promise.", _clamped
     ),
     "linear": Procedure(
         "Interpolates between two scores at rank/n, or at 1 if that is less. With few calibration questions, "
