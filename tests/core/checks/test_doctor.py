@@ -107,7 +107,7 @@ def test_a_database_that_is_busy_at_first_is_good_when_it_answers(quick, monkeyp
 def test_what_changes_is_looked_at_without_torch(home, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     code = (
-        "import sys\nfrom core import doctor\nfound = {f.name: f for f in doctor.changing()}\n"
+        "import sys\nfrom core.checks import doctor\nfound = {f.name: f for f in doctor.changing()}\n"
         "assert not {'torch', 'transformers'} & set(sys.modules)\nassert found['hub'].good is None\n"
         "print(*found, sep=', ')"
     )
@@ -151,7 +151,7 @@ def test_the_measured_product_is_right_and_fast_machines_are_faster_than_none(qu
 @pytest.mark.nightly
 def test_a_page_asks_without_loading_torch(home):
     code = (
-        "import sys\nfrom core import doctor\nfound = doctor.ask()\n"
+        "import sys\nfrom core.checks import doctor\nfound = doctor.ask()\n"
         "assert not {'torch', 'transformers'} & set(sys.modules)\nprint([f.name for f in found])"
     )
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

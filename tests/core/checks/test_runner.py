@@ -17,25 +17,12 @@ from core.checks.outcome import Place
 from core.checks.plan import Check, PlannedCheck
 from core.checks.runner import made_in_process, verify
 from core.settings import ROOT
-from tests.processes import oom_score
+from tests.processes import gone, oom_score
 
 
 def row(function: str, *, limit_s: float = 60.0, absent: str = "") -> PlannedCheck:
     check = Check("Planted", "what is planted", f"tests.core.checks.planted:{function}", limit_s)
     return PlannedCheck(f"{function}/cpu", check, Place("cpu", "float32"), absent=absent)
-
-
-def gone(pid: int) -> bool:
-    """Whether a process ends: it is gone, or dead and not yet reaped. It was killed and may take a moment."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def awaited(path: Path) -> int:
@@ -141,17 +128,4 @@ def test_ctrl_c_and_sigterm_end_a_verification_with_its_processes(home, monkeypa
     assert "Traceback" not in err
     assert out.count("not tried") == 2
     assert '"stopped": true' in file.read_text()
-    assert gone(child)
-
-
-def test_a_row_ends_when_whoever_started_it_is_killed(home, tmp_path):
-    code = (
-        "from tests.core.checks.test_runner import row; from core.checks.runner import made_in_process; "
-        "made_in_process(row('hangs'), limit_s=60)"
-    )
-    environment = os.environ | {"PLANTED_CHILD": str(tmp_path / "child"), "TMPDIR": str(tmp_path)}
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
-    child = awaited(tmp_path / "child")
-    process.kill()
-    process.wait()
     assert gone(child)
