@@ -80,6 +80,10 @@ class Child:
             raise TypeError(f"process {self.pid} sent a {type(message).__name__} and not a {kind.__name__}")
         return message
 
+    def join(self) -> None:
+        """Wait until it has died."""
+        self._process.wait()
+
     def kill(self, because: str = "") -> None:
         """Kill it and the processes of its group, for a reason that :meth:`end` then gives."""
         self._killed_because = because

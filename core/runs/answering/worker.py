@@ -1,7 +1,7 @@
-"""The process that loads models and answers (``python -m core.runs.answering.worker``).
+"""The process that loads models and answers.
 
-The answering server starts it and talks to it through a pipe: a :class:`CustomQuestion`, a :class:`TokenText` or a
-model to load comes in, an :class:`AnswerProgress` for each piece of news goes out. The worker ends with the server.
+The answering server, its parent, sends a :class:`CustomQuestion`, a :class:`TokenText` or a model to load, and gets an
+:class:`AnswerProgress` for each piece of news.
 
 It asks the model exactly as a finished run asked its own questions: with the run's strategy, form, format,
 demonstrations and precision. Before the first question, the engine checks itself as in a run and answers a few of the
@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +20,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -36,12 +33,12 @@ from core.models.models import ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server.address import ON_SERVERS, ServedModel, served_model
 from core.models.server.left_out import missing_of
-from core.processes.oom_score import raise_oom_score
+from core.processes.parent import Parent
 from core.questions.rotation import answers_only
 from core.records import OptionLogits, Prompt, Question
 from core.runs import store
 from core.runs.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
-from core.runs.answering.model_cache import Key, LoadedModel, ModelCache, download_watched, files_changed
+from core.runs.answering.model_cache import LoadedModel, ModelCache, download_watched, files_changed
 from core.runs.answering.token_text import BY_TOKEN, TokenText, write_view
 from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
@@ -56,46 +53,32 @@ TIMES_TOLERANCE = 3
 SMALLEST_TOLERANCE = 1e-3
 """The largest allowed difference from a recorded answer: other processors add in another order."""
 
-Request = CustomQuestion | TokenText
 Report = Callable[..., None]
 """Called with a stage and the fields of :class:`AnswerProgress` that go with it."""
 
 
 def main(connection: Connection) -> None:
-    """Answer until the server closes its end of the pipe."""
+    """Answer until the server has gone."""
+    server = Parent(connection)
     access.work()
     os.nice(NICENESS)
-    raise_oom_score()
-    inbox: SimpleQueue[Request | Key] = SimpleQueue()
-    threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     models = ModelCache()
     while True:
-        asked = inbox.get()
-        if not isinstance(asked, tuple):
-            _answer(asked, models, connection)
-        else:
-            model, dtype = asked
-            try:
-                models.by_token(model) if dtype == BY_TOKEN else models.get(asked)
-            except Exception:  # the error is reported when the model is asked
-                traceback.print_exc()
+        match server.receive():
+            case (model, dtype):
+                try:
+                    models.by_token(model) if dtype == BY_TOKEN else models.get((model, dtype))
+                except Exception:  # the error is reported when the model is asked
+                    traceback.print_exc()
+            case question:
+                _answer(question, models, server)
 
 
-def _receive(connection: Connection, inbox: SimpleQueue[Request | Key]) -> None:
-    try:
-        while True:
-            inbox.put(connection.recv())
-    except (EOFError, OSError):
-        os._exit(3)  # not sys.exit: a worker that is deep in a model must not outlive its server
-
-
-def _answer(question: Request, models: ModelCache, connection: Connection) -> None:
+def _answer(question: CustomQuestion | TokenText, models: ModelCache, server: Parent) -> None:
     """Answer one question, or read one text, and report the result."""
-    sending = threading.Lock()  # a download is reported by a thread of its own
 
     def report(stage: Any, **values: Any) -> None:
-        with sending:
-            connection.send(AnswerProgress(question.answer_id, stage, **values))
+        server.send(AnswerProgress(question.answer_id, stage, **values))
 
     try:
         with extras.missing_packages_explained():
@@ -360,7 +343,3 @@ def _score(engine: Engine, setup: RunSetup, question: Question, name: str) -> tu
                 "reads at once; shorten it"
             )
         shown = shown[dropped:]
-
-
-if __name__ == "__main__":
-    main(Connection(int(sys.argv[1])))
