@@ -5,16 +5,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
 
 from core.models.devices.slots import Slot, slots
-from core.processes import exit_reasons
+from core.processes.child import Child
 from core.runs import actions, engine, store, trash
 from core.runs.agent import liveness, recovery
-from core.runs.agent.worker_process import AGENTS_DEVICES, WorkerProcess, environment
+from core.runs.agent.worker_process import AGENTS_DEVICES, environment
 from core.runs.queue import run_queue
 from core.runs.store import RunRecord
 from core.settings import ROOT
@@ -134,21 +133,6 @@ def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(
     assert successor.environ().get("CUDA_VISIBLE_DEVICES", "") == ""
 
 
-def test_a_worker_that_the_kernel_kills_for_memory_is_said_to_be_out_of_memory(engine_home, tmp_path, monkeypatch):
-    """The agent may look at a worker after the kernel has counted its kill and before its process is gone."""
-    monkeypatch.setattr(exit_reasons, "OWN_GROUPS", tmp_path / "cgroup")
-    monkeypatch.setattr(exit_reasons, "VMSTAT", tmp_path / "vmstat")
-    exit_reasons.VMSTAT.write_text("oom_kill 3\n")
-    worker = WorkerProcess(Slot("cpu", ""))
-    worker.tend()
-    exit_reasons.VMSTAT.write_text("oom_kill 4\n")
-    clock = time.monotonic
-    monkeypatch.setattr(time, "monotonic", lambda: clock() + 30)
-    assert worker.tend() is None
-    worker_process().kill()
-    assert until(worker.tend, "its death").reason == "out of memory: the system stopped it"
-
-
 def test_a_worker_whose_agent_is_killed_starts_no_other_if_no_run_waits(engine_home):
     name = engine.submit(spec(samples=10))
     until(lambda: is_in(name, "done")() and not run_queue.unfinished(), "the run to be done")
@@ -228,16 +212,14 @@ def test_a_run_of_a_slot_that_is_no_more_goes_back_into_the_queue(engine_home, m
     store.create(RunRecord(spec=spec(), state="queued", created=0.0))
     run_queue.enqueue(name, needs_gib=0)
     executor = liveness.executor_id("gpu7")
-    command = [sys.executable, "-m", "core.runs.agent.worker", executor]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, env=environment()) as worker:
-        until(begun(name), "the first question")
-        here = recovery.Recovery({liveness.executor_id("gpu0")})
-        assert here.go_over()
-        assert run_queue.entries([name])[name].status == run_queue.RUNNING  # its worker lives
-        worker.stdin.close()  # as when its agent dies
-        worker.wait()
-        assert engine.status(name).worker == executor
-        assert here.go_over()
+    worker = Child("core.runs.agent.worker", executor, environment=environment())
+    until(begun(name), "the first question")
+    here = recovery.Recovery({liveness.executor_id("gpu0")})
+    assert here.go_over()
+    assert run_queue.entries([name])[name].status == run_queue.RUNNING  # its worker lives
+    worker.end()
+    assert engine.status(name).worker == executor
+    assert here.go_over()
     now = run_queue.entries([name])[name]
     assert (now.status, now.tries) == ("ENQUEUED", 0)
     assert store.read_record(name).state == "queued"
