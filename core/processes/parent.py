@@ -61,9 +61,14 @@ class Parent:
         self._restore_oom_score()  # what is started now inherits it
         with suppress(Exception):
             self._when_gone()
-        if os.getpgid(0) == os.getpid():  # else a person started this process, and the group is a shell's
-            os.killpg(0, signal.SIGKILL)
-        os._exit(ORPHANED)  # not sys.exit, which would wait for a model
+        end_group()
+
+
+def end_group() -> None:
+    """End this process and those that it started, at once: sys.exit would wait for a model."""
+    if os.getpgid(0) == os.getpid():  # else a person started this process, and the group is a shell's
+        os.killpg(0, signal.SIGKILL)
+    os._exit(ORPHANED)
 
 
 def main() -> None:

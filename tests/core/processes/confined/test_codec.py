@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from core import errors
 from core.errors import InputError, RunError
-from core.processes.confined import Channel, LimitReached, Limits, Nursery
+from core.processes.confined import Channel, ForkServer, LimitReached, Limits
 from core.processes.confined.codec import ERRORS, LONGEST_JSON, Misunderstood, Reader, Writer
 
 LIMITS = Limits(memory=300 << 20, seconds=2.0)
@@ -201,15 +201,15 @@ def answer(channel: Channel, content: bytes) -> None:
 def test_the_caller_runs_no_pickle_of_its_child(tmp_path):
     """The child sends what a taken over child would send. Its caller has all rights."""
     marker = tmp_path / "ran"
-    nursery = Nursery()
-    session = nursery.open(answer, pickle.dumps(("value", Runs(f"touch {marker}"))), limits=LIMITS)
+    fork_server = ForkServer()
+    session = fork_server.open(answer, pickle.dumps(("value", Runs(f"touch {marker}"))), limits=LIMITS)
     with session, pytest.raises(LimitReached):
         session.receive()
     assert not marker.exists()
 
 
 def test_a_child_that_sends_something_else_is_stopped_with_one_sentence():
-    nursery = Nursery()  # it ends its children when it is no more
-    session = nursery.open(answer, frame(b"S", b'{"Popen":[]}'), limits=LIMITS)
+    fork_server = ForkServer()  # it ends its children when it is no more
+    session = fork_server.open(answer, frame(b"S", b'{"Popen":[]}'), limits=LIMITS)
     with session, pytest.raises(InputError, match="instead of what the file holds, so it was stopped"):
         session.receive(Row)
