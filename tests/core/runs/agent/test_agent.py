@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 
 import psutil
 import pytest
@@ -32,13 +33,12 @@ from tests.processes import kill_together, living, oom_score, tree
 
 
 def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "core.runs.agent.host_agent", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = [sys.executable, "-m", "core.runs.agent.host_agent", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def ended(process: psutil.Process) -> Callable[[], bool]:
+    return lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 SIGNAL_AFTER_LOCK = """
@@ -89,9 +89,9 @@ def run_code(code: str, *, shell: str = "") -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("shell", ["", "trap '' INT; "], ids=["plain", "ignored"])
 def test_a_signal_right_after_the_agent_has_its_lock_stops_it(engine_home, shell):
     """A script's shell starts what runs behind ``&`` with SIGINT ignored."""
-    ended = run_code(SIGNAL_AFTER_LOCK, shell=shell)
-    assert (ended.returncode, ended.stderr.endswith("stopped\n")) == (0, True), ended.stderr
-    assert "Traceback" not in ended.stderr
+    stopped = run_code(SIGNAL_AFTER_LOCK, shell=shell)
+    assert (stopped.returncode, stopped.stderr.endswith("stopped\n")) == (0, True), stopped.stderr
+    assert "Traceback" not in stopped.stderr
     assert living(engine_home) == []
 
 
@@ -122,7 +122,7 @@ def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(
     worker, agent = worker_process(), agent_process()
     nice, score = agent.nice(), oom_score(agent)
     agent.kill()
-    until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the worker to follow")
+    until(ended(worker), "the worker to follow")
     until(lambda: store.read_record(name).state == "done", "the run to be done")  # this starts no agent
     assert_each_question_once(name)
     successor = agent_process()
@@ -138,7 +138,7 @@ def test_a_worker_whose_agent_is_killed_starts_no_other_if_no_run_waits(engine_h
     until(lambda: is_in(name, "done")() and not run_queue.unfinished(), "the run to be done")
     worker = worker_process()
     agent_process().kill()
-    until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the worker to follow")
+    until(ended(worker), "the worker to follow")
     assert living(engine_home) == []
 
 
@@ -176,19 +176,12 @@ def test_an_agent_that_is_stopped_puts_its_run_back(engine_home):
     assert_each_question_once(name)
 
 
-def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine_home):
-    ended = run_agent("0")
-    assert ended.returncode == 0, ended.stderr
-    assert "no run for 0 minutes" in ended.stderr
-    assert not engine.agent_alive()
-    assert living(engine_home) == []
-
-
-def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monkeypatch):
-    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
-    ended = run_agent("0")
-    assert ended.returncode == 1
-    assert "no run for 0 minutes" in ended.stderr
+@pytest.mark.parametrize("database", ["", "postgresql://nobody@127.0.0.1:9/none"])
+def test_an_agent_that_was_started_for_a_while_ends_with_or_without_its_database(engine_home, monkeypatch, database):
+    monkeypatch.setenv("HEDGE_DATABASE_URL", database)
+    ending = run_agent("0")
+    assert ending.returncode == (1 if database else 0), ending.stderr
+    assert "no run for 0 minutes" in ending.stderr
     assert living(engine_home) == []
 
 
@@ -232,16 +225,19 @@ def test_an_agent_whose_home_is_taken_away_ends(engine_home):
 
 
 @pytest.mark.quick
-def test_slots_follow_the_visible_devices(monkeypatch):
-    def with_devices(text):
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", text)
-        return slots()
-
-    assert with_devices("") == (Slot("cpu", ""),)
-    assert with_devices("-1") == (Slot("cpu", ""),)
-    assert with_devices("2,3") == (Slot("gpu2", "2"), Slot("gpu3", "3"))
-    assert with_devices("GPU-a1, GPU-b2") == (Slot("gpu0", "GPU-a1"), Slot("gpu1", "GPU-b2"))
-    assert with_devices("0,-1,1") == (Slot("gpu0", "0"),)
+@pytest.mark.parametrize(
+    ("visible", "expected"),
+    [
+        ("", (Slot("cpu", ""),)),
+        ("-1", (Slot("cpu", ""),)),
+        ("2,3", (Slot("gpu2", "2"), Slot("gpu3", "3"))),
+        ("GPU-a1, GPU-b2", (Slot("gpu0", "GPU-a1"), Slot("gpu1", "GPU-b2"))),
+        ("0,-1,1", (Slot("gpu0", "0"),)),
+    ],
+)
+def test_slots_follow_the_visible_devices(monkeypatch, visible, expected):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert slots() == expected
 
 
 @pytest.mark.quick

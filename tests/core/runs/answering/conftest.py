@@ -52,6 +52,13 @@ def run_id(fake_home: Path) -> str:
     return execute(RunSpec(model="fake", task="qa", samples=40))
 
 
+class Stages(list[str]):
+    """A report that keeps the stages of an answer."""
+
+    def __call__(self, stage: str, **values: Any) -> None:
+        self.append(stage)
+
+
 StartServer = Callable[..., subprocess.Popen[bytes]]
 
 
