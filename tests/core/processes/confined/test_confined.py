@@ -115,12 +115,15 @@ def test_the_settings_are_those_of_the_caller(fork_server, monkeypatch):
         assert run(fork_server, variable, "HEDGE_HOME") == ("value", value)
 
 
-def test_a_fork_server_that_was_killed_is_started_again_and_its_end_ends_its_children(fork_server):
+def test_no_child_outlives_its_session_or_the_fork_server_and_that_is_started_again(fork_server):
     run(fork_server, add, 1, 2)
     fork_server.warm().kill()
     fork_server.warm().join()
     assert run(fork_server, add, 1, 2) == ("value", 3)
     other = ForkServer()
+    with other.open(pid, limits=SMALL) as session:
+        child = session.receive()
+    assert gone(child)
     with other.open(pid, limits=SMALL) as session:
         child = session.receive()
         other.warm().connection.close()  # as when this process dies

@@ -56,29 +56,6 @@ host_agent.main()
 assert not file_lock.is_held(liveness.agent_lock())
 """
 
-SIGNAL_IN_WAIT = """
-import os, signal, sys, threading
-from core.runs.agent import agent_loop, host_agent, liveness
-
-def traced(frame, event, argument):
-    if frame.f_code is threading.Event.wait.__code__:
-        if event == "line" and frame.f_locals["self"]._cond._lock.locked():
-            os.kill(os.getpid(), signal.SIGTERM)
-        return traced
-
-def second_pass():  # the loop asks once in each pass
-    calls.append(1)
-    if len(calls) == 2:
-        os.kill(os.getpid(), signal.SIGTERM)
-    return 0
-
-calls = []
-liveness.last_wake = second_pass
-run = agent_loop.Agent.run
-agent_loop.Agent.run = lambda self: (sys.settrace(traced), run(self))
-host_agent.main()
-"""
-
 
 def run_code(code: str, *, shell: str = "") -> subprocess.CompletedProcess[str]:
     """Run Python code as the program of a shell that has first done what ``shell`` says."""
@@ -93,11 +70,6 @@ def test_a_signal_right_after_the_agent_has_its_lock_stops_it(engine_home, shell
     assert (stopped.returncode, stopped.stderr.endswith("stopped\n")) == (0, True), stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert living(engine_home) == []
-
-
-def test_a_signal_finds_the_waiting_agent_without_a_lock_that_its_handler_takes(engine_home):
-    """An agent that waited with ``Event.wait`` and whose handler called ``set`` could wait for its own lock."""
-    assert run_code(SIGNAL_IN_WAIT).returncode == 0
 
 
 def test_a_second_agent_is_refused_in_one_sentence(engine_home):
