@@ -48,7 +48,7 @@ def verify(
     """
     extras.need("models")
     begun, started = time.monotonic(), datetime.now(UTC)
-    made: list[CheckResult] = []
+    results: list[CheckResult] = []
     stopped = False
     for row in rows:
         left = minutes * 60 - (time.monotonic() - begun)
@@ -62,16 +62,16 @@ def verify(
                 result = _without(row, "not tried", f"The {minutes:g} minutes were up; allow more with --minutes.")
             else:
                 on_begin(row)
-                result = made_in_process(row, limit_s=left, stop=stop)
+                result = run_row(row, limit_s=left, stop=stop)
         except KeyboardInterrupt:
             stopped, result = True, _without(row, "not tried", STOPPED)
-        made.append(result)
+        results.append(result)
         on_row(result)
     seconds = time.monotonic() - begun
-    return Verification(started.strftime("%Y-%m-%dT%H:%M:%SZ"), seconds, described(), tuple(made), stopped or stop())
+    return Verification(started.strftime("%Y-%m-%dT%H:%M:%SZ"), seconds, described(), tuple(results), stopped or stop())
 
 
-def made_in_process(
+def run_row(
     row: PlannedCheck,
     *,
     limit_s: float,

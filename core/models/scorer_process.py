@@ -37,13 +37,14 @@ def main(connection: Connection, model: str, dtype: str, batch_size: str, device
             task: ScorerTask = parent.receive()
             parent.send(ScorerResult(task.number, tuple(engine.score_packed(task.packed))))
     except HedgeError as error:
-        said = str(error)
+        failure = str(error)
     except Exception as error:
         traceback.print_exc()
         first = (str(error).strip().splitlines() or [""])[0]
-        said = out_of_memory() if is_out_of_memory(error) else f"it stopped with {type(error).__name__}: {first[:300]}"
+        words = f"it stopped with {type(error).__name__}: {first[:300]}"
+        failure = out_of_memory() if is_out_of_memory(error) else words
     with suppress(OSError):
-        parent.send(ScorerStatus("failed", said))
+        parent.send(ScorerStatus("failed", failure))
 
 
 def _check_same(engine: SharingEngine, begin: ScorerBegin) -> None:

@@ -148,8 +148,8 @@ class DeviceScorer:
         except (EOFError, OSError):
             events.put(ScorerEvent(self, reason=f"its process was {self._child.end(within_s=ENDS_WITHIN_S)}"))
         except Exception as error:  # the run must hear of it, whatever it is, and go on without this scorer
-            said = str(error) if isinstance(error, HedgeError) else f"{type(error).__name__}: {str(error)[:300]}"
-            events.put(ScorerEvent(self, reason=said))
+            reason = str(error) if isinstance(error, HedgeError) else f"{type(error).__name__}: {str(error)[:300]}"
+            events.put(ScorerEvent(self, reason=reason))
         finally:
             work.give_back(given)
             self.settled.set()

@@ -164,12 +164,12 @@ def environment() -> dict[str, str]:
     fixed = {"HEDGE_HOME": str(settings().home)}
     if settings().database_url:
         fixed["HEDGE_DATABASE_URL"] = database.url()
-    found = os.environ | fixed
-    if AGENTS_DEVICES in found:
-        del found["CUDA_VISIBLE_DEVICES"]
-        if all_devices := found.pop(AGENTS_DEVICES):
-            found["CUDA_VISIBLE_DEVICES"] = all_devices
-    return found
+    variables = os.environ | fixed
+    if AGENTS_DEVICES in variables:
+        del variables["CUDA_VISIBLE_DEVICES"]
+        if all_devices := variables.pop(AGENTS_DEVICES):
+            variables["CUDA_VISIBLE_DEVICES"] = all_devices
+    return variables
 
 
 def _of_slot(slot: Slot) -> dict[str, str]:

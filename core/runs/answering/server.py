@@ -179,7 +179,7 @@ class AnsweringServer:
         turns, rest, order = dict(self.turns), list(self.waiting), list[Job]()
         now = max(turns.values(), default=0)
         while rest:
-            job = min(rest, key=lambda one: min(turns.get(visitor, 0) for visitor in one.askers.values()))
+            job = min(rest, key=lambda waiting: min(turns.get(visitor, 0) for visitor in waiting.askers.values()))
             rest.remove(job)
             order.append(job)
             now += 1

@@ -96,40 +96,38 @@ def _answer(question: CustomQuestion | TokenText, models: ModelCache, server: Pa
             models.clear()
             report("failed", message=out_of_memory())
         else:
-            said = f"{type(error).__name__}: {str(error)[:300]}"
-            report("failed", message=f"the model stopped with {said}; logs/answers.log has the details")
+            reason = f"{type(error).__name__}: {str(error)[:300]}"
+            report("failed", message=f"the model stopped with {reason}; logs/answers.log has the details")
     else:
         report("answered", seconds=loading_s)
 
 
-def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
+def _read(text: TokenText, models: ModelCache, report: Report) -> float:
     """Read a text token by token and keep the view. Returns the seconds that loading the model took."""
-    if there := served_model(asked.model):
+    if there := served_model(text.model):
         report("answering")
-        write_view(asked, _served_view(there, asked))
+        write_view(text, _served_view(there, text))
         return 0.0
     loading = _Loading(report)
-    model = models.by_token(asked.model, loading=loading)
-    if asked.version and model.weights != asked.version:
-        raise files_changed(asked.model)
+    model = models.by_token(text.model, loading=loading)
+    if text.version and model.weights != text.version:
+        raise files_changed(text.model)
     report("answering")
     from core.models.adapters.token_view import view_tokens  # slow to import, and not needed for questions
 
-    view = view_tokens(model.loaded, asked.text)
-    models.confirm((asked.model, BY_TOKEN))
-    write_view(asked, view)
+    view = view_tokens(model.loaded, text.text)
+    models.confirm((text.model, BY_TOKEN))
+    write_view(text, view)
     return loading.seconds
 
 
-def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
+def _served_view(there: ServedModel, text: TokenText) -> dict[str, Any]:
     # Imported here, with its HTTP client, which other models do not need.
     from core.models.server.connect import SOON, errors_in_words
     from core.models.server.token_view import view_served_tokens
 
-    with errors_in_words([there.url], asked.key_variable), access.acting_as(access.launcher(asked.asker)):
-        return view_served_tokens(
-            there, asked.text, key_variable=asked.key_variable, weights=asked.weights, patience=SOON
-        )
+    with errors_in_words([there.url], text.key_variable), access.acting_as(access.launcher(text.asker)):
+        return view_served_tokens(there, text.text, key_variable=text.key_variable, weights=text.weights, patience=SOON)
 
 
 class _Loading:
@@ -299,7 +297,7 @@ def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Re
     report("checking")
     model.checked = ()
     engine = model.engine
-    *others, prompt = [make_prompt(setup.spec, one, setup.demonstrations) for one in (*setup.compared, question)]
+    *others, prompt = [make_prompt(setup.spec, each, setup.demonstrations) for each in (*setup.compared, question)]
     with _in_words(setup.spec):
         engine.prepare(others)
         check = engine.self_check([*others, prompt])
@@ -315,10 +313,10 @@ def _difference(engine: Engine, prompts: Sequence[Prompt], recorded: npt.NDArray
     answered = [i for i, prompt in enumerate(prompts) if prompt.question_id in now]  # a server may refuse one
     if not answered:
         return math.nan
-    said = np.array([now[prompts[i].question_id] for i in answered], dtype=np.float64)
+    repeated = np.array([now[prompts[i].question_id] for i in answered], dtype=np.float64)
     recorded = recorded[answered]
-    same = said == recorded  # the difference of two values of minus infinity is undefined
-    return float(np.abs(np.where(same, 0.0, said - np.where(same, 0.0, recorded))).max())
+    same = repeated == recorded  # the difference of two values of minus infinity is undefined
+    return float(np.abs(np.where(same, 0.0, repeated - np.where(same, 0.0, recorded))).max())
 
 
 def _score(engine: Engine, setup: RunSetup, question: Question, name: str) -> tuple[OptionLogits, Prompt, int]:

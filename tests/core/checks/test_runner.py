@@ -14,7 +14,7 @@ import pytest
 
 from core.checks.outcome import Place
 from core.checks.plan import Check, PlannedCheck
-from core.checks.runner import made_in_process, verify
+from core.checks.runner import run_row, verify
 from core.settings import ROOT
 from tests.processes import gone
 
@@ -48,7 +48,7 @@ def awaited(path: Path) -> int:
     ],
 )
 def test_what_a_check_comes_to_is_the_row(home, function, state, says):
-    result = made_in_process(row(function), limit_s=60)
+    result = run_row(row(function), limit_s=60)
     assert (result.name, result.shows, result.state, result.says) == (f"{function}/cpu", SHOWS, state, says)
     assert result.seconds > 0
     if function == "well":  # its home is its own, and gone with it
@@ -59,10 +59,10 @@ def test_what_a_check_comes_to_is_the_row(home, function, state, says):
 def test_a_check_that_hangs_fails_and_leaves_no_process(home, monkeypatch, tmp_path):
     monkeypatch.setenv("PLANTED_CHILD", str(tmp_path / "child"))
     monkeypatch.setattr("core.checks.runner._busy", lambda: 1.5)
-    result = made_in_process(row("hangs", limit_s=2.0), limit_s=60)
+    result = run_row(row("hangs", limit_s=2.0), limit_s=60)
     assert (result.state, result.says) == ("failed", "It did not end within 3 s.")
     assert gone(awaited(tmp_path / "child"))
-    result = made_in_process(row("hangs", limit_s=60.0), limit_s=0.5)  # the time of all was up, which is no fault
+    result = run_row(row("hangs", limit_s=60.0), limit_s=0.5)  # the time of all was up, which is no fault
     assert result.state == "not tried"
 
 
