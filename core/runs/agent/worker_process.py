@@ -40,12 +40,12 @@ STOPS = tuple(-number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHU
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """How a worker died: the run that it was executing (empty for none), the reason in words, whether the run had been
+    """How a worker died: the run that it was executing (empty for none), the reason in words, whether that run had been
     cancelled, and whether something stopped the worker as one stops a program, which is no fault of its run."""
 
     run_id: str
     reason: str
-    wanted: bool
+    cancelled: bool
     stopped: bool = False
 
 

@@ -211,8 +211,12 @@ def write_answer(answer: ModelAnswer) -> None:
         values[name] = None if math.isnan(values[name]) else values[name]
     values["logits"] = [None if math.isinf(value) else value for value in answer.logits]
     write_json(folder / f"{answer.answer_id}.json", values | {"answer_id": answer.answer_id}, lasting=False)
-    kept = sorted(folder.glob("*.json"), key=_written_at)
-    for path in kept[: max(0, len(kept) - KEPT)]:
+    keep_latest(folder, KEPT)
+
+
+def keep_latest(folder: Path, count: int) -> None:
+    """Delete the oldest files of a folder beyond so many."""
+    for path in sorted(folder.glob("*.json"), key=_written_at)[:-count]:
         path.unlink(missing_ok=True)
 
 

@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.models.models import check_named
 from core.models.replaced_weights import is_here, weights_of
 from core.models.server.address import ServedWeights, served_model
+from core.runs.answering.custom_question import keep_latest
 from core.settings import settings
 from core.storage.sealed import read_json, write_json
 
@@ -73,8 +74,7 @@ def write_view(text: TokenText, view: dict[str, Any]) -> None:
     folder = view_file(text).parent
     folder.mkdir(parents=True, exist_ok=True)
     write_json(view_file(text), {"answer_id": text.answer_id, **view}, lasting=False)
-    for path in sorted(folder.glob("*.json"), key=_written)[:-KEPT]:
-        path.unlink(missing_ok=True)
+    keep_latest(folder, KEPT)
 
 
 def read_view(text: TokenText) -> dict[str, Any] | None:
@@ -89,11 +89,3 @@ def read_view(text: TokenText) -> dict[str, Any] | None:
 def view_file(text: TokenText) -> Path:
     """Where the view of a text is kept."""
     return settings().home / "answers" / "tokens" / f"{text.answer_id}.json"
-
-
-def _written(path: Path) -> int:
-    """When the file was written, in nanoseconds; 0 if it has just been deleted."""
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return 0

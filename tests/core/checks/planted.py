@@ -12,6 +12,11 @@ from core.checks.outcome import CheckOutcome, NotHereError, Place
 from core.errors import InputError
 
 
+def assert_fails(outcome: CheckOutcome, says: str) -> None:
+    assert not outcome.passed
+    assert says in outcome.says
+
+
 def well(place: Place) -> CheckOutcome:
     return CheckOutcome(
         True,

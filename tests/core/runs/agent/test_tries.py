@@ -125,7 +125,7 @@ def test_a_run_that_is_put_back_keeps_its_deaths_and_not_the_reason_of_the_last(
 
 def test_a_worker_that_is_stopped_as_by_a_host_that_shuts_down_counts_against_no_run(name):
     recovery = Recovery(frozenset())
-    recovery.see_death(Death(name, "killed by signal 15 (SIGTERM)", wanted=False, stopped=True), "a:cpu")
+    recovery.see_death(Death(name, "killed by signal 15 (SIGTERM)", cancelled=False, stopped=True), "a:cpu")
     assert (entry(name).death, entry(name).deaths) == ("killed by signal 15 (SIGTERM)", ())
     assert "worker a:cpu was killed by signal 15 (SIGTERM)" in store.read_log(name)[-1]
 
@@ -135,7 +135,7 @@ def test_a_death_that_the_database_could_not_take_is_counted_once_it_answers(nam
     with monkeypatch.context() as patch:
         patch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
         with pytest.raises(RunError, match="can't be used"):
-            recovery.see_death(Death(name, KILLED, wanted=False), "a:cpu")
+            recovery.see_death(Death(name, KILLED, cancelled=False), "a:cpu")
     assert entry(name).deaths == ()
     recovery.go_over()
     recovery.go_over()
