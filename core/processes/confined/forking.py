@@ -1,8 +1,7 @@
 """The process of a fork server: imports what the work needs, and forks a child with limits for each piece of work.
 
 The connection to its parent brings a pair of sockets for each piece of work, one for the conversation with the child
-and one for how it ended. A process between the two, the guard, waits for the child's end. Neither it nor the fork
-server has more than one thread when it forks, so that the fork is safe.
+and one for how it ended. The process has one thread, so that a fork is safe.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from __future__ import annotations
 import importlib
 import os
 import pickle
+import selectors
 import signal
 import socket
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -47,60 +46,86 @@ def main(connection: Connection, *modules: str) -> None:
     connection.close()
     for module in modules:
         importlib.import_module(module)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a guard
-    while sockets := _request(control):
-        if os.fork() == 0:
-            control.close()
-            try:
-                _guard(*sockets)
-            finally:
-                os._exit(1)
-        for end in sockets:
-            end.close()
+    _ForkServer(control).serve()
     end_group()
 
 
-def _request(control: socket.socket) -> list[socket.socket]:
-    """The two sockets of the next piece of work; none if the parent has gone."""
-    try:
-        byte, fds, _, _ = socket.recv_fds(control, 1, 2)
-    except OSError:
-        return []
-    return [socket.socket(fileno=fd) for fd in fds] if byte and len(fds) == 2 else []
+class _ForkServer:
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.children: dict[int, socket.socket] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(control, selectors.EVENT_READ)
+        self.woken, wakes = socket.socketpair()
+        self.woken.setblocking(False)
+        wakes.setblocking(False)
+        self.wakes = wakes
+        self.selector.register(self.woken, selectors.EVENT_READ)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wakes.fileno())
 
+    def serve(self) -> None:
+        while True:
+            for key, _ in self.selector.select():
+                if key.fileobj is self.control:
+                    if not self._fork():
+                        return
+                elif key.fileobj is self.woken:
+                    with suppress(BlockingIOError):
+                        self.woken.recv(4096)
+                elif key.data in self.children:  # nobody waits for this child any more
+                    os.kill(key.data, signal.SIGKILL)
+                    self.selector.unregister(key.fileobj)
+            self._reap()
 
-def _guard(talk: socket.socket, ended: socket.socket) -> None:
-    """Fork the child, and send its exit status to the caller. It is killed when nobody waits for it any more."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    child = os.fork()
-    if child == 0:
-        ended.close()
-        _become(talk)
-    talk.close()
+    def _fork(self) -> bool:
+        """Fork a child for a request. Returns False if the parent has gone."""
+        try:
+            byte, fds, _, _ = socket.recv_fds(self.control, 1, 2)
+        except OSError:
+            return False
+        if not byte or len(fds) != 2:
+            return False
+        talk, ended = (socket.socket(fileno=fd) for fd in fds)
+        child = os.fork()
+        if child == 0:
+            self._become(talk, ended)
+        talk.close()
+        self.children[child] = ended
+        self.selector.register(ended, selectors.EVENT_READ, child)
+        return True
 
-    def kill_when_left() -> None:
-        with suppress(OSError):  # it may have just ended
-            ended.recv(1)
-            os.kill(child, signal.SIGKILL)
+    def _become(self, talk: socket.socket, ended: socket.socket) -> None:
+        """In the child: work, and end. It keeps no other socket, and writes nothing to the caller's terminal or log."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.selector.close()
+        for other in (self.control, self.woken, self.wakes, ended, *self.children.values()):
+            other.close()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
+        status = 1
+        try:
+            status = _work(talk)
+        finally:
+            os._exit(status)
 
-    threading.Thread(target=kill_when_left, daemon=True).start()
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    with suppress(OSError):
-        ended.send(status.to_bytes(4, "little", signed=True))
-    os._exit(0)
-
-
-def _become(talk: socket.socket) -> None:
-    """In the child: work, and end. It writes nothing to the caller's terminal or log."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-    status = 1
-    try:
-        status = _work(talk)
-    finally:
-        os._exit(status)
+    def _reap(self) -> None:
+        while self.children:
+            try:
+                child, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if child == 0:
+                return
+            ended = self.children.pop(child)
+            with suppress(KeyError, ValueError):
+                self.selector.unregister(ended)
+            with suppress(OSError):
+                ended.send(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
+            ended.close()
 
 
 def _work(talk: socket.socket) -> int:
