@@ -54,3 +54,15 @@ def end_all(home: Path) -> None:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         time.sleep(0.05)
+
+
+def gone(pid: int) -> bool:
+    """Whether a process ends: it is gone, or dead and not yet reaped. It was killed and may take a moment."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        end = time.monotonic() + ENDS_WITHIN_S
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+    return True

@@ -68,18 +68,18 @@ class Verification:
         return Verification(values["started"], values["seconds"], values["machine"], rows, values["stopped"])
 
 
-def write(found: Verification, path: Path) -> None:
+def write(verification: Verification, path: Path) -> None:
     """Write the document. Raises :class:`InputError` if that is not possible."""
     try:
-        write_json(path, found.to_json(), indent=1)
+        write_json(path, verification.to_json(), indent=1)
     except OSError as error:
         raise InputError(f"{path} can't be written ({error.strerror}); give another file") from error
 
 
-def keep(found: Verification) -> None:
+def keep(verification: Verification) -> None:
     """Keep it as the last one of this home, for the Doctor page."""
     _latest().parent.mkdir(parents=True, exist_ok=True)
-    write(found, _latest())
+    write(verification, _latest())
 
 
 def latest() -> Verification | None:

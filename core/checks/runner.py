@@ -6,29 +6,25 @@ own in a temporary folder, and everything that it started ends with it.
 
 from __future__ import annotations
 
-import json
 import os
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from core import access, extras
 from core.access import UserRole
 from core.checks.machine import described
-from core.checks.outcome import CheckResult
+from core.checks.outcome import CheckResult, State
 from core.checks.plan import PlannedCheck
 from core.checks.report import Verification
-from core.processes import exit_reasons
-from core.settings import ROOT
+from core.processes.child import Child
 
 MINUTES = 10.0
 LOOK_EVERY_S = 0.1
+ENDS_WITHIN_S = 5.0
 LEAST_S = 5.0
 """No row begins when less is left."""
 FORGOTTEN = ("HEDGE_DATABASE_URL", "HEDGE_ARCHIVE_URL", "HEDGE_HOST")
@@ -52,7 +48,7 @@ def verify(
     """
     extras.need("models")
     begun, started = time.monotonic(), datetime.now(UTC)
-    made: list[CheckResult] = []
+    results: list[CheckResult] = []
     stopped = False
     for row in rows:
         left = minutes * 60 - (time.monotonic() - begun)
@@ -66,16 +62,16 @@ def verify(
                 result = _without(row, "not tried", f"The {minutes:g} minutes were up; allow more with --minutes.")
             else:
                 on_begin(row)
-                result = made_in_process(row, limit_s=left, stop=stop)
+                result = run_row(row, limit_s=left, stop=stop)
         except KeyboardInterrupt:
             stopped, result = True, _without(row, "not tried", STOPPED)
-        made.append(result)
+        results.append(result)
         on_row(result)
     seconds = time.monotonic() - begun
-    return Verification(started.strftime("%Y-%m-%dT%H:%M:%SZ"), seconds, described(), tuple(made), stopped or stop())
+    return Verification(started.strftime("%Y-%m-%dT%H:%M:%SZ"), seconds, described(), tuple(results), stopped or stop())
 
 
-def made_in_process(
+def run_row(
     row: PlannedCheck,
     *,
     limit_s: float,
@@ -84,36 +80,36 @@ def made_in_process(
     """Make one row in a process of its own, which is killed after ``limit_s`` or the check's own limit.
 
     The check's own limit is one for a machine that does nothing else, and is longer on a busy one.
-
     """
+    begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hedge-verify-", ignore_cleanup_errors=True) as folder:
-        there = Path(folder)
-        begun, memory_kills = time.monotonic(), exit_reasons.MemoryKills()
-        with (there / "said").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "core.checks.row_process", *_arguments(row), folder],
-                cwd=ROOT,
-                env=_environment(row, there),
-                stdin=subprocess.PIPE,  # never written to: it closes when this process dies, by which the row knows
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        place = row.place
+        child = Child(
+            "core.checks.row_process",
+            *(row.check.function, place.device, place.dtype),
+            environment=_environment(row, Path(folder)),
+            log=Path(folder) / "log",
+        )
         own_s = row.check.limit_s * _busy()
-        limit = min(limit_s, own_s)
+        limit, death, result = min(limit_s, own_s), "", None
         try:
-            ended = _waited(process, limit, stop)
+            if ended := _ends(child, limit, stop):
+                result = child.receive(CheckResult)
+        except (EOFError, OSError):
+            death = child.end(within_s=ENDS_WITHIN_S)
         finally:
-            _end(process)
+            child.end()
         seconds = time.monotonic() - begun
+        if result:
+            return replace(result, name=row.name, shows=row.check.shows, seconds=seconds)
         if ended:
-            death = exit_reasons.in_words(process.returncode, out_of_memory=memory_kills.any)
-            return _result(row, there, death, seconds)
-        if stop():
-            return _without(row, "not tried", STOPPED, seconds)
-        if limit_s < own_s:
-            return _without(row, "not tried", "The time was up before this check ended; allow more with --minutes.")
-        return _without(row, "failed", f"It did not end within {limit:.0f} s.", seconds)
+            last = f" Its last line: {line[:200]}" if (line := child.last_line()) else ""
+            return _without(row, "failed", f"Its process was {death}.{last}", seconds)
+    if stop():
+        return _without(row, "not tried", STOPPED, seconds)
+    if limit_s < own_s:
+        return _without(row, "not tried", "The time was up before this check ended; allow more with --minutes.")
+    return _without(row, "failed", f"It did not end within {limit:.0f} s.", seconds)
 
 
 def _busy() -> float:
@@ -121,46 +117,19 @@ def _busy() -> float:
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 1.0
 
 
-def _arguments(row: PlannedCheck) -> tuple[str, str, str]:
-    return row.check.function, row.place.device, row.place.dtype
-
-
 def _environment(row: PlannedCheck, folder: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in FORGOTTEN}
     return kept | {"HEDGE_HOME": str(folder / "home"), "CUDA_VISIBLE_DEVICES": row.visible, "TMPDIR": str(folder)}
 
 
-def _waited(process: subprocess.Popen[bytes], limit_s: float, stop: Callable[[], bool]) -> bool:
-    """Whether the process ended by itself in time."""
+def _ends(child: Child, limit_s: float, stop: Callable[[], bool]) -> bool:
+    """Whether the child sends its result or dies in time."""
     end = time.monotonic() + limit_s
     while time.monotonic() < end and not stop():
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(LOOK_EVERY_S)
+        if child.poll(LOOK_EVERY_S):
             return True
     return False
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and whatever it started."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    if process.stdin:
-        process.stdin.close()
-
-
-def _result(row: PlannedCheck, folder: Path, death: str, seconds: float) -> CheckResult:
-    """The row that the process wrote down, or how it died."""
-    try:
-        values = json.loads((folder / "result.json").read_bytes())
-        return CheckResult(row.name, row.check.shows, values["state"], values["says"], values["figures"], seconds)
-    except (OSError, ValueError, KeyError):
-        lines = (folder / "said").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        last = f" Its last line: {lines[-1][:200]}" if lines else ""
-        return _without(row, "failed", f"Its process was {death}.{last}", seconds)
-
-
-def _without(row: PlannedCheck, state: str, says: str, seconds: float = 0.0) -> CheckResult:
-    return CheckResult.from_json(
-        {"name": row.name, "shows": row.check.shows, "state": state, "says": says, "figures": {}, "seconds": seconds}
-    )
+def _without(row: PlannedCheck, state: State, says: str, seconds: float = 0.0) -> CheckResult:
+    return CheckResult(row.name, row.check.shows, state, says, seconds=seconds)

@@ -20,13 +20,13 @@ def line(result: CheckResult, *, width: int) -> str:
     return f"{result.state:<9}  {result.name:<{width}}  {seconds}  {result.says}"
 
 
-def summary(found: Verification) -> str:
+def summary(verification: Verification) -> str:
     """How many rows came to what, on which machine."""
-    counts = ", ".join(f"{found.count(state)} {state}" for state in STATES if found.count(state))
-    machine = found.machine
+    counts = ", ".join(f"{verification.count(state)} {state}" for state in STATES if verification.count(state))
+    machine = verification.machine
     gpus = ", ".join(f"{gpu['name']} ({gpu['memory_gib']:g} GiB)" for gpu in machine["gpus"]) or "no GPU"
     return (
-        f"{counts} in {found.seconds:.0f} s on {machine['host']}: {machine['processor']}, {machine['cores']} cores, "
-        f"{machine['memory_gib']:g} GiB, {gpus}; Hedge {machine['hedge']}, torch "
+        f"{counts} in {verification.seconds:.0f} s on {machine['host']}: {machine['processor']}, "
+        f"{machine['cores']} cores, {machine['memory_gib']:g} GiB, {gpus}; Hedge {machine['hedge']}, torch "
         f"{machine['packages'].get('torch', 'none')}"
     )

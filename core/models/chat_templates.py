@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import TemplateError
 
 from core.errors import HedgeError, InputError, plain
-from core.processes.confined import Channel, LimitReached, Limits, Nursery, Session
+from core.processes.confined import Channel, ForkServer, LimitReached, Limits, Session
 from core.questions.prompting.chat import MARKER, conversation
 from core.questions.prompting.reasoning import SWITCHES
 
@@ -125,7 +125,7 @@ class _Renderer:
     """The process that renders, which starts with the first template and again after one that reached a limit."""
 
     def __init__(self) -> None:
-        self._nursery = Nursery("transformers.utils.chat_template_utils", "core.models.chat_templates")
+        self._fork_server = ForkServer("transformers.utils.chat_template_utils", "core.models.chat_templates")
         self._lock = threading.Lock()
         self._session: Session | None = None
 
@@ -133,7 +133,7 @@ class _Renderer:
         """The text, and whether it depends on ``now``."""
         with self._lock:
             try:
-                self._session = self._session or self._nursery.open(_render_all, limits=LIMITS)
+                self._session = self._session or self._fork_server.open(_render_all, limits=LIMITS)
                 self._session.send((template, conversation, words, now.isoformat()))
                 raised, text, dated = self._session.receive(tuple[str, str, bool])
             except LimitReached as error:

@@ -1,21 +1,15 @@
-"""The process of one scorer: ``python -m core.models.scorer_process FD MODEL DTYPE BATCH_SIZE DEVICE FINGERPRINT``.
+"""The process of one scorer.
 
-A run whose questions are shared out over several devices starts one for each device but its own, and talks to it
-through a pipe (:mod:`core.models.scorer_messages`). The scorer loads the model, scores a batch that the run has
-scored itself, and leaves unless every bit is the same. After that it answers each task with a result. It ends with the
-run's process, which closes the pipe.
+A run whose questions are shared out over several devices starts one for each device but its own; the messages are
+those of :mod:`core.models.scorer_messages`. The scorer loads the model, scores a batch that the run has scored
+itself, and leaves unless every bit is the same. After that it answers each task with a result.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 import traceback
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
-from typing import Any
 
 import numpy as np
 
@@ -24,35 +18,33 @@ from core.models.engine import SharingEngine
 from core.models.engine_factory import load_engine
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.scorer_messages import ScorerBegin, ScorerResult, ScorerStatus, ScorerTask
-from core.processes.oom_score import raise_oom_score
+from core.processes.parent import Parent
 from core.records import OptionLogits, joined
 
 
-def main(
-    connection: Connection, model: str, *, dtype: str, batch_size: int | None, device: str, fingerprint: str
-) -> None:
-    """Score until the run closes its end of the pipe, or something fails."""
-    raise_oom_score()
-    inbox: SimpleQueue[Any] = SimpleQueue()
-    threading.Thread(target=_receive, args=(connection, inbox), daemon=True, name="hedge-scorer-inbox").start()
+def main(connection: Connection, model: str, dtype: str, batch_size: str, device: str, fingerprint: str) -> None:
+    """Score until the run has died, or something fails. ``batch_size`` is empty for the engine's own choice."""
+    parent = Parent(connection)
+    size = int(batch_size) if batch_size else None
     try:
-        engine = load_engine(model, dtype=dtype, batch_size=batch_size, device=device, fingerprint=fingerprint)
+        engine = load_engine(model, dtype=dtype, batch_size=size, device=device, fingerprint=fingerprint)
         if not isinstance(engine, SharingEngine):
             raise RunError(f"the engine of model {model} can't share its work")
-        connection.send(ScorerStatus("loaded"))
-        _check_same(engine, inbox.get())
-        connection.send(ScorerStatus("ready"))
+        parent.send(ScorerStatus("loaded"))
+        _check_same(engine, parent.receive())
+        parent.send(ScorerStatus("ready"))
         while True:
-            task: ScorerTask = inbox.get()
-            connection.send(ScorerResult(task.number, tuple(engine.score_packed(task.packed))))
+            task: ScorerTask = parent.receive()
+            parent.send(ScorerResult(task.number, tuple(engine.score_packed(task.packed))))
     except HedgeError as error:
-        said = str(error)
+        failure = str(error)
     except Exception as error:
         traceback.print_exc()
         first = (str(error).strip().splitlines() or [""])[0]
-        said = out_of_memory() if is_out_of_memory(error) else f"it stopped with {type(error).__name__}: {first[:300]}"
+        words = f"it stopped with {type(error).__name__}: {first[:300]}"
+        failure = out_of_memory() if is_out_of_memory(error) else words
     with suppress(OSError):
-        connection.send(ScorerStatus("failed", said))
+        parent.send(ScorerStatus("failed", failure))
 
 
 def _check_same(engine: SharingEngine, begin: ScorerBegin) -> None:
@@ -67,24 +59,3 @@ def _check_same(engine: SharingEngine, begin: ScorerBegin) -> None:
 def _difference(got: OptionLogits, want: OptionLogits) -> float:
     both = np.isfinite(got.logits) & np.isfinite(want.logits)
     return float(np.abs(got.logits - want.logits)[both].max(initial=0.0))
-
-
-def _receive(connection: Connection, inbox: SimpleQueue[Any]) -> None:
-    try:
-        while True:
-            inbox.put(connection.recv())
-    except (EOFError, OSError):
-        os._exit(3)  # not sys.exit: a scorer that is deep in a model must not outlive its run
-
-
-if __name__ == "__main__":
-    _fd, _model, _dtype, _batch_size, _device, _fingerprint = sys.argv[1:]
-    main(
-        Connection(int(_fd)),
-        _model,
-        dtype=_dtype,
-        batch_size=int(_batch_size) if _batch_size else None,
-        device=_device,
-        fingerprint=_fingerprint,
-    )
-    os._exit(0)  # not sys.exit, which waits for the libraries' threads

@@ -44,13 +44,18 @@ def start_detached(
     end = time.monotonic() + within_s
     while not up():
         if time.monotonic() > end:
-            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
+            raise RunError(f"{what}; {log_file(log)} says why")
         time.sleep(0.01)
 
 
-def open_log(name: str) -> IO[bytes]:
-    """Open a log in ``HEDGE_HOME/logs`` to append to; a large one is put aside first."""
-    path: Path = settings().home / "logs" / name
+def log_file(name: str | Path) -> Path:
+    """The file of a log: a name in ``HEDGE_HOME/logs``, or a whole path."""
+    return settings().home / "logs" / name
+
+
+def open_log(name: str | Path) -> IO[bytes]:
+    """Open a log (:func:`log_file`) to append to; a large one is put aside first."""
+    path = log_file(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > LARGEST_LOG:
         path.replace(path.with_suffix(".old"))

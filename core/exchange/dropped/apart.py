@@ -29,13 +29,13 @@ from core.exchange.dropped.reading import (
     with_meaning,
 )
 from core.exchange.table_columns import Columns
-from core.processes.confined import Channel, LimitReached, Limits, Nursery, misunderstood
+from core.processes.confined import Channel, ForkServer, LimitReached, Limits, misunderstood
 from core.settings import settings
 from core.tables.encodings import MOST_UNPACKED
 from core.tables.safe_read import LARGEST_FILE
 
 Value = TypeVar("Value")
-READERS = Nursery("core.exchange.dropped.apart")
+READERS = ForkServer("core.exchange.dropped.apart")
 """The process that forks readers. It ends with this process."""
 SECONDS_PER_MB = 1.0
 """Processor time of a step beyond :attr:`Limits.seconds`, for each million bytes of its files."""

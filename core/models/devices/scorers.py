@@ -8,15 +8,11 @@ run's own device scores what it had, so that a batch which kills its scorer kill
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import Pipe
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -24,10 +20,9 @@ from core.errors import HedgeError, RunError
 from core.models.devices.sharing import ScorerDevice
 from core.models.models import canonical
 from core.models.scorer_messages import ScorerBegin, ScorerResult, ScorerStatus, ScorerTask
-from core.processes import exit_reasons
-from core.processes.starting import open_log
+from core.processes.child import Child
 from core.records import OptionLogits, Prompt
-from core.settings import ROOT, settings
+from core.settings import settings
 
 AHEAD = 2
 """Batches that a scorer has at a time: the one that it scores, and the next."""
@@ -107,21 +102,13 @@ class DeviceScorer:
     ) -> None:
         self.device = device
         self.settled = threading.Event()
-        self._connection, its_end = Pipe()
-        self._memory_kills = exit_reasons.MemoryKills()
         onto = "" if device.visible else device.here  # of the GPUs it sees one alone
-        how = (canonical(model), dtype, str(batch_size or ""), onto, fingerprint)
-        with its_end, open_log(LOG) as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "core.models.scorer_process", str(its_end.fileno()), *how],
-                cwd=ROOT,
-                env=os.environ | {"CUDA_VISIBLE_DEVICES": device.visible, "HEDGE_HOME": str(settings().home)},
-                pass_fds=(its_end.fileno(),),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl+C is for the run, which then ends its scorers
-            )
+        self._child = Child(
+            "core.models.scorer_process",
+            *(canonical(model), dtype, str(batch_size or ""), onto, fingerprint),
+            environment=os.environ | {"CUDA_VISIBLE_DEVICES": device.visible, "HEDGE_HOME": str(settings().home)},
+            log=LOG,
+        )
         self._thread: threading.Thread | None = None
         self._waits_from: float | None = None
 
@@ -145,50 +132,42 @@ class DeviceScorer:
         given: deque[SharedBatch] = deque()
         try:
             self._received(ScorerStatus)
-            self._connection.send(begin)
+            self._child.send(begin)
             self._received(ScorerStatus)
             events.put(ScorerEvent(self))
             self.settled.set()
             while True:
                 while len(given) < AHEAD and (batch := work.take()):
                     given.append(batch)
-                    self._connection.send(ScorerTask(batch.number, pack(batch.prompts)))
+                    self._child.send(ScorerTask(batch.number, pack(batch.prompts)))
                 self._waits_from = time.monotonic() if given else None
                 if not given:
                     return
                 scores = self._received(ScorerResult).scores
                 events.put(ScorerEvent(self, given.popleft(), scores))
         except (EOFError, OSError):
-            events.put(ScorerEvent(self, reason=f"its process was {self._death()}"))
+            events.put(ScorerEvent(self, reason=f"its process was {self._child.end(within_s=ENDS_WITHIN_S)}"))
         except Exception as error:  # the run must hear of it, whatever it is, and go on without this scorer
-            said = str(error) if isinstance(error, HedgeError) else f"{type(error).__name__}: {str(error)[:300]}"
-            events.put(ScorerEvent(self, reason=said))
+            reason = str(error) if isinstance(error, HedgeError) else f"{type(error).__name__}: {str(error)[:300]}"
+            events.put(ScorerEvent(self, reason=reason))
         finally:
             work.give_back(given)
             self.settled.set()
 
     def _received(self, kind: type[Message]) -> Message:
-        message = self._connection.recv()
-        self._memory_kills.look()
+        message = self._child.receive(object)
         if isinstance(message, ScorerStatus) and message.stage == "failed":
             raise RunError(message.message)
         assert isinstance(message, kind)
         return message
 
-    def _death(self) -> str:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(ENDS_WITHIN_S)
-        self._process.kill()
-        return exit_reasons.in_words(self._process.wait(), out_of_memory=self._memory_kills.any)
-
     def kill(self) -> None:
         """Kill the process."""
-        self._process.kill()
+        self._child.kill()
 
     def end(self) -> None:
         """Kill the process and wait until it is gone, and its thread with it."""
         self.kill()
-        self._process.wait()
         if self._thread:
             self._thread.join(ENDS_WITHIN_S)
-        self._connection.close()
+        self._child.end()

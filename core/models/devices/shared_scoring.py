@@ -71,11 +71,11 @@ def shared_devices(
     with ExitStack() as stack:
         if devices[0].here == CPU:
             stack.enter_context(fewer_threads(len(devices)))
-        made = SharedScoring(devices, reporter, start=start)
-        stack.callback(made.end)
+        scoring = SharedScoring(devices, reporter, start=start)
+        stack.callback(scoring.end)
         if named:
-            made.start()
-        yield made
+            scoring.start()
+        yield scoring
 
 
 class SharedScoring:
@@ -151,8 +151,8 @@ class SharedScoring:
                     f"{name} has not answered for {scorer.silent_s:.0f} s; {self.devices[0].name} scored what it had"
                 )
         if len(self.questions) > 1:
-            said = ", ".join(f"{name} {count:,}" for name, count in self.questions.items())
-            self.reporter.log(f"questions by device: {said}")
+            counts = ", ".join(f"{name} {count:,}" for name, count in self.questions.items())
+            self.reporter.log(f"questions by device: {counts}")
         if lost := sum(map(len, chunks)) - self.questions.total():
             raise RunError(f"{lost} questions got no scores; resume the run on one device (--device {self.here})")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.processes.confined.channel import Channel, Limits
-from core.processes.confined.nursery import Nursery
+from core.processes.confined.fork_server import ForkServer
 
 LIMITS = Limits(memory=512 << 20, seconds=5.0)
 
@@ -23,8 +23,8 @@ def remaining_rights() -> tuple[str, ...]:
     with tempfile.TemporaryDirectory(prefix="hedge-check-") as name:
         secret = Path(name) / "secret"
         secret.write_bytes(b"")
-        nursery = Nursery()  # which ends its children when it is no more
-        with nursery.open(_try, secret, Path(name), os.getpid(), limits=LIMITS) as session:
+        fork_server = ForkServer()  # which ends its children when it is no more
+        with fork_server.open(_try, secret, Path(name), os.getpid(), limits=LIMITS) as session:
             rights: tuple[str, ...] = session.receive(tuple[str, ...])[1]
     return rights
 

@@ -89,13 +89,13 @@ class Writer:
         if value is None or kind in (str, int, float, bool):
             return value
         if is_dataclass(value):
-            return {kind.__name__: [self._plain(getattr(value, one.name)) for one in fields(value) if one.init]}
+            return {kind.__name__: [self._plain(getattr(value, field.name)) for field in fields(value) if field.init]}
         if isinstance(value, (list, tuple)):
             if len(value) <= ROWS:
-                return [self._plain(one) for one in value]
+                return [self._plain(entry) for entry in value]
             return {"+": [n for at in range(0, len(value), ROWS) for n in self._parts(value[at : at + ROWS])]}
         if isinstance(value, dict):
-            return {"": {_text(key): self._plain(one) for key, one in value.items()}}
+            return {"": {_text(key): self._plain(entry) for key, entry in value.items()}}
         if isinstance(value, np.ndarray):
             array = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
             number = self._frame(ARRAY, array.reshape(-1).view(np.uint8).data if array.size else b"")
@@ -199,16 +199,16 @@ def decoder(kind: Any) -> Decoder:
     if kind in SCALARS:
         return SCALARS[kind]
     if origin in (Union, types.UnionType):
-        return _either([decoder(one) for one in arguments])
+        return _either([decoder(argument) for argument in arguments])
     if origin is Literal:
         return lambda value, frames: value if type(value) is str and value in arguments else _odd(value)
     if origin is tuple and arguments[-1:] != (...,):
-        return _fixed([decoder(one) for one in arguments])
+        return _fixed([decoder(argument) for argument in arguments])
     if origin in (tuple, list):
         return _listed(origin, decoder(arguments[0]))
     if origin is dict and arguments[0] is str:
         inner = decoder(arguments[1])
-        return lambda value, frames: {key: inner(one, frames) for key, one in _marked(value, "", dict).items()}
+        return lambda value, frames: {key: inner(entry, frames) for key, entry in _marked(value, "", dict).items()}
     if origin is np.ndarray:
         return _array(get_args(arguments[1])[0])
     if isinstance(kind, type) and is_dataclass(kind):
@@ -263,17 +263,17 @@ def _any(value: Any, frames: Frames, depth: int) -> Any:
     if depth > DEEPEST:
         raise Misunderstood("values that are nested too deeply")
     if type(value) is list or (type(value) is dict and "+" in value):
-        return [_any(one, frames, depth + 1) for one in _entries(value, frames)]
+        return [_any(entry, frames, depth + 1) for entry in _entries(value, frames)]
     if type(value) is dict:
-        return {key: _any(one, frames, depth + 1) for key, one in _marked(value, "", dict).items()}
+        return {key: _any(entry, frames, depth + 1) for key, entry in _marked(value, "", dict).items()}
     return value
 
 
 def _either(kinds: Sequence[Decoder]) -> Decoder:
     def decode(value: Any, frames: Frames) -> Any:
-        for one in kinds:
+        for decode_entry in kinds:
             try:
-                return one(value, frames)
+                return decode_entry(value, frames)
             except Misunderstood:
                 continue
         _odd(value)
@@ -285,13 +285,13 @@ def _fixed(kinds: Sequence[Decoder]) -> Decoder:
     def decode(value: Any, frames: Frames) -> Any:
         if type(value) is not list or len(value) != len(kinds):
             _odd(value)
-        return tuple(one(part, frames) for one, part in zip(kinds, value, strict=True))
+        return tuple(decode_entry(part, frames) for decode_entry, part in zip(kinds, value, strict=True))
 
     return decode
 
 
 def _listed(kind: Callable[[Iterator[Any]], Any], inner: Decoder) -> Decoder:
-    return lambda value, frames: kind(inner(one, frames) for one in _entries(value, frames))
+    return lambda value, frames: kind(inner(entry, frames) for entry in _entries(value, frames))
 
 
 def _entries(value: Any, frames: Frames) -> Iterator[Any]:
@@ -332,13 +332,13 @@ def _array(scalar: Any) -> Decoder:
 
 def _record(kind: Any) -> Decoder:
     hints = get_type_hints(kind)
-    inner = [decoder(hints[one.name]) for one in fields(kind) if one.init]
+    inner = [decoder(hints[field.name]) for field in fields(kind) if field.init]
     name, count = kind.__name__, len(inner)
 
     def decode(value: Any, frames: Frames) -> Any:
         values = _marked(value, name, list)
         if len(values) != count:
             _odd(value)
-        return kind(*[one(part, frames) for one, part in zip(inner, values, strict=True)])
+        return kind(*[decode_field(part, frames) for decode_field, part in zip(inner, values, strict=True)])
 
     return decode

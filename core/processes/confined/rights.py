@@ -156,6 +156,6 @@ def _seccomp(libc: ctypes.CDLL) -> None:
     if platform.machine() not in MACHINES or sys.byteorder != "little":
         return
     instructions = _filter(*MACHINES[platform.machine()], os.getpid())
-    content = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in instructions))
+    content = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *instruction) for instruction in instructions))
     program = ctypes.create_string_buffer(struct.pack("@HP", len(instructions), ctypes.addressof(content)))
     libc.prctl(SET_SECCOMP, FILTER, ctypes.byref(program), 0, 0)

@@ -23,13 +23,6 @@ from core.settings import settings
 from core.storage import database
 
 TICK_S = 0.2
-RECOVER_EVERY_S = 2.0
-READ_EVERY_S = 2.0
-HANGS_EVERY_S = 1.0
-LOCK_EVERY_S = 2.0
-JOIN_EVERY_S = 0.5
-BIN_EVERY_S = 3600.0
-ARCHIVE_EVERY_S = 10.0
 
 
 class Agent:
@@ -59,15 +52,15 @@ class Agent:
         """Run the loop until stopped."""
         singles = self.joint_slots.singles
         self._try("publish the slots", lambda: host_reports.publish_slots([worker.slot for worker in singles]))
-        rounds = (
-            ("recover", self._recover, RECOVER_EVERY_S),
-            ("join devices", self._join_devices, JOIN_EVERY_S),
-            ("see the lock", self._see_the_lock, LOCK_EVERY_S),
+        rounds = (  # a name for complaints, the task, and every how many seconds
+            ("recover", self._recover, 2.0),
+            ("join devices", self._join_devices, 0.5),
+            ("see the lock", self._check_lock, 2.0),
             ("beat", self._beat, hosts.BEAT_EVERY_S),
-            ("see who hangs", self._see_who_hangs, HANGS_EVERY_S),
-            ("read the GPUs", self._read, READ_EVERY_S),
-            ("empty the bin", partial(trash.empty_bin, older_than_s=trash.KEEP_S), BIN_EVERY_S),
-            ("archive", self._archive, ARCHIVE_EVERY_S),
+            ("see who hangs", self._kill_hanging, 1.0),
+            ("read the GPUs", self._publish_metrics, 2.0),
+            ("empty the bin", partial(trash.empty_bin, older_than_s=trash.KEEP_S), 3600.0),
+            ("archive", self._archive, 10.0),
         )
         due = dict.fromkeys((name for name, _, _ in rounds), 0.0)
         while not self.stop.requested:
@@ -98,7 +91,7 @@ class Agent:
     def _report(self, worker: WorkerProcess, death: Death) -> None:
         """Record how a worker died, for the run that it was executing."""
         say(f"worker {worker.executor} was {death.reason}" + (f", at run {death.run_id}" if death.run_id else ""))
-        if death.run_id and death.wanted:
+        if death.run_id and death.cancelled:
             self._try("settle", partial(recovery.settle, death.run_id))
         elif death.run_id:
             self._try("note a death", partial(self.recovery.see_death, death, worker.executor))
@@ -143,7 +136,7 @@ class Agent:
             self.ended_idle = True
             self.stop.requested = True
 
-    def _see_the_lock(self) -> None:
+    def _check_lock(self) -> None:
         path = liveness.agent_lock()
         if not path.exists() or path.stat().st_ino != os.fstat(self.lock.fileno()).st_ino:
             say(f"{path} was deleted, so this agent is stopping")
@@ -158,7 +151,7 @@ class Agent:
             say(f"run {run_id} waits again: its host is gone")
             liveness.wake()
 
-    def _read(self) -> None:
+    def _publish_metrics(self) -> None:
         if any(worker.run_id for worker in self.workers):
             host_reports.publish_metrics([worker.slot for worker in self.workers])
 
@@ -171,7 +164,7 @@ class Agent:
         self.archiving = threading.Thread(target=self._try, args=("archive", archive.push), daemon=True)
         self.archiving.start()
 
-    def _see_who_hangs(self) -> None:
+    def _kill_hanging(self) -> None:
         at_work = {worker.executor: run for worker in self.workers if (run := worker.run_id)}
         hanging = self.progress.overdue(at_work, after_s=settings().hang_minutes * 60)
         for worker in self.workers:

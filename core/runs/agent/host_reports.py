@@ -31,27 +31,27 @@ def publish_slots(slots: Sequence[Slot]) -> None:
 
 def published_slots() -> dict[str, tuple[Slot, ...]]:
     """The slots of every host that ever had an agent, as last published."""
-    found = {}
+    slots = {}
     for host, values in _published(SLOTS).items():
         with suppress(TypeError, KeyError):  # of another version
-            found[host] = tuple(Slot(**each | {"host": host}) for each in values["slots"])
-    return found
+            slots[host] = tuple(Slot(**each | {"host": host}) for each in values["slots"])
+    return slots
 
 
 def publish_metrics(slots: Sequence[Slot]) -> None:
     """Publish the current metrics of the GPUs of these slots."""
-    if seen := {slot.name: asdict(found) for slot in slots if (found := nvml.joint_reading(slot.devices))}:
-        _publish(METRICS, seen)
+    if metrics := {slot.name: asdict(seen) for slot in slots if (seen := nvml.joint_reading(slot.devices))}:
+        _publish(METRICS, metrics)
 
 
 def latest_metrics() -> dict[str, GpuMetrics]:
     """The metrics of each GPU in the last ten seconds, by executor (``host:gpu0``). Hosts without recent metrics are
     left out."""
-    found: dict[str, GpuMetrics] = {}
+    metrics: dict[str, GpuMetrics] = {}
     for host, values in _published(METRICS, within_s=FRESH_S).items():
         with suppress(TypeError, AttributeError):  # of another version
-            found |= {f"{host}:{slot}": GpuMetrics(**each) for slot, each in values.items()}
-    return found
+            metrics |= {f"{host}:{slot}": GpuMetrics(**each) for slot, each in values.items()}
+    return metrics
 
 
 def _publish(name: str, values: Mapping[str, Any]) -> None:
@@ -62,9 +62,9 @@ def _publish(name: str, values: Mapping[str, Any]) -> None:
 
 def _published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
     """The contents of the file of this name by host, unless it was written longer ago than ``within_s``."""
-    found = {}
+    contents = {}
     for path in (settings().home / "agents").glob(f"*/{name}"):
         with suppress(OSError, ValueError):  # being deleted, or damaged
             if abs(time.time() - path.stat().st_mtime) <= within_s:
-                found[path.parent.name] = read_json(path, of_list="slots")
-    return found
+                contents[path.parent.name] = read_json(path, of_list="slots")
+    return contents

@@ -20,20 +20,20 @@ class ProgressWatch:
 
     def overdue(self, at_work: Mapping[str, str], *, after_s: float) -> list[str]:
         """The executors without progress for ``after_s`` seconds; ``at_work`` maps each executor to its run."""
-        said = {(executor, run): _said(run) for executor, run in at_work.items()}
+        reports = {(executor, run): _report(run) for executor, run in at_work.items()}
         return [
             key[0]
-            for key, seconds in self._unchanged.seconds(said).items()
-            if seconds >= after_s * (LOADING_LASTS if b"loading" in said[key] else 1)
+            for key, seconds in self._unchanged.seconds(reports).items()
+            if seconds >= after_s * (LOADING_LASTS if b"loading" in reports[key] else 1)
         ]
 
 
 def is_loading(run_id: str) -> bool:
     """Whether a run's last progress says that it is loading its model."""
-    return b"loading" in _said(run_id)
+    return b"loading" in _report(run_id)
 
 
-def _said(run_id: str) -> bytes:
+def _report(run_id: str) -> bytes:
     try:
         return (settings().runs / run_id / "progress.json").read_bytes()
     except OSError:  # no progress yet

@@ -1,6 +1,6 @@
-"""A worker: one DBOS executor that does one run after another (``python -m core.runs.agent.worker EXECUTOR …``).
+"""A worker: one DBOS executor that does one run after another.
 
-The host agent starts it, one a slot, and holds the other end of its standard input. While it has no run, it takes the
+The host agent, its parent, starts one a slot. While it has no run, it takes the
 first waiting run that its device can hold (:func:`core.runs.queue.run_queue.take`), and its DBOS starts it, now or
 after this process has died. It registers a single workflow, :meth:`Worker.perform`, whose work is
 :func:`core.runs.execution.execute.execute`; torch is imported by that, with the first run. The result of a run is in
@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 
 from core import access
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError, RunPaused
@@ -28,10 +28,10 @@ from core.models.imports import language_models, uncollected
 from core.models.models import FAKE_MODEL
 from core.processes import log_lines
 from core.processes.log_lines import complain, say
-from core.processes.oom_score import raise_oom_score
+from core.processes.parent import Parent
 from core.runs import store
 from core.runs.agent import liveness, tries, watchdog
-from core.runs.agent.worker_process import ASKED, LAST_RUN, UNWANTED, start_agent
+from core.runs.agent.worker_process import ASKED, UNWANTED, start_agent
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import RUNNING, Lease, QueueEntry
 from core.storage import database
@@ -57,13 +57,12 @@ WOKEN_WITHIN_S = 0.1
 
 class Worker:
     """One executor; ``executor`` is its DBOS id, ``host:slot``, and ``memory_gib`` what its devices have. It takes only
-    runs that need more than ``above_gib``. When ``last_run`` is set, it takes no more runs and ends."""
+    runs that need more than ``above_gib``."""
 
     def __init__(self, executor: str, *, memory_gib: float = UNKNOWN_GIB, above_gib: float = -1.0) -> None:
         self.executor = executor
         self.memory_gib = memory_gib
         self.above_gib = above_gib
-        self.last_run = threading.Event()
         self.at_work = threading.Event()
 
     def perform(self, run_id: str) -> str:
@@ -207,15 +206,13 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not (record.exc_info and type(record.exc_info[1]).__name__ == "DBOSAwaitedWorkflowCancelledError")
 
 
-def main(executor: str, memory_gib: str = "", above_gib: str = "") -> None:
-    """Work until the agent dies, which closes standard input."""
+def main(connection: Connection, executor: str, memory_gib: str = "", above_gib: str = "") -> None:
+    """Work until the agent has gone."""
+    agent = Parent(connection, when_gone=_replace_agent)
     access.work()
     worker = Worker(executor, memory_gib=float(memory_gib or UNKNOWN_GIB), above_gib=float(above_gib or -1.0))
-    restore = raise_oom_score()
-    # Before the niceness, which is each thread's own: what this thread starts gets the agent's.
-    threading.Thread(target=_heed_agent, args=(worker, restore), daemon=True, name="hedge-orphan-guard").start()
     log_lines.begin("worker")
-    os.nice(NICENESS)
+    os.nice(NICENESS)  # each thread's own: the one that replaces the agent keeps the agent's
     lock = take(liveness.worker_lock(executor), wait_s=WAIT_FOR_PREDECESSOR_S)
     if lock is None:
         raise RunError(f"another worker holds {liveness.worker_lock(executor)}; there can be only one with its id")
@@ -224,17 +221,17 @@ def main(executor: str, memory_gib: str = "", above_gib: str = "") -> None:
         import core.runs.execution.execute  # noqa: F401 - what the first run would import first, torch not among it
 
     say(f"worker {executor} is ready", worker=executor)
-    _look_forever(worker)
+    _look_forever(worker, agent)
 
 
-def _look_forever(worker: Worker) -> None:
+def _look_forever(worker: Worker, agent: Parent) -> None:
     """Take a run whenever this worker has none: at once if the last one has ended or a page calls, otherwise from time
-    to time."""
+    to time. End when the agent has sent ``LAST_RUN``, and there is no run."""
     woken, due = 0, 0.0
     while True:
         if worker.at_work.is_set():
             due = 0.0
-        elif worker.last_run.is_set():
+        elif agent.has_message:
             _end_without_run(worker)
         elif time.monotonic() >= due or liveness.last_wake() != woken:
             every_s = LOOK_SHARED_EVERY_S if database.is_shared() else LOOK_EVERY_S
@@ -268,26 +265,11 @@ def _end_without_run(worker: Worker) -> None:
         time.sleep(ASK_EVERY_S)
 
 
-def _heed_agent(worker: Worker, restore_oom_score: Callable[[], None]) -> None:
-    """Do what the agent asks for. After the agent's death, start another if runs wait for one, and end this process.
+def _replace_agent() -> None:
+    """Start another agent, if runs wait for one.
 
     An agent that is stopped ends its workers first. So one that is gone before its workers was killed, and no person
-    may be there to start the next.
+    may be there to start the next. Whatever is wrong, a page or `core runs` starts an agent as well.
     """
-    for line in sys.stdin.buffer:
-        if line == LAST_RUN:
-            worker.last_run.set()
-    with suppress(Exception):  # whatever is wrong, the worker must end; a page or `core runs` starts an agent as well
-        if liveness.agent_lock().exists() and run_queue.unfinished(within_s=SUCCESSOR_WITHIN_S):
-            restore_oom_score()  # an agent inherits it
-            start_agent()
-    # Not sys.exit: a worker that is deep in a model must not outlive its agent, and chunks are written whole.
-    os._exit(3)
-
-
-if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except HedgeError as error:
-        print(error, file=sys.stderr, flush=True)
-        os._exit(error.exit_status)  # not sys.exit, which fails while a thread reads standard input
+    if liveness.agent_lock().exists() and run_queue.unfinished(within_s=SUCCESSOR_WITHIN_S):
+        start_agent()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,10 +11,10 @@ from dataclasses import dataclass
 
 from core.models.devices import nvml
 from core.models.devices.slots import Slot
-from core.processes import exit_reasons
-from core.processes.starting import open_log, start_detached
+from core.processes.child import Child
+from core.processes.starting import start_detached
 from core.runs.agent import liveness
-from core.settings import ROOT, settings
+from core.settings import settings
 from core.storage import database
 
 STEADY_AFTER_S = 10.0
@@ -30,8 +28,8 @@ IDLE_MINUTES = 30
 AGENT_STARTS_WITHIN_S = 10.0
 AGENTS_DEVICES = "HEDGE_AGENTS_DEVICES"
 """The agent's own ``CUDA_VISIBLE_DEVICES``, empty if it has none, as a worker passes it to the next agent."""
-LAST_RUN = b"last run\n"
-"""What the agent writes to a worker that is to end when it has no run."""
+LAST_RUN = "last run"
+"""What the agent sends to a worker that is to end when it has no run."""
 ASKED = 0
 """The exit status of a worker that its agent asked to end after its run."""
 UNWANTED = 75
@@ -42,12 +40,12 @@ STOPS = tuple(-number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHU
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """How a worker died: the run that it was executing (empty for none), the reason in words, whether the run had been
+    """How a worker died: the run that it was executing (empty for none), the reason in words, whether that run had been
     cancelled, and whether something stopped the worker as one stops a program, which is no fault of its run."""
 
     run_id: str
     reason: str
-    wanted: bool
+    cancelled: bool
     stopped: bool = False
 
 
@@ -69,20 +67,18 @@ class WorkerProcess:
         self.start_at = 0.0
         self.died = 0.0
         self.quick_deaths = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._killed = ""
+        self._child: Child | None = None
         self._used_gib: float | None = None
-        self._memory_kills = exit_reasons.MemoryKills()
 
     @property
     def run_id(self) -> str:
         """The run that the worker executes; empty if there is none."""
-        return liveness.busy_with(self.executor) if self._process else ""
+        return liveness.busy_with(self.executor) if self._child else ""
 
     @property
     def is_gone(self) -> bool:
         """Whether there is no process."""
-        return self._process is None
+        return self._child is None
 
     @property
     def ended_as_asked(self) -> bool:
@@ -92,25 +88,25 @@ class WorkerProcess:
     def end_after_run(self) -> None:
         """Ask the worker to end once it has no run, and start no other."""
         self.resting, self.wanted = True, False
-        if self._process and self._process.stdin:
+        if self._child:
             with suppress(OSError):  # it has died, which :meth:`tend` notices
-                self._process.stdin.write(LAST_RUN)
-                self._process.stdin.flush()
+                self._child.send(LAST_RUN)
 
     def tend(self) -> Death | None:
         """Start the worker if it is due. Returns its death if it died since the last call."""
-        if self._process is None:
+        if self._child is None:
             if self.wanted and time.monotonic() >= self.start_at and self._is_freed():
                 self._start()
             return None
-        status = self._process.poll()
+        status = self._child.status
         if status is None:
-            self._memory_kills.look()
             return None
-        self._close()
+        reason, self._child = self._child.end(), None
         if self.resting and status == ASKED:
             return None
-        death = Death(liveness.busy_with(self.executor), self._reason(status), status == UNWANTED, status in STOPS)
+        if status == UNWANTED:
+            reason = "ended because its run was no longer wanted"
+        death = Death(liveness.busy_with(self.executor), reason, status == UNWANTED, status in STOPS)
         liveness.say_idle(self.executor)
         self.died = time.monotonic()
         self.start_at = self.died + self._pause(death)
@@ -118,17 +114,15 @@ class WorkerProcess:
 
     def kill(self, reason: str) -> None:
         """Kill the worker. :meth:`tend` notices its death a moment later and starts another."""
-        if self._process:
-            self._killed = reason
-            self._process.kill()
+        if self._child:
+            self._child.kill(reason)
 
     def end(self) -> None:
         """Kill the worker, wait until it is dead, and start no other."""
         self.wanted = False
-        if self._process:
-            self._process.kill()
-            self._process.wait()
-            self._close()
+        if self._child:
+            self._child.end()
+            self._child = None
             liveness.say_idle(self.executor)
 
     def _is_freed(self) -> bool:
@@ -138,40 +132,18 @@ class WorkerProcess:
         seen = nvml.reading(self.slot.devices)
         return seen is None or seen.used_gib <= self._used_gib + FREED_BUT_GIB
 
-    def _reason(self, status: int) -> str:
-        """Why the worker died, as the second half of "its worker was …"."""
-        if self._killed:
-            return self._killed
-        if status == UNWANTED:
-            return "ended because its run was no longer wanted"
-        return exit_reasons.in_words(status, out_of_memory=self._memory_kills.any)
-
     def _start(self) -> None:
         liveness.say_idle(self.executor)
         seen = nvml.reading(self.slot.devices) if self.slot.devices else None
         self._used_gib = seen.used_gib if seen else None
-        self._memory_kills = exit_reasons.MemoryKills()
-        with open_log(f"worker-{liveness.host()}-{self.slot.name}.log") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "core.runs.agent.worker", self.executor, *map(str, self._limits())],
-                cwd=ROOT,
-                env=environment() | _of_slot(self.slot),
-                stdin=subprocess.PIPE,  # it closes when the agent dies, which tells the worker
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        limits = [self.slot.memory_gib] + ([] if self.above_gib is None else [self.above_gib])
+        self._child = Child(
+            "core.runs.agent.worker",
+            *(self.executor, *map(str, limits)),
+            environment=environment() | _of_slot(self.slot),
+            log=f"worker-{liveness.host()}-{self.slot.name}.log",
+        )
         self.started = time.monotonic()
-        self._killed = ""
-
-    def _limits(self) -> list[float]:
-        return [self.slot.memory_gib] + ([] if self.above_gib is None else [self.above_gib])
-
-    def _close(self) -> None:
-        if self._process and self._process.stdin:
-            with suppress(OSError):  # of what it did not read
-                self._process.stdin.close()
-        self._process = None
 
     def _pause(self, death: Death) -> float:
         """Seconds to wait before the next start: 0, or 0.5, 1, 2, … 30 if workers die before they have begun a run. A
@@ -192,12 +164,12 @@ def environment() -> dict[str, str]:
     fixed = {"HEDGE_HOME": str(settings().home)}
     if settings().database_url:
         fixed["HEDGE_DATABASE_URL"] = database.url()
-    found = os.environ | fixed
-    if AGENTS_DEVICES in found:
-        del found["CUDA_VISIBLE_DEVICES"]
-        if all_devices := found.pop(AGENTS_DEVICES):
-            found["CUDA_VISIBLE_DEVICES"] = all_devices
-    return found
+    variables = os.environ | fixed
+    if AGENTS_DEVICES in variables:
+        del variables["CUDA_VISIBLE_DEVICES"]
+        if all_devices := variables.pop(AGENTS_DEVICES):
+            variables["CUDA_VISIBLE_DEVICES"] = all_devices
+    return variables
 
 
 def _of_slot(slot: Slot) -> dict[str, str]:

@@ -78,8 +78,8 @@ def ask(question: CustomQuestion | TokenText) -> AnswerProgress:
     while True:
         _start_server()
         try:
-            asked: AnswerProgress = _call("ask", question, _asker(), quotas.visitor(), most)
-            return asked
+            waiting: AnswerProgress = _call("ask", question, _asker(), quotas.visitor(), most)
+            return waiting
         except ConnectionError as error:  # the server has just ended, or does not listen yet
             if time.monotonic() > end:
                 raise RunError(f"the answering server can't be reached ({error}); ask again") from error
@@ -150,10 +150,9 @@ def stop(answer_id: str) -> None:
 
 def _call(method: str, *arguments: Any) -> Any:
     """The server's reply. Raises ConnectionError if there is no server, and a :class:`HedgeError` if it refuses."""
-    found = address()
-    if found is None:
+    if (published := address()) is None:
         raise ConnectionError("it is not running")
-    socket, key = found
+    socket, key = published
     try:
         with Client(socket) as connection:
             _wait(connection)  # a suspended server would be waited for without end

@@ -51,9 +51,9 @@ class CustomQuestion:
     extra: bool = True
 
     def __post_init__(self) -> None:
-        found = problems(self.model, self.run_id, self.question, self.context, self.options, extra=self.extra)
-        if found:
-            raise InputError(next(iter(found.values())))
+        by_field = problems(self.model, self.run_id, self.question, self.context, self.options, extra=self.extra)
+        if by_field:
+            raise InputError(next(iter(by_field.values())))
 
     @property
     def all_options(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def problems(
     The fields are ``model``, ``run_id``, ``question``, ``context`` and ``options``, in this order; ``extra`` as in
     :class:`CustomQuestion`. Empty if the question can be asked.
     """
-    found = {
+    sentences = {
         "model": "" if model.strip() else "choose a model to ask",
         "run_id": "" if run_id.strip() else "choose a run whose calibration forms the set",
         "question": (
@@ -90,15 +90,15 @@ def problems(
         "context": _text_problem("the context", context, LONGEST["context"]),
         "options": _options_problem(options, extra=extra),
     }
-    return {name: problem for name, problem in found.items() if problem}
+    return {name: problem for name, problem in sentences.items() if problem}
 
 
 def _options_problem(options: Sequence[str], *, extra: bool) -> str:
     """Why these are not two to ten different options, none of them too long; empty if they are."""
     count = len(options)
     if count < FEWEST_OPTIONS:
-        found = "is only 1" if count == 1 else "are none"
-        return f"a question needs at least {FEWEST_OPTIONS} options, one per line; there {found}"
+        too_few = "is only 1" if count == 1 else "are none"
+        return f"a question needs at least {FEWEST_OPTIONS} options, one per line; there {too_few}"
     if count > MOST_OPTIONS:
         return (
             f"a question can have at most {MOST_OPTIONS} options, and there are {count}; remove {count - MOST_OPTIONS}"
@@ -211,8 +211,12 @@ def write_answer(answer: ModelAnswer) -> None:
         values[name] = None if math.isnan(values[name]) else values[name]
     values["logits"] = [None if math.isinf(value) else value for value in answer.logits]
     write_json(folder / f"{answer.answer_id}.json", values | {"answer_id": answer.answer_id}, lasting=False)
-    kept = sorted(folder.glob("*.json"), key=_written_at)
-    for path in kept[: max(0, len(kept) - KEPT)]:
+    keep_latest(folder, KEPT)
+
+
+def keep_latest(folder: Path, count: int) -> None:
+    """Delete the oldest files of a folder beyond so many."""
+    for path in sorted(folder.glob("*.json"), key=_written_at)[:-count]:
         path.unlink(missing_ok=True)
 
 

@@ -141,9 +141,9 @@ class ModelCache:
                     self.confirm(key)
                 self._keep_within(self.limit, least=1)
         self._kept.move_to_end(key)
-        found = self._kept[key]
-        assert isinstance(found, kind)  # the key says which kind it is
-        return found
+        loaded = self._kept[key]
+        assert isinstance(loaded, kind)  # the key says which kind it is
+        return loaded
 
     def confirm(self, key: Key) -> None:
         """Raise :class:`InputError`, and drop the model, if its files have changed since it was loaded. A library may
@@ -215,10 +215,10 @@ def total_bytes(source: ModelSource) -> int:
     from huggingface_hub import model_info
 
     try:
-        found = model_info(source.location, files_metadata=True, timeout=HUB_TIMEOUT_S).siblings or ()
+        files = model_info(source.location, files_metadata=True, timeout=HUB_TIMEOUT_S).siblings or ()
     except Exception:  # whatever the transport raises; loading reports it in its own words
         return 0
-    return sum(sibling.size or 0 for sibling in found if FETCHED.match(sibling.rfilename))
+    return sum(sibling.size or 0 for sibling in files if FETCHED.match(sibling.rfilename))
 
 
 def bytes_here(model: str) -> int:

@@ -16,26 +16,24 @@ import json
 import os
 import reprlib
 import secrets
-import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from multiprocessing import AuthenticationError, Pipe
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 
 from core.errors import HedgeError, InputError
-from core.models.devices.slots import Slot, slots
-from core.processes import exit_reasons, temporary
+from core.models.devices.slots import slots
+from core.processes import temporary
+from core.processes.child import Child
 from core.processes.stop_signals import StopSignals
 from core.runs.agent import liveness
 from core.runs.answering import client
 from core.runs.answering.custom_question import AnswerProgress, CustomQuestion
 from core.runs.answering.token_text import TokenText
-from core.settings import ROOT
 from core.storage.file_lock import holder, take
 from core.storage.sealed import seal
 
@@ -67,33 +65,6 @@ class Job:
     left: set[str] = field(default_factory=set)
 
 
-class AnsweringWorker:
-    """The process that loads models (:mod:`core.runs.answering.worker`), and this end of the pipe to it.
-
-    It sees the devices of ``slot``. Raises :class:`OSError` if no process can be started.
-    """
-
-    def __init__(self, slot: Slot) -> None:
-        self.connection, its_end = Pipe()
-        self.memory_kills = exit_reasons.MemoryKills()
-        with its_end:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "core.runs.answering.worker", str(its_end.fileno())],
-                cwd=ROOT,
-                env=os.environ | {"CUDA_VISIBLE_DEVICES": slot.devices},
-                pass_fds=(its_end.fileno(),),
-                stdin=subprocess.DEVNULL,
-            )
-
-    def end(self, *, within_s: float = 0.0) -> str:
-        """Wait until the process is gone, and kill it after ``within_s`` seconds. Returns how it died."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(within_s)
-        self.process.kill()
-        self.connection.close()
-        return exit_reasons.in_words(self.process.wait(), out_of_memory=self.memory_kills.any)
-
-
 class AnsweringServer:
     """The queue, and what is known about every question.
 
@@ -112,7 +83,7 @@ class AnsweringServer:
         self.turns: OrderedDict[str, int] = OrderedDict()
         """For each visitor, the number of the latest turn that was his or hers."""
         self.current: Job | None = None
-        self.worker: AnsweringWorker | None = None
+        self.worker: Child | None = None
         self.last_asked = time.monotonic()
         self.ending = False
 
@@ -177,8 +148,8 @@ class AnsweringServer:
             elif job is self.current:
                 self._fail(job, "Stopped.")
                 if self.worker:
-                    self.worker.process.kill()  # the work of a model can't be stopped in any other way
-                    self.worker.process.wait()
+                    self.worker.kill()  # the work of a model can't be stopped in any other way
+                    self.worker.join()
 
     def warm(self, model: str, dtype: str) -> None:
         """Have the worker load a model before it is asked, unless the worker is busy.
@@ -189,7 +160,7 @@ class AnsweringServer:
             if not (self.current or self.waiting):
                 self.last_asked = time.monotonic()
                 with suppress(OSError):
-                    self._living_worker().connection.send((model, dtype))
+                    self._living_worker().send((model, dtype))
 
     def _job(self, name: str) -> Job:
         if name not in self.jobs:
@@ -208,7 +179,7 @@ class AnsweringServer:
         turns, rest, order = dict(self.turns), list(self.waiting), list[Job]()
         now = max(turns.values(), default=0)
         while rest:
-            job = min(rest, key=lambda one: min(turns.get(visitor, 0) for visitor in one.askers.values()))
+            job = min(rest, key=lambda waiting: min(turns.get(visitor, 0) for visitor in waiting.askers.values()))
             rest.remove(job)
             order.append(job)
             now += 1
@@ -251,7 +222,7 @@ class AnsweringServer:
     def _answer(self, job: Job) -> None:
         """Give the worker a question, and read its reports until the question has ended."""
         with self.changed:
-            is_up = self.worker is not None and self.worker.process.poll() is None
+            is_up = self.worker is not None and self.worker.status is None
             self._set(job, replace(job.progress, stage="loading" if is_up else "starting"))
             try:
                 worker = self._living_worker()
@@ -261,15 +232,14 @@ class AnsweringServer:
         if is_over:
             return
         try:
-            worker.connection.send(job.question)
+            worker.send(job.question)
             last_report = time.monotonic()
             while not (progress := job.progress).ended:  # a client may stop the question at any moment
                 if self.signals.requested:
                     self._fail(job, client.GONE)
-                elif worker.connection.poll(LOOK_EVERY_S):
-                    self._set(job, worker.connection.recv())
+                elif worker.poll(LOOK_EVERY_S):
+                    self._set(job, worker.receive(AnswerProgress))
                     last_report = time.monotonic()
-                    worker.memory_kills.look()
                 elif time.monotonic() - last_report >= (limit := self.limits[progress.stage]):
                     raise TimeoutError(f"{job.question.model} was {progress.stage} for {limit:g} s without news")
             return
@@ -282,12 +252,17 @@ class AnsweringServer:
         self._fail(job, f"{reason}; {WAY_OUT}")
         worker.end()
 
-    def _living_worker(self) -> AnsweringWorker:
-        """The worker, which is started if there is none, in the first slot without a run, or else in the slot of a
-        run."""
-        if self.worker is None or self.worker.process.poll() is not None:
+    def _living_worker(self) -> Child:
+        """The process that loads models. If there is none, it is started in the first slot without a run, or else in
+        the slot of a run. Raises :class:`OSError` if no process can be started."""
+        if self.worker is None or self.worker.status is not None:
+            if self.worker:
+                self.worker.end()
             free = [slot for slot in self.slots if not liveness.busy_with(liveness.executor_id(slot.name))]
-            self.worker = AnsweringWorker((*free, *self.slots)[0])
+            devices = (*free, *self.slots)[0].devices
+            self.worker = Child(
+                "core.runs.answering.worker", environment=os.environ | {"CUDA_VISIBLE_DEVICES": devices}
+            )
         return self.worker
 
     def _set(self, job: Job, progress: AnswerProgress) -> None:

@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.models.models import check_named
 from core.models.replaced_weights import is_here, weights_of
 from core.models.server.address import ServedWeights, served_model
+from core.runs.answering.custom_question import keep_latest
 from core.settings import settings
 from core.storage.sealed import read_json, write_json
 
@@ -66,34 +67,25 @@ def token_text(model: str, text: str, *, key_variable: str = "", weights: Served
     return TokenText(model, text, version, key_variable, weights)
 
 
-def write_view(asked: TokenText, view: dict[str, Any]) -> None:
+def write_view(text: TokenText, view: dict[str, Any]) -> None:
     """Keep a token view (:func:`core.models.adapters.token_view.view_tokens`), and delete the oldest beyond the latest
     30.
     """
-    folder = view_file(asked).parent
+    folder = view_file(text).parent
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(view_file(asked), {"answer_id": asked.answer_id, **view}, lasting=False)
-    for path in sorted(folder.glob("*.json"), key=_written)[:-KEPT]:
-        path.unlink(missing_ok=True)
+    write_json(view_file(text), {"answer_id": text.answer_id, **view}, lasting=False)
+    keep_latest(folder, KEPT)
 
 
-def read_view(asked: TokenText) -> dict[str, Any] | None:
+def read_view(text: TokenText) -> dict[str, Any] | None:
     """The token view of a text, or None if there is none that can be read."""
     try:
-        values = read_json(view_file(asked))
+        values = read_json(view_file(text))
     except (OSError, ValueError):
         return None
-    return values if values.pop("answer_id", asked.answer_id) == asked.answer_id else None
+    return values if values.pop("answer_id", text.answer_id) == text.answer_id else None
 
 
-def view_file(asked: TokenText) -> Path:
+def view_file(text: TokenText) -> Path:
     """Where the view of a text is kept."""
-    return settings().home / "answers" / "tokens" / f"{asked.answer_id}.json"
-
-
-def _written(path: Path) -> int:
-    """When the file was written, in nanoseconds; 0 if it has just been deleted."""
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return 0
+    return settings().home / "answers" / "tokens" / f"{text.answer_id}.json"

@@ -1,7 +1,7 @@
-"""The process that loads models and answers (``python -m core.runs.answering.worker``).
+"""The process that loads models and answers.
 
-The answering server starts it and talks to it through a pipe: a :class:`CustomQuestion`, a :class:`TokenText` or a
-model to load comes in, an :class:`AnswerProgress` for each piece of news goes out. The worker ends with the server.
+The answering server, its parent, sends a :class:`CustomQuestion`, a :class:`TokenText` or a model to load, and gets an
+:class:`AnswerProgress` for each piece of news.
 
 It asks the model exactly as a finished run asked its own questions: with the run's strategy, form, format,
 demonstrations and precision. Before the first question, the engine checks itself as in a run and answers a few of the
@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +20,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -36,12 +33,12 @@ from core.models.models import ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server.address import ON_SERVERS, ServedModel, served_model
 from core.models.server.left_out import missing_of
-from core.processes.oom_score import raise_oom_score
+from core.processes.parent import Parent
 from core.questions.rotation import answers_only
 from core.records import OptionLogits, Prompt, Question
 from core.runs import store
 from core.runs.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
-from core.runs.answering.model_cache import Key, LoadedModel, ModelCache, download_watched, files_changed
+from core.runs.answering.model_cache import LoadedModel, ModelCache, download_watched, files_changed
 from core.runs.answering.token_text import BY_TOKEN, TokenText, write_view
 from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
@@ -56,46 +53,32 @@ TIMES_TOLERANCE = 3
 SMALLEST_TOLERANCE = 1e-3
 """The largest allowed difference from a recorded answer: other processors add in another order."""
 
-Request = CustomQuestion | TokenText
 Report = Callable[..., None]
 """Called with a stage and the fields of :class:`AnswerProgress` that go with it."""
 
 
 def main(connection: Connection) -> None:
-    """Answer until the server closes its end of the pipe."""
+    """Answer until the server has gone."""
+    server = Parent(connection)
     access.work()
     os.nice(NICENESS)
-    raise_oom_score()
-    inbox: SimpleQueue[Request | Key] = SimpleQueue()
-    threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     models = ModelCache()
     while True:
-        asked = inbox.get()
-        if not isinstance(asked, tuple):
-            _answer(asked, models, connection)
-        else:
-            model, dtype = asked
-            try:
-                models.by_token(model) if dtype == BY_TOKEN else models.get(asked)
-            except Exception:  # the error is reported when the model is asked
-                traceback.print_exc()
+        match server.receive():
+            case (model, dtype):
+                try:
+                    models.by_token(model) if dtype == BY_TOKEN else models.get((model, dtype))
+                except Exception:  # the error is reported when the model is asked
+                    traceback.print_exc()
+            case question:
+                _answer(question, models, server)
 
 
-def _receive(connection: Connection, inbox: SimpleQueue[Request | Key]) -> None:
-    try:
-        while True:
-            inbox.put(connection.recv())
-    except (EOFError, OSError):
-        os._exit(3)  # not sys.exit: a worker that is deep in a model must not outlive its server
-
-
-def _answer(question: Request, models: ModelCache, connection: Connection) -> None:
+def _answer(question: CustomQuestion | TokenText, models: ModelCache, server: Parent) -> None:
     """Answer one question, or read one text, and report the result."""
-    sending = threading.Lock()  # a download is reported by a thread of its own
 
     def report(stage: Any, **values: Any) -> None:
-        with sending:
-            connection.send(AnswerProgress(question.answer_id, stage, **values))
+        server.send(AnswerProgress(question.answer_id, stage, **values))
 
     try:
         with extras.missing_packages_explained():
@@ -113,40 +96,38 @@ def _answer(question: Request, models: ModelCache, connection: Connection) -> No
             models.clear()
             report("failed", message=out_of_memory())
         else:
-            said = f"{type(error).__name__}: {str(error)[:300]}"
-            report("failed", message=f"the model stopped with {said}; logs/answers.log has the details")
+            reason = f"{type(error).__name__}: {str(error)[:300]}"
+            report("failed", message=f"the model stopped with {reason}; logs/answers.log has the details")
     else:
         report("answered", seconds=loading_s)
 
 
-def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
+def _read(text: TokenText, models: ModelCache, report: Report) -> float:
     """Read a text token by token and keep the view. Returns the seconds that loading the model took."""
-    if there := served_model(asked.model):
+    if there := served_model(text.model):
         report("answering")
-        write_view(asked, _served_view(there, asked))
+        write_view(text, _served_view(there, text))
         return 0.0
     loading = _Loading(report)
-    model = models.by_token(asked.model, loading=loading)
-    if asked.version and model.weights != asked.version:
-        raise files_changed(asked.model)
+    model = models.by_token(text.model, loading=loading)
+    if text.version and model.weights != text.version:
+        raise files_changed(text.model)
     report("answering")
     from core.models.adapters.token_view import view_tokens  # slow to import, and not needed for questions
 
-    view = view_tokens(model.loaded, asked.text)
-    models.confirm((asked.model, BY_TOKEN))
-    write_view(asked, view)
+    view = view_tokens(model.loaded, text.text)
+    models.confirm((text.model, BY_TOKEN))
+    write_view(text, view)
     return loading.seconds
 
 
-def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
+def _served_view(there: ServedModel, text: TokenText) -> dict[str, Any]:
     # Imported here, with its HTTP client, which other models do not need.
     from core.models.server.connect import SOON, errors_in_words
     from core.models.server.token_view import view_served_tokens
 
-    with errors_in_words([there.url], asked.key_variable), access.acting_as(access.launcher(asked.asker)):
-        return view_served_tokens(
-            there, asked.text, key_variable=asked.key_variable, weights=asked.weights, patience=SOON
-        )
+    with errors_in_words([there.url], text.key_variable), access.acting_as(access.launcher(text.asker)):
+        return view_served_tokens(there, text.text, key_variable=text.key_variable, weights=text.weights, patience=SOON)
 
 
 class _Loading:
@@ -316,7 +297,7 @@ def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Re
     report("checking")
     model.checked = ()
     engine = model.engine
-    *others, prompt = [make_prompt(setup.spec, one, setup.demonstrations) for one in (*setup.compared, question)]
+    *others, prompt = [make_prompt(setup.spec, each, setup.demonstrations) for each in (*setup.compared, question)]
     with _in_words(setup.spec):
         engine.prepare(others)
         check = engine.self_check([*others, prompt])
@@ -332,10 +313,10 @@ def _difference(engine: Engine, prompts: Sequence[Prompt], recorded: npt.NDArray
     answered = [i for i, prompt in enumerate(prompts) if prompt.question_id in now]  # a server may refuse one
     if not answered:
         return math.nan
-    said = np.array([now[prompts[i].question_id] for i in answered], dtype=np.float64)
+    repeated = np.array([now[prompts[i].question_id] for i in answered], dtype=np.float64)
     recorded = recorded[answered]
-    same = said == recorded  # the difference of two values of minus infinity is undefined
-    return float(np.abs(np.where(same, 0.0, said - np.where(same, 0.0, recorded))).max())
+    same = repeated == recorded  # the difference of two values of minus infinity is undefined
+    return float(np.abs(np.where(same, 0.0, repeated - np.where(same, 0.0, recorded))).max())
 
 
 def _score(engine: Engine, setup: RunSetup, question: Question, name: str) -> tuple[OptionLogits, Prompt, int]:
@@ -360,7 +341,3 @@ def _score(engine: Engine, setup: RunSetup, question: Question, name: str) -> tu
                 "reads at once; shorten it"
             )
         shown = shown[dropped:]
-
-
-if __name__ == "__main__":
-    main(Connection(int(sys.argv[1])))

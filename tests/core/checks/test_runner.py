@@ -10,32 +10,20 @@ import threading
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from core.checks.outcome import Place
 from core.checks.plan import Check, PlannedCheck
-from core.checks.runner import made_in_process, verify
+from core.checks.runner import run_row, verify
 from core.settings import ROOT
-from tests.processes import oom_score
+from tests.processes import gone
+
+SHOWS = "what is planted"
 
 
 def row(function: str, *, limit_s: float = 60.0, absent: str = "") -> PlannedCheck:
-    check = Check("Planted", "what is planted", f"tests.core.checks.planted:{function}", limit_s)
+    check = Check("Planted", SHOWS, f"tests.core.checks.planted:{function}", limit_s)
     return PlannedCheck(f"{function}/cpu", check, Place("cpu", "float32"), absent=absent)
-
-
-def gone(pid: int) -> bool:
-    """Whether a process ends: it is gone, or dead and not yet reaped. It was killed and may take a moment."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def awaited(path: Path) -> int:
@@ -55,38 +43,27 @@ def awaited(path: Path) -> int:
         ("raises", "failed", "It stopped with ValueError: a device that is none."),
         ("refuses", "failed", "There is no model."),
         ("absent", "not here", "There is no such device here."),
+        ("dies", "failed", "Its process was killed by signal 11 (SIGSEGV). Its last line: the last words"),
+        ("ends_without_result", "failed", "Its process was ended by an error of its own (exit status 4)."),
     ],
 )
 def test_what_a_check_comes_to_is_the_row(home, function, state, says):
-    found = made_in_process(row(function), limit_s=60)
-    assert (found.name, found.state, found.says) == (f"{function}/cpu", state, says)
-    assert found.seconds > 0
+    result = run_row(row(function), limit_s=60)
+    assert (result.name, result.shows, result.state, result.says) == (f"{function}/cpu", SHOWS, state, says)
+    assert result.seconds > 0
     if function == "well":  # its home is its own, and gone with it
-        assert found.figures["home"] != str(home)
-        assert found.figures["oom score"] > oom_score(psutil.Process())  # it dies in place of this process
-        assert not Path(str(found.figures["home"])).parent.exists()
-
-
-@pytest.mark.parametrize(
-    ("function", "says"),
-    [
-        ("dies", "Its process was killed by signal 11 (SIGSEGV). Its last line: the last words"),
-        ("ends_without_result", "Its process was ended by an error of its own (exit status 4)."),
-    ],
-)
-def test_a_check_that_dies_is_a_failed_row(home, function, says):
-    found = made_in_process(row(function), limit_s=60)
-    assert (found.state, found.says) == ("failed", says)
+        assert result.figures["home"] != str(home)
+        assert not Path(str(result.figures["home"])).parent.exists()
 
 
 def test_a_check_that_hangs_fails_and_leaves_no_process(home, monkeypatch, tmp_path):
     monkeypatch.setenv("PLANTED_CHILD", str(tmp_path / "child"))
     monkeypatch.setattr("core.checks.runner._busy", lambda: 1.5)
-    found = made_in_process(row("hangs", limit_s=2.0), limit_s=60)
-    assert (found.state, found.says) == ("failed", "It did not end within 3 s.")
+    result = run_row(row("hangs", limit_s=2.0), limit_s=60)
+    assert (result.state, result.says) == ("failed", "It did not end within 3 s.")
     assert gone(awaited(tmp_path / "child"))
-    found = made_in_process(row("hangs", limit_s=60.0), limit_s=0.5)  # the time of all was up, which is no fault
-    assert found.state == "not tried"
+    result = run_row(row("hangs", limit_s=60.0), limit_s=0.5)  # the time of all was up, which is no fault
+    assert result.state == "not tried"
 
 
 def test_a_stop_ends_the_present_row_and_tries_no_other(home, monkeypatch, tmp_path):
@@ -141,17 +118,4 @@ def test_ctrl_c_and_sigterm_end_a_verification_with_its_processes(home, monkeypa
     assert "Traceback" not in err
     assert out.count("not tried") == 2
     assert '"stopped": true' in file.read_text()
-    assert gone(child)
-
-
-def test_a_row_ends_when_whoever_started_it_is_killed(home, tmp_path):
-    code = (
-        "from tests.core.checks.test_runner import row; from core.checks.runner import made_in_process; "
-        "made_in_process(row('hangs'), limit_s=60)"
-    )
-    environment = os.environ | {"PLANTED_CHILD": str(tmp_path / "child"), "TMPDIR": str(tmp_path)}
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
-    child = awaited(tmp_path / "child")
-    process.kill()
-    process.wait()
     assert gone(child)

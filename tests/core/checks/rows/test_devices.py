@@ -14,6 +14,7 @@ from core.checks.rows import nvml_readings, shared, spread, workers
 from core.models.devices.nvml import GpuMetrics
 from core.records import OptionLogits
 from core.runs.agent import liveness
+from tests.core.checks.planted import assert_fails
 from tests.core.conftest import FAKE_NVML
 
 GPU = Place("cuda")
@@ -40,9 +41,7 @@ def test_a_host_without_gpus_says_so(home, monkeypatch):
 )
 def test_readings_that_make_no_sense_fail(before, after, says):
     assert nvml_readings.judged([SEEN], SEEN, replace(SEEN, used_gib=2.01), "NVIDIA H200").passed
-    found = nvml_readings.judged([SEEN], before, after, "NVIDIA H200")
-    assert not found.passed
-    assert says in found.says
+    assert_fails(nvml_readings.judged([SEEN], before, after, "NVIDIA H200"), says)
 
 
 def test_the_halves_of_a_model_lie_on_two_devices():
@@ -100,6 +99,4 @@ def test_a_device_that_does_nothing_or_scores_otherwise_fails_the_row():
 )
 def test_runs_that_fail_or_take_turns_fail_the_row(states, together, names, says):
     assert workers.judged(("done", "done"), ("", ""), 9, ("a", "b")).passed
-    found = workers.judged(states, ("no room", ""), together, names)
-    assert not found.passed
-    assert says in found.says
+    assert_fails(workers.judged(states, ("no room", ""), together, names), says)

@@ -11,6 +11,7 @@ from core.checks.rows import bundled, shapes
 from core.checks.rows.path_differences import judged
 from core.checks.rows.peaks import TFLOPS, peak_tflops
 from core.models import paths
+from tests.core.checks.planted import assert_fails
 
 CPU = Place("cpu", "float32")
 SMALL = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -37,9 +38,8 @@ def test_the_bundled_model_s_paths_pass_and_a_wrong_one_fails(few, monkeypatch):
     assert all(0 <= float(value) < 1e-3 for value in found.figures.values())
     monkeypatch.setattr(paths, "read_positions", one_too_early)
     found = bundled.paths(CPU)
-    assert not found.passed
-    assert "prefix cache is off by" in found.says
-    assert "padded rows is off by" in found.says
+    assert_fails(found, "prefix cache is off by")
+    assert_fails(found, "padded rows is off by")
 
 
 def test_fewer_bits_are_held_against_float32(few, monkeypatch):
@@ -48,9 +48,7 @@ def test_fewer_bits_are_held_against_float32(few, monkeypatch):
     assert found.passed
     assert 0 < float(found.figures["by letter, 5 shots: off float32, mean"]) < bundled.MEAN_OFF
     monkeypatch.setattr(bundled, "MEAN_OFF", 1e-6)  # as if the device's arithmetic were worse than it may be
-    found = bundled.paths(bfloat16)
-    assert not found.passed
-    assert "is off float32 on the CPU" in found.says
+    assert_fails(bundled.paths(bfloat16), "is off float32 on the CPU")
 
 
 def test_a_path_that_the_model_refuses_fails_with_its_error(few, monkeypatch):
@@ -58,9 +56,7 @@ def test_a_path_that_the_model_refuses_fails_with_its_error(few, monkeypatch):
         raise ValueError("no such argument")
 
     monkeypatch.setattr(paths, "letters", broken)
-    found = bundled.paths(CPU)
-    assert not found.passed
-    assert "padded rows stopped with ValueError: no such argument" in found.says
+    assert_fails(bundled.paths(CPU), "padded rows stopped with ValueError: no such argument")
 
 
 def test_the_shape_says_its_speed_and_fails_with_a_wrong_path(few, monkeypatch):
@@ -74,9 +70,7 @@ def test_the_shape_says_its_speed_and_fails_with_a_wrong_path(few, monkeypatch):
     assert figures["parameters in layers, million"] == pytest.approx(2 * (8192 + 2048 + 24576 + 128) / 1e6)
     assert "share of the peak" not in figures  # a processor's peak is not known
     monkeypatch.setattr(paths, "read_positions", one_too_early)
-    found = shapes.shape(CPU)
-    assert not found.passed
-    assert "prefix cache is off by" in found.says
+    assert_fails(shapes.shape(CPU), "prefix cache is off by")
 
 
 @pytest.mark.parametrize(

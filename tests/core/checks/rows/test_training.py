@@ -9,6 +9,7 @@ import pytest
 from core.checks.outcome import Place
 from core.checks.rows import training
 from core.checks.rows.training import STEPS, trained
+from tests.core.checks.planted import assert_fails
 
 FALLING = [3.0 - step / STEPS for step in range(STEPS)]
 
@@ -25,9 +26,7 @@ FALLING = [3.0 - step / STEPS for step in range(STEPS)]
 )
 def test_each_fault_fails_the_row(losses, used, says):
     assert trained(FALLING, used="", what="It judges.").passed
-    found = trained(losses, used=used, what="It judges.")
-    assert not found.passed
-    assert says in found.says
+    assert_fails(trained(losses, used=used, what="It judges."), says)
 
 
 def test_an_ard_lora_is_trained_and_read_again(home):

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from core import errors
 from core.errors import InputError, RunError
-from core.processes.confined import Channel, LimitReached, Limits, Nursery
+from core.processes.confined import Channel, ForkServer, LimitReached, Limits
 from core.processes.confined.codec import ERRORS, LONGEST_JSON, Misunderstood, Reader, Writer
 
 LIMITS = Limits(memory=300 << 20, seconds=2.0)
@@ -84,11 +84,8 @@ def test_long_rows_are_sent_in_shorter_parts():
 
 @pytest.mark.quick
 def test_a_long_list_comes_back_where_any_value_may_stand():
-    into = io.BytesIO()
     value = {"claims": [[1, "a"]] * 2_500}
-    Writer(into.write).send(value)
-    into.seek(0)
-    assert Reader(into.read, most=1 << 20).receive(dict[str, Any]) == (b"S", value)
+    assert sent(value, dict[str, Any]) == value
 
 
 @pytest.mark.quick
@@ -112,7 +109,12 @@ def said(value: Any) -> bytes:
     return frame(b"S", json.dumps(value).encode())
 
 
-ARRAY = frame(b"A", bytes(8))
+def block(array: Any = ("<f8", [1]), path: str = "p", columns: Any = (), more: Any = None) -> bytes:
+    """A message with a block, well formed but for what a case changes; the array's frame has eight bytes."""
+    values = [[], {"#": [0, *array]}, path, {"|": list(columns)}, {"": {} if more is None else more}]
+    return frame(b"A", bytes(8)) + said({"Block": values})
+
+
 HOSTILE: dict[str, bytes] = {
     "a pickle": pickle.dumps(("value", 1)),
     "another letter": frame(b"X", b"{}"),
@@ -132,52 +134,60 @@ HOSTILE: dict[str, bytes] = {
     "a frame that is not there": said({"Row": ["a", {"+": [7]}, None]}),
     "a frame twice": frame(b"J", b"[1]") + said({"Row": ["a", {"+": [0, 0]}, None]}),
     "a part that is no list": frame(b"J", b"{}") + said({"Row": ["a", {"+": [0]}, None]}),
-    "an array of objects": ARRAY + said({"Block": [[], {"#": [0, "|O", [1]]}, "p", {"|": []}, {"": {}}]}),
-    "an array of another kind": ARRAY + said({"Block": [[], {"#": [0, "<i8", [1]]}, "p", {"|": []}, {"": {}}]}),
-    "an array that is too short": ARRAY + said({"Block": [[], {"#": [0, "<f8", [2]]}, "p", {"|": []}, {"": {}}]}),
-    "a negative shape": ARRAY + said({"Block": [[], {"#": [0, "<f8", [-1, -1]]}, "p", {"|": []}, {"": {}}]}),
-    "a huge shape": frame(b"A", b"") + said({"Block": [[], {"#": [0, "<f8", [0, 2**62]]}, "p", {"|": []}, {"": {}}]}),
-    "a column of another type": ARRAY
-    + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p", {"|": [["a", "object", []]]}, 1]}),
-    "columns that differ": ARRAY
-    + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p", {"|": [["a", "int64", [1]], ["b", "int64", []]]}, {"": {}}]}),
-    "a path with a zero": ARRAY + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p\0", {"|": []}, {"": {}}]}),
-    "deep values": ARRAY
-    + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p", {"|": []}, {"": {"x": json.loads("[" * 40 + "]" * 40)}}]}),
+    "an array of objects": block(array=("|O", [1])),
+    "an array of another kind": block(array=("<i8", [1])),
+    "an array that is too short": block(array=("<f8", [2])),
+    "a negative shape": block(array=("<f8", [-1, -1])),
+    "a huge shape": block(array=("<f8", [0, 2**62])),
+    "a column of another type": block(columns=[["a", "object", []]]),
+    "columns that differ": block(columns=[["a", "int64", [1]], ["b", "int64", []]]),
+    "a path with a zero": block(path="p\0"),
+    "a number for a dict": block(more=1),
+    "deep values": block(more={"x": json.loads("[" * 40 + "]" * 40)}),
     "millions of lists": frame(b"S", b"[" + b"[]," * 1_000_000 + b"[]]"),
     "nothing": b"",
     "half a frame": frame(b"S", b"[", size=5),
 }
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_not_expected_is_refused(name):
+def received(content: bytes, kind: Any) -> Any:
+    source = io.BytesIO(content)
+
     def read(size: int) -> bytes:
         content = source.read(min(size, 1 << 20))
         if len(content) < size:
             raise EOFError
         return content
 
-    source = io.BytesIO(HOSTILE[name])
-    with pytest.raises((Misunderstood, EOFError)):
-        Reader(read, most=1 << 28).receive(Row | Block)
+    return Reader(read, most=1 << 28).receive(kind)
 
 
 @pytest.mark.quick
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists), st.binary())
-def test_any_other_value_is_refused(value, content):
-    source = io.BytesIO(said(value))
+def test_a_block_is_well_formed_where_nothing_is_changed():
+    table = {"columns": [["a", "int64", [1]]]}
+    _, value = received(block(array=("<f4", [2]), **table), Block)
+    assert (value.values.tolist(), value.path, value.table.to_pylist()) == ([0, 0], Path("p"), [{"a": 1}])
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_not_expected_is_refused(name):
+    with pytest.raises((Misunderstood, EOFError)):
+        received(HOSTILE[name], Row | Block)
+
+
+@pytest.mark.quick
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
+def test_any_other_value_is_refused(value):
     with pytest.raises(Misunderstood):
-        Reader(source.read, most=1 << 20).receive(Row)
+        received(said(value), Row)
 
 
 @pytest.mark.quick
 def test_an_unknown_error_becomes_one_of_ours():
     for name in ("SystemExit", "KeyboardInterrupt", "LimitReached", "HedgeError.__class__"):
-        source = io.BytesIO(frame(b"E", json.dumps([name, "text"]).encode()))
         with pytest.raises(RunError, match="text"):
-            Reader(source.read, most=1000).receive(Row)
+            received(frame(b"E", json.dumps([name, "text"]).encode()), Row)
 
 
 # ---------------------------------------------------------------- a child that a file has taken over
@@ -201,15 +211,15 @@ def answer(channel: Channel, content: bytes) -> None:
 def test_the_caller_runs_no_pickle_of_its_child(tmp_path):
     """The child sends what a taken over child would send. Its caller has all rights."""
     marker = tmp_path / "ran"
-    nursery = Nursery()
-    session = nursery.open(answer, pickle.dumps(("value", Runs(f"touch {marker}"))), limits=LIMITS)
+    fork_server = ForkServer()
+    session = fork_server.open(answer, pickle.dumps(("value", Runs(f"touch {marker}"))), limits=LIMITS)
     with session, pytest.raises(LimitReached):
         session.receive()
     assert not marker.exists()
 
 
 def test_a_child_that_sends_something_else_is_stopped_with_one_sentence():
-    nursery = Nursery()  # it ends its children when it is no more
-    session = nursery.open(answer, frame(b"S", b'{"Popen":[]}'), limits=LIMITS)
+    fork_server = ForkServer()  # it ends its children when it is no more
+    session = fork_server.open(answer, frame(b"S", b'{"Popen":[]}'), limits=LIMITS)
     with session, pytest.raises(InputError, match="instead of what the file holds, so it was stopped"):
         session.receive(Row)

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.processes.confined import Channel, Limits, Nursery
+from core.processes.confined import Channel, ForkServer, Limits
 from core.processes.confined.check import remaining_rights
 from core.processes.confined.rights import FILE_RIGHTS, MACHINES, _filter
 from core.processes.confined.syscalls import CLONE, CLONE3, IOCTL, ONLY_ITSELF, REFUSED
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Landlock and se
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Nursery:
-    return Nursery("numpy")
+def fork_server() -> ForkServer:
+    return ForkServer("numpy")
 
 
 def attempt(channel: Channel, name: str, *arguments: str) -> str:
@@ -106,37 +106,37 @@ def _huge(own: str) -> None:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_what_a_process_with_limits_must_not_do(nursery, home, tmp_path, name):
+def test_what_a_process_with_limits_must_not_do(fork_server, home, tmp_path, name):
     outside, own = tmp_path / "outside", tmp_path / "own"
     for folder in (outside, own, home):
         folder.mkdir(exist_ok=True)
     (outside / "secret").write_text("the key")
-    with nursery.open(attempt, name, str(outside), str(own), limits=LIMITS, writes=[own]) as session:
+    with fork_server.open(attempt, name, str(outside), str(own), limits=LIMITS, writes=[own]) as session:
         _, outcome = session.receive()
     assert outcome in ("PermissionError", "OSError"), outcome
     assert sorted(path.name for path in outside.iterdir()) == ["secret"]
     assert (outside / "secret").read_text() == "the key"
 
 
-def test_no_key_is_in_its_environment_nor_in_that_of_the_warm_process(monkeypatch):
+def test_no_key_is_in_its_environment_nor_in_that_of_the_fork_server(monkeypatch):
     for name in ("OPENAI_API_KEY", "HF_TOKEN", "HEDGE_DATABASE_URL", "PGPASSWORD"):
         monkeypatch.setenv(name, "hunter2")
-    nursery = Nursery("numpy")
-    with nursery.open(environment, limits=LIMITS) as session:
+    fork_server = ForkServer("numpy")
+    with fork_server.open(environment, limits=LIMITS) as session:
         _, said = session.receive()
     assert "hunter2" not in said
-    assert "hunter2" not in repr(psutil.Process(nursery._process.pid).environ())
+    assert "hunter2" not in repr(psutil.Process(fork_server.warm().pid).environ())
 
 
 def environment(channel: Channel) -> str:
     return repr(dict(os.environ)) + Path("/proc/self/environ").read_text()
 
 
-def test_it_reads_and_writes_what_it_is_given(nursery, tmp_path):
+def test_it_reads_and_writes_what_it_is_given(fork_server, tmp_path):
     given, own = tmp_path / "given.txt", tmp_path / "own"
     given.write_text("content")
     own.mkdir()
-    with nursery.open(copy, str(given), str(own), limits=LIMITS, reads=[given], writes=[own]) as session:
+    with fork_server.open(copy, str(given), str(own), limits=LIMITS, reads=[given], writes=[own]) as session:
         assert session.receive() == ("value", "content")
     assert (own / "folder" / "copy").read_text() == "content"
     assert not (own / "deleted").exists()
@@ -151,8 +151,8 @@ def copy(channel: Channel, given: str, own: str) -> str:
     return Path(own, "folder", "copy").read_text()
 
 
-def test_threads_start(nursery):
-    with nursery.open(threads, limits=LIMITS) as session:
+def test_threads_start(fork_server):
+    with fork_server.open(threads, limits=LIMITS) as session:
         assert session.receive() == ("value", 6)
 
 

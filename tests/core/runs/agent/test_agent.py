@@ -5,16 +5,16 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 
 import psutil
 import pytest
 
 from core.models.devices.slots import Slot, slots
-from core.processes import exit_reasons
+from core.processes.child import Child
 from core.runs import actions, engine, store, trash
 from core.runs.agent import liveness, recovery
-from core.runs.agent.worker_process import AGENTS_DEVICES, WorkerProcess, environment
+from core.runs.agent.worker_process import AGENTS_DEVICES, environment
 from core.runs.queue import run_queue
 from core.runs.store import RunRecord
 from core.settings import ROOT
@@ -33,13 +33,12 @@ from tests.processes import kill_together, living, oom_score, tree
 
 
 def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "core.runs.agent.host_agent", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = [sys.executable, "-m", "core.runs.agent.host_agent", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def ended(process: psutil.Process) -> Callable[[], bool]:
+    return lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 SIGNAL_AFTER_LOCK = """
@@ -57,29 +56,6 @@ host_agent.main()
 assert not file_lock.is_held(liveness.agent_lock())
 """
 
-SIGNAL_IN_WAIT = """
-import os, signal, sys, threading
-from core.runs.agent import agent_loop, host_agent, liveness
-
-def traced(frame, event, argument):
-    if frame.f_code is threading.Event.wait.__code__:
-        if event == "line" and frame.f_locals["self"]._cond._lock.locked():
-            os.kill(os.getpid(), signal.SIGTERM)
-        return traced
-
-def second_pass():  # the loop asks once in each pass
-    calls.append(1)
-    if len(calls) == 2:
-        os.kill(os.getpid(), signal.SIGTERM)
-    return 0
-
-calls = []
-liveness.last_wake = second_pass
-run = agent_loop.Agent.run
-agent_loop.Agent.run = lambda self: (sys.settrace(traced), run(self))
-host_agent.main()
-"""
-
 
 def run_code(code: str, *, shell: str = "") -> subprocess.CompletedProcess[str]:
     """Run Python code as the program of a shell that has first done what ``shell`` says."""
@@ -90,15 +66,10 @@ def run_code(code: str, *, shell: str = "") -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("shell", ["", "trap '' INT; "], ids=["plain", "ignored"])
 def test_a_signal_right_after_the_agent_has_its_lock_stops_it(engine_home, shell):
     """A script's shell starts what runs behind ``&`` with SIGINT ignored."""
-    ended = run_code(SIGNAL_AFTER_LOCK, shell=shell)
-    assert (ended.returncode, ended.stderr.endswith("stopped\n")) == (0, True), ended.stderr
-    assert "Traceback" not in ended.stderr
+    stopped = run_code(SIGNAL_AFTER_LOCK, shell=shell)
+    assert (stopped.returncode, stopped.stderr.endswith("stopped\n")) == (0, True), stopped.stderr
+    assert "Traceback" not in stopped.stderr
     assert living(engine_home) == []
-
-
-def test_a_signal_finds_the_waiting_agent_without_a_lock_that_its_handler_takes(engine_home):
-    """An agent that waited with ``Event.wait`` and whose handler called ``set`` could wait for its own lock."""
-    assert run_code(SIGNAL_IN_WAIT).returncode == 0
 
 
 def test_a_second_agent_is_refused_in_one_sentence(engine_home):
@@ -123,7 +94,7 @@ def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(
     worker, agent = worker_process(), agent_process()
     nice, score = agent.nice(), oom_score(agent)
     agent.kill()
-    until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the worker to follow")
+    until(ended(worker), "the worker to follow")
     until(lambda: store.read_record(name).state == "done", "the run to be done")  # this starts no agent
     assert_each_question_once(name)
     successor = agent_process()
@@ -134,27 +105,12 @@ def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(
     assert successor.environ().get("CUDA_VISIBLE_DEVICES", "") == ""
 
 
-def test_a_worker_that_the_kernel_kills_for_memory_is_said_to_be_out_of_memory(engine_home, tmp_path, monkeypatch):
-    """The agent may look at a worker after the kernel has counted its kill and before its process is gone."""
-    monkeypatch.setattr(exit_reasons, "OWN_GROUPS", tmp_path / "cgroup")
-    monkeypatch.setattr(exit_reasons, "VMSTAT", tmp_path / "vmstat")
-    exit_reasons.VMSTAT.write_text("oom_kill 3\n")
-    worker = WorkerProcess(Slot("cpu", ""))
-    worker.tend()
-    exit_reasons.VMSTAT.write_text("oom_kill 4\n")
-    clock = time.monotonic
-    monkeypatch.setattr(time, "monotonic", lambda: clock() + 30)
-    assert worker.tend() is None
-    worker_process().kill()
-    assert until(worker.tend, "its death").reason == "out of memory: the system stopped it"
-
-
 def test_a_worker_whose_agent_is_killed_starts_no_other_if_no_run_waits(engine_home):
     name = engine.submit(spec(samples=10))
     until(lambda: is_in(name, "done")() and not run_queue.unfinished(), "the run to be done")
     worker = worker_process()
     agent_process().kill()
-    until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the worker to follow")
+    until(ended(worker), "the worker to follow")
     assert living(engine_home) == []
 
 
@@ -192,19 +148,12 @@ def test_an_agent_that_is_stopped_puts_its_run_back(engine_home):
     assert_each_question_once(name)
 
 
-def test_an_agent_with_nothing_to_do_ends_when_it_was_started_for_a_while(engine_home):
-    ended = run_agent("0")
-    assert ended.returncode == 0, ended.stderr
-    assert "no run for 0 minutes" in ended.stderr
-    assert not engine.agent_alive()
-    assert living(engine_home) == []
-
-
-def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monkeypatch):
-    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
-    ended = run_agent("0")
-    assert ended.returncode == 1
-    assert "no run for 0 minutes" in ended.stderr
+@pytest.mark.parametrize("database", ["", "postgresql://nobody@127.0.0.1:9/none"])
+def test_an_agent_that_was_started_for_a_while_ends_with_or_without_its_database(engine_home, monkeypatch, database):
+    monkeypatch.setenv("HEDGE_DATABASE_URL", database)
+    ending = run_agent("0")
+    assert ending.returncode == (1 if database else 0), ending.stderr
+    assert "no run for 0 minutes" in ending.stderr
     assert living(engine_home) == []
 
 
@@ -228,16 +177,14 @@ def test_a_run_of_a_slot_that_is_no_more_goes_back_into_the_queue(engine_home, m
     store.create(RunRecord(spec=spec(), state="queued", created=0.0))
     run_queue.enqueue(name, needs_gib=0)
     executor = liveness.executor_id("gpu7")
-    command = [sys.executable, "-m", "core.runs.agent.worker", executor]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, env=environment()) as worker:
-        until(begun(name), "the first question")
-        here = recovery.Recovery({liveness.executor_id("gpu0")})
-        assert here.go_over()
-        assert run_queue.entries([name])[name].status == run_queue.RUNNING  # its worker lives
-        worker.stdin.close()  # as when its agent dies
-        worker.wait()
-        assert engine.status(name).worker == executor
-        assert here.go_over()
+    worker = Child("core.runs.agent.worker", executor, environment=environment())
+    until(begun(name), "the first question")
+    here = recovery.Recovery({liveness.executor_id("gpu0")})
+    assert here.go_over()
+    assert run_queue.entries([name])[name].status == run_queue.RUNNING  # its worker lives
+    worker.end()
+    assert engine.status(name).worker == executor
+    assert here.go_over()
     now = run_queue.entries([name])[name]
     assert (now.status, now.tries) == ("ENQUEUED", 0)
     assert store.read_record(name).state == "queued"
@@ -250,16 +197,19 @@ def test_an_agent_whose_home_is_taken_away_ends(engine_home):
 
 
 @pytest.mark.quick
-def test_slots_follow_the_visible_devices(monkeypatch):
-    def with_devices(text):
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", text)
-        return slots()
-
-    assert with_devices("") == (Slot("cpu", ""),)
-    assert with_devices("-1") == (Slot("cpu", ""),)
-    assert with_devices("2,3") == (Slot("gpu2", "2"), Slot("gpu3", "3"))
-    assert with_devices("GPU-a1, GPU-b2") == (Slot("gpu0", "GPU-a1"), Slot("gpu1", "GPU-b2"))
-    assert with_devices("0,-1,1") == (Slot("gpu0", "0"),)
+@pytest.mark.parametrize(
+    ("visible", "expected"),
+    [
+        ("", (Slot("cpu", ""),)),
+        ("-1", (Slot("cpu", ""),)),
+        ("2,3", (Slot("gpu2", "2"), Slot("gpu3", "3"))),
+        ("GPU-a1, GPU-b2", (Slot("gpu0", "GPU-a1"), Slot("gpu1", "GPU-b2"))),
+        ("0,-1,1", (Slot("gpu0", "0"),)),
+    ],
+)
+def test_slots_follow_the_visible_devices(monkeypatch, visible, expected):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert slots() == expected
 
 
 @pytest.mark.quick

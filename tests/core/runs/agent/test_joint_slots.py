@@ -42,20 +42,18 @@ def test_70_b_takes_as_many_of_eight_as_it_needs(dtype, devices):
 
 
 @pytest.mark.quick
-def test_two_large_runs_stand_beside_each_other_and_the_third_waits():
+@pytest.mark.parametrize(
+    ("small", "large", "joint"),
+    [
+        (0, 3, ["gpu0-gpu1-gpu2", "gpu3-gpu4-gpu5"]),  # the third waits
+        (6, 1, []),  # runs that wait before it get their devices first
+        (5, 1, ["gpu0-gpu1-gpu2"]),
+    ],
+)
+def test_large_runs_get_what_the_runs_before_them_leave(small, large, joint):
     slots = eight()
-    slots.arrange([waits(f"large{i}", 158.2) for i in range(3)])
-    assert [worker.slot.name for worker in slots.joint] == ["gpu0-gpu1-gpu2", "gpu3-gpu4-gpu5"]
-
-
-@pytest.mark.quick
-def test_runs_that_wait_before_it_get_their_devices_first():
-    slots = eight()
-    before = [waits(f"small{i}", 2) for i in range(6)]
-    slots.arrange([*before, waits("large", 158.2)])
-    assert not slots.joint
-    slots.arrange([*before[:5], waits("large", 158.2)])
-    assert len(slots.joint) == 1
+    slots.arrange([*(waits(f"small{i}", 2) for i in range(small)), *(waits(f"large{i}", 158.2) for i in range(large))])
+    assert [worker.slot.name for worker in slots.joint] == joint
 
 
 @pytest.mark.quick

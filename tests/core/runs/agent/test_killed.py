@@ -55,23 +55,20 @@ def dying(function, at):
         return function(*arguments, **options)
     return wrapped
 
+PLACES = {
+    "loading": (module, "load_engine", 1),
+    "checking": (module._Execution, "_checked", 1),
+    "asking": (store, "write_questions", 1),
+    "ending": (store, "write_record", 5),
+    "scoring": (progress.ScoringRate, "add", 2),
+    "writing": (atomic, "_sync", 8),
+    "joining": (store, "end", 1),
+    "dropping": (module, "drop_chunks", 1),
+}
+
 def run_and_die(model, where):
-    if where == "loading":
-        module.load_engine = dying(module.load_engine, 1)
-    elif where == "checking":
-        module._Execution._checked = dying(module._Execution._checked, 1)
-    elif where == "asking":
-        store.write_questions = dying(store.write_questions, 1)
-    elif where == "ending":
-        store.write_record = dying(store.write_record, 5)
-    elif where == "scoring":
-        progress.ScoringRate.add = dying(progress.ScoringRate.add, 2)
-    elif where == "writing":
-        atomic._sync = dying(atomic._sync, 8)
-    elif where == "joining":
-        store.end = dying(store.end, 1)
-    elif where == "dropping":
-        module.drop_chunks = dying(module.drop_chunks, 1)
+    place, name, at = PLACES[where]
+    setattr(place, name, dying(getattr(place, name), at))
     module.execute(RunSpec(model=model, task="qa", shots=2))
 
 language_models()
@@ -121,11 +118,22 @@ def kill(victims, spec, where, home):
     assert int(victims.stdout.readline()) == -signal.SIGKILL
 
 
+def assert_as_uninterrupted(spec, home):
+    """The run has the logits of one in another home that nothing has disturbed."""
+    resumed = store.read_logits(spec.run_id)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(home))
+        execute(spec)
+        whole = store.read_logits(spec.run_id)
+    assert resumed.ids == whole.ids
+    assert np.abs(resumed.logits - whole.logits).max() <= 1e-6
+
+
 STAGES = ("asking", "loading", "checking", "scoring", "writing", "joining", "ending")
 
 
 @pytest.mark.parametrize("where", rest_nightly(STAGES, now=["loading", "scoring", "joining"]))
-def test_killed_and_resumed_equals_uninterrupted(victims, spec, home, tmp_path, monkeypatch, where):
+def test_killed_and_resumed_equals_uninterrupted(victims, spec, home, tmp_path, where):
     kill(victims, spec, where, home)
     assert store.read_record(spec.run_id).state == "running"
     with pytest.raises(InputError, match="is running"):
@@ -134,15 +142,10 @@ def test_killed_and_resumed_equals_uninterrupted(victims, spec, home, tmp_path, 
     if where in ("joining", "ending"):  # nothing is scored again
         assert any(f"goes on after {N - 2} questions" in line for line in store.read_log(spec.run_id))
     assert not (settings().runs / spec.run_id / "chunks").exists()
-    resumed = store.read_logits(spec.run_id)
-    questions = (settings().runs / spec.run_id / "questions.parquet").read_bytes()
     assert not list((settings().runs / spec.run_id).rglob("*.part"))
-    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "other"))
-    execute(spec)
-    whole = store.read_logits(spec.run_id)
-    assert resumed.ids == whole.ids
-    assert np.abs(resumed.logits - whole.logits).max() <= 1e-6
-    assert (settings().runs / spec.run_id / "questions.parquet").read_bytes() == questions
+    assert_as_uninterrupted(spec, tmp_path / "other")
+    files = [folder / "runs" / spec.run_id / "questions.parquet" for folder in (home, tmp_path / "other")]
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_what_a_worker_killed_after_its_last_word_has_left_is_cleared(victims, spec, home):
@@ -201,9 +204,4 @@ def test_a_disk_that_is_really_full(spec, small_disk, monkeypatch, tmp_path, siz
         load(spec.run_id)
     subprocess.run(["mount", "-o", "remount,size=4m", small_disk], check=True)
     execute(spec)
-    resumed = store.read_logits(spec.run_id)
-    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "other"))
-    execute(spec)
-    whole = store.read_logits(spec.run_id)
-    assert resumed.ids == whole.ids
-    assert np.abs(resumed.logits - whole.logits).max() <= 1e-6
+    assert_as_uninterrupted(spec, tmp_path / "other")

@@ -10,7 +10,7 @@ from core.errors import InputError
 from core.models.devices.slots import Slot, default_dtype, host_memory_gib, slots
 from core.runs import engine, store
 from core.runs.agent import host_reports, liveness
-from core.runs.agent.worker_process import UNWANTED, WorkerProcess
+from core.runs.agent.worker_process import WorkerProcess
 from core.runs.prompts import Combination
 from core.runs.queue import run_queue
 from hedge.commands.run_words import run_words
@@ -73,15 +73,6 @@ def test_a_worker_waits_until_the_dead_ones_memory_is_free(eight, home, monkeypa
     assert not worker._is_freed()
     worker.died = 0.0  # long ago: whoever has it will not give it back
     assert worker._is_freed()
-
-
-@pytest.mark.quick
-def test_a_dead_worker_has_one_reason(home):
-    worker = WorkerProcess(Slot("cpu", ""))
-    assert worker._reason(1) == "ended by an error of its own (exit status 1)"
-    assert worker._reason(UNWANTED) == "ended because its run was no longer wanted"
-    worker.kill("killed because it hung")
-    assert worker._reason(UNWANTED) == "ended because its run was no longer wanted"  # there was no process to kill
 
 
 def test_a_model_too_large_for_any_device_is_refused_in_one_sentence(engine_home, monkeypatch):

@@ -17,7 +17,7 @@ from core.runs.execution import jury_run
 from core.runs.queue import run_queue
 from core.runs.store import RunRecord
 from core.settings import settings
-from tests.core.runs.conftest import spec, until
+from tests.core.runs.conftest import spec
 from tests.core.runs.queue.test_run_queue import begin, entry
 
 OUT_OF_MEMORY = "out of memory: the system stopped it"
@@ -41,20 +41,18 @@ def dies(name: str, reason: str = KILLED) -> None:
     tries.note_death(name, reason, kept=tries.kept_bytes(name), within_s=20)
 
 
+def started(name: str) -> str:
+    """Take the run and begin it, as a worker does; returns the worker's executor."""
+    executor = f"{liveness.host()}:cpu"
+    run_queue.take(executor, memory_gib=1)
+    begin(name, executor)
+    return executor
+
+
 def finish_chunk(name: str, number: int) -> None:
     chunks = settings().runs / name / "chunks"
     chunks.mkdir(exist_ok=True)
     (chunks / f"{number:06d}.parquet").write_bytes(b"rows")
-
-
-def test_a_run_is_given_up_after_three_deaths_without_new_work_and_not_before(name):
-    for _ in range(TRIES):
-        assert begins(name) == ""
-        dies(name)
-    assert begins(name) == (
-        f"3 workers ended while they ran it, the last one {KILLED}, and nothing new was finished in between; "
-        "resume it to try again."
-    )
 
 
 def test_new_work_gives_the_tries_back_as_often_as_there_is_some(name):
@@ -77,7 +75,10 @@ def test_a_chunk_that_is_lost_and_scored_again_is_no_new_work(name):
         (settings().runs / name / "chunks" / "000000.parquet").unlink()
         tries.kept_bytes(name)
         finish_chunk(name, 0)
-    assert begins(name).startswith("3 workers ended")
+    assert begins(name) == (
+        f"3 workers ended while they ran it, the last one {KILLED}, and nothing new was finished in between; "
+        "resume it to try again."
+    )
 
 
 def test_the_sentence_names_each_reason_and_advises_a_smaller_model_only_for_memory(name):
@@ -112,22 +113,19 @@ def test_a_run_that_a_person_resumes_has_all_its_tries(name):
 
 def test_a_run_that_is_put_back_keeps_its_deaths_and_not_the_reason_of_the_last(name):
     """An agent that was stopped, or a worker that needs long to start, gives a run that kills its workers no tries."""
-    executor = f"{liveness.host()}:cpu"
     for _ in range(TRIES):
         assert begins(name) == ""
         assert entry(name).death == ""
         dies(name)
         assert entry(name).death == KILLED
-        run_queue.take(executor, memory_gib=1)
-        begin(name, executor)
-        Recovery({executor}).put_back_own()
+        Recovery({started(name)}).put_back_own()
         assert (entry(name).status, entry(name).beginnings) == ("ENQUEUED", 0)
     assert begins(name).startswith("3 workers ended")
 
 
 def test_a_worker_that_is_stopped_as_by_a_host_that_shuts_down_counts_against_no_run(name):
     recovery = Recovery(frozenset())
-    recovery.see_death(Death(name, "killed by signal 15 (SIGTERM)", wanted=False, stopped=True), "a:cpu")
+    recovery.see_death(Death(name, "killed by signal 15 (SIGTERM)", cancelled=False, stopped=True), "a:cpu")
     assert (entry(name).death, entry(name).deaths) == ("killed by signal 15 (SIGTERM)", ())
     assert "worker a:cpu was killed by signal 15 (SIGTERM)" in store.read_log(name)[-1]
 
@@ -137,7 +135,7 @@ def test_a_death_that_the_database_could_not_take_is_counted_once_it_answers(nam
     with monkeypatch.context() as patch:
         patch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
         with pytest.raises(RunError, match="can't be used"):
-            recovery.see_death(Death(name, KILLED, wanted=False), "a:cpu")
+            recovery.see_death(Death(name, KILLED, cancelled=False), "a:cpu")
     assert entry(name).deaths == ()
     recovery.go_over()
     recovery.go_over()
@@ -145,9 +143,7 @@ def test_a_death_that_the_database_could_not_take_is_counted_once_it_answers(nam
 
 
 def test_a_run_that_had_ended_before_its_worker_died_is_not_begun_again(name):
-    executor = f"{liveness.host()}:cpu"
-    run_queue.take(executor, memory_gib=1)
-    begin(name, executor)
+    executor = started(name)
     store.end(name, "failed", "as it was")
     assert Worker(executor).perform(name) == "it is failed"
     assert store.read_record(name).message == "as it was"
@@ -155,9 +151,7 @@ def test_a_run_that_had_ended_before_its_worker_died_is_not_begun_again(name):
 
 
 def test_a_run_that_is_given_up_says_so_in_its_folder(name):
-    executor = f"{liveness.host()}:cpu"
-    run_queue.take(executor, memory_gib=1)
-    begin(name, executor)
+    executor = started(name)
     for _ in range(TRIES):
         dies(name, HUNG)
     assert Worker(executor).perform(name).startswith("failed: 3 workers ended")
@@ -180,12 +174,3 @@ def test_answers_verdicts_and_training_steps_of_a_jury_are_work_and_passing_file
         (path / file).parent.mkdir(parents=True, exist_ok=True)
         (path / file).write_text("{}\n")
     assert tries.kept_bytes(run.run_id) == kept[-1]
-
-
-def test_a_run_that_kills_every_worker_between_two_chunks_is_done_in_the_end(engine_home, monkeypatch):
-    """Each worker finishes one chunk of fifty questions and dies in the next one."""
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"die_at": 60}')
-    run = engine.submit(spec(samples=180))
-    until(lambda: engine.status(run).ended, "the run to end")
-    assert engine.status(run).state == "done"
-    assert sum("was killed by signal 9" in line for line in store.read_log(run)) == 3

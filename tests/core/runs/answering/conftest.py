@@ -31,20 +31,32 @@ def own(run_id: str, question: str = "What is the capital of France?", **changes
 
 def ended(asked: CustomQuestion, *, within_s: float = 60) -> AnswerProgress:
     """How a question ended."""
-    found: list[AnswerProgress] = []
+    until(lambda: client.progress(asked.answer_id, wait_s=0.5).ended, "the answer", within_s=within_s)
+    return client.progress(asked.answer_id)
 
-    def over() -> bool:
-        found.append(client.progress(asked.answer_id, wait_s=0.5))
-        return found[-1].ended
 
-    until(over, "the answer", within_s=within_s)
-    return found[-1]
+def answered(asked: CustomQuestion) -> AnswerProgress:
+    """Ask a question; how it ended."""
+    client.ask(asked)
+    return ended(asked)
+
+
+def until_stage(asked: CustomQuestion, *stages: str) -> None:
+    """Wait until a question is at one of these stages."""
+    until(lambda: client.progress(asked.answer_id).stage in stages, f"{asked.question} to be at {stages}")
 
 
 @pytest.fixture
 def run_id(fake_home: Path) -> str:
     """A finished run of the fake model."""
     return execute(RunSpec(model="fake", task="qa", samples=40))
+
+
+class Stages(list[str]):
+    """A report that keeps the stages of an answer."""
+
+    def __call__(self, stage: str, **values: Any) -> None:
+        self.append(stage)
 
 
 StartServer = Callable[..., subprocess.Popen[bytes]]

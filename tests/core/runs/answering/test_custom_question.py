@@ -56,14 +56,10 @@ def test_every_field_that_has_to_be_changed_is_named_at_once():
     assert custom_question.problems("m", "r", "What?", "", ["x", "y"], extra=True) == {}
 
 
-def test_case_tells_options_apart():
-    assert CustomQuestion(**(GOOD | {"options": ("Co", "CO")})).options == ("Co", "CO")
-
-
-def test_without_the_two_one_may_type_them():
+def test_the_options_that_are_added_may_be_typed_if_they_are_not_added():
     own = CustomQuestion(**(GOOD | {"options": ("x", DONT_KNOW), "extra": False}))
     assert own.all_options == ("x", DONT_KNOW)
-    assert CustomQuestion(**GOOD).all_options == ("x", "y", DONT_KNOW, NONE_OF_ABOVE)
+    assert CustomQuestion(**GOOD | {"options": ("Co", "CO")}).all_options == ("Co", "CO", DONT_KNOW, NONE_OF_ABOVE)
 
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=60).filter(str.strip)
@@ -122,8 +118,11 @@ WRITTEN_BEFORE = r"""{"own": {"model": "m", "run_id": "r", "question": "Why \u20
 
 
 def test_an_answer_is_read_as_it_was_written(home: Path):
-    custom_question.write_answer(ANSWER)
-    assert custom_question.read_answer(ANSWER.answer_id) == ANSWER
+    for difference, as_recorded in ((0.2, False), (1e-6, True)):
+        answer = replace(ANSWER, recorded_difference=difference)
+        custom_question.write_answer(answer)
+        assert custom_question.read_answer(ANSWER.answer_id) == answer
+        assert answer.is_as_recorded is as_recorded
     text = (home / "answers" / f"{ANSWER.answer_id}.json").read_text()
     assert json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
@@ -146,17 +145,6 @@ def test_what_nobody_knows_stays_unknown(home: Path):
     assert back.is_as_recorded
 
 
-def test_an_answer_other_than_recorded_is_told():
-    assert ANSWER.is_as_recorded
-    assert not replace(ANSWER, recorded_difference=0.2).is_as_recorded
-
-
-@pytest.mark.parametrize("name", ["", "../../etc/passwd", "x" * 16, "0" * 15, "0" * 16])
-def test_what_is_not_there(home: Path, name: str):
-    with pytest.raises(InputError, match="ask the question again"):
-        custom_question.read_answer(name)
-
-
 OPTION_OF_A_NUMBER = json.dumps({"own": {"options": ["x", 1]} | dict.fromkeys(("model", "run_id", "question"), "m")})
 
 
@@ -166,6 +154,9 @@ def test_what_can_not_be_read(home: Path, text: str):
     (home / "answers" / f"{ANSWER.answer_id}.json").write_text(text)
     with pytest.raises(InputError, match="can't be read"):
         custom_question.read_answer(ANSWER.answer_id)
+    for name in ("", "../../etc/passwd", "x" * 16, "0" * 15, "0" * 16):
+        with pytest.raises(InputError, match="ask the question again"):
+            custom_question.read_answer(name)
 
 
 def test_the_oldest_are_forgotten(home: Path, monkeypatch: pytest.MonkeyPatch):

@@ -36,39 +36,32 @@ class Loader:
         return Sized(int(model.split(".")[0]))
 
 
-def test_a_model_is_loaded_once():
+def test_a_model_is_loaded_once_for_each_precision():
     load = Loader()
     models = cache(limit=1000, load=load)
     assert models.get(("30", "float32")) is models.get(("30", "float32"))
-    assert load.loaded == ["30"]
     assert models.get(("30", "float32")).size == 120
     models.get(("30", "float16"))
     assert load.loaded == ["30", "30"]
 
 
-def test_the_one_asked_longest_ago_goes_first():
-    load = Loader()
-    models = cache(limit=400, load=load)
-    for model in ("20", "21", "20", "22"):  # 80, 84, 88 bytes; half of the limit must be free for the next
+@pytest.mark.parametrize(
+    ("limit", "asked", "left"),
+    [
+        (
+            400,
+            ["20", "21", "20", "22", "23"],
+            ["20", "22", "23"],
+        ),  # 80 to 92 bytes; half is free for the next
+        (100, ["10", "1000"], ["1000"]),  # too large, and kept alone
+        (10**9, [f"1.{i}" for i in range(10)], [f"1.{i}" for i in range(10 - MOST, 10)]),
+    ],
+)
+def test_the_models_that_were_asked_longest_ago_go_first(limit: int, asked: list[str], left: list[str]):
+    models = cache(limit=limit, load=Loader())
+    for model in asked:
         models.get((model, "float32"))
-    models.get(("23", "float32"))
-    assert ("21", "float32") not in models
-    assert ("23", "float32") in models
-
-
-def test_one_that_is_too_large_is_kept_alone():
-    models = cache(limit=100, load=Loader())
-    models.get(("10", "float32"))
-    models.get(("1000", "float32"))
-    assert len(models) == 1
-    assert ("1000", "float32") in models
-
-
-def test_there_are_never_more_than_a_few():
-    models = cache(limit=10**9, load=Loader())
-    for i in range(10):
-        models.get((f"1.{i}", "float32"))
-        assert len(models) <= MOST
+    assert [model for model in dict.fromkeys(asked) if (model, "float32") in models] == left
 
 
 def test_where_memory_runs_out_the_others_go_and_it_is_tried_again():

@@ -18,8 +18,7 @@ from core.runs.answering.model_cache import ModelCache
 from core.runs.answering.worker import _read, answer
 from core.runs.execution.execute import execute
 from core.runs.prompts import Combination
-from tests.core.runs.answering.conftest import OPTIONS
-from tests.core.runs.answering.test_worker import Told
+from tests.core.runs.answering.conftest import OPTIONS, Stages
 from tests.replaced import own_model, replace_weights
 
 TEXT = "Rome is in Italy."
@@ -30,39 +29,39 @@ def test_a_warm_model_is_loaded_anew_and_the_answer_names_its_weights(home: Path
     (spec,) = Combination(models=(model,), tasks=("qa",), samples=30).specs()
     own = CustomQuestion(model, execute(spec), "What is the capital of France?", OPTIONS)
     models = ModelCache()
-    before = answer(own, models, Told())
+    before = answer(own, models, Stages())
     assert before.weights == fingerprint(model)
     assert before.is_as_recorded
     replace_weights(tmp_path / "mine")
-    told = Told()
-    after = answer(own, models, told)
-    assert told.stages == ["loading", "checking", "answering"]
-    np.testing.assert_array_equal(after.logits, answer(own, ModelCache(), Told()).logits)
+    stages = Stages()
+    after = answer(own, models, stages)
+    assert stages == ["loading", "checking", "answering"]
+    np.testing.assert_array_equal(after.logits, answer(own, ModelCache(), Stages()).logits)
     assert np.abs(np.subtract(after.logits, before.logits)).max() > 0.5
     assert after.weights == fingerprint(model) != before.weights
     assert not after.is_as_recorded
     write_answer(after)
     assert read_answer(own.answer_id).weights == after.weights
-    told = Told()
-    answer(own, models, told)
-    assert told.stages == ["answering"]
+    stages = Stages()
+    answer(own, models, stages)
+    assert stages == ["answering"]
 
 
 def test_a_text_is_read_anew_by_the_weights_that_are_there(home: Path, tmp_path: Path):
     model = str(own_model(tmp_path / "mine"))
     models = ModelCache()
     before = token_text.token_text(model, TEXT)
-    _read(before, models, Told())
+    _read(before, models, Stages())
     replace_weights(tmp_path / "mine")
     after = token_text.token_text(model, TEXT)
     assert token_text.read_view(after) is None
-    _read(after, models, Told())
+    _read(after, models, Stages())
     view = token_text.read_view(after)
     assert view == view_tokens(load(model), TEXT)
     assert view["weights"] == fingerprint(model)
     assert view["tokens"][1]["loss"] != pytest.approx(token_text.read_view(before)["tokens"][1]["loss"], abs=0.1)
     with pytest.raises(InputError, match="were changed while it was loaded or asked"):
-        _read(before, models, Told())
+        _read(before, models, Stages())
 
 
 def test_a_model_that_changes_while_it_is_loaded_is_not_kept(fake_home: Path, tmp_path: Path):

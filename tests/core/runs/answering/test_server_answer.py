@@ -19,6 +19,7 @@ from core.runs.answering.worker import answer
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from tests.core.models.server.loopback import Loopback, loopback_server
+from tests.core.runs.answering.conftest import Stages
 
 
 @pytest.fixture(scope="module")
@@ -58,24 +59,24 @@ def typed_again(spec: RunSpec, **changes: Any) -> tuple[CustomQuestion, str]:
 
 def test_a_question_gets_the_log_probabilities_that_the_run_recorded(server: Loopback, models: ModelCache):
     spec = finished(server)
-    told: list[str] = []
+    stages = Stages()
     own, name = typed_again(spec)
-    given = answer(own, models, lambda stage, **values: told.append(stage))
+    given = answer(own, models, stages)
     recorded = store.read_logits(spec.run_id)
     assert np.abs(np.array(given.logits) - recorded.logits[recorded.ids.index(name)]).max() < 1e-4
     assert given.bounded == ()
     assert given.is_as_recorded
-    assert told == ["loading", "checking", "answering"]
-    again = answer(own, models, lambda stage, **values: told.append(stage))
+    assert stages == ["loading", "checking", "answering"]
+    again = answer(own, models, stages)
     assert again.logits == given.logits
-    assert told[3:] == ["answering"]
+    assert stages[3:] == ["answering"]
 
 
 def test_letters_that_are_not_listed_stay_bounds(server: Loopback, models: ModelCache):
     server.reset(most=3, echo=False)
     spec = finished(server)
     own, name = typed_again(spec)
-    given = answer(own, models, lambda stage, **values: None)
+    given = answer(own, models, Stages())
     assert any(given.bounded)
     custom_question.write_answer(given)
     assert custom_question.read_answer(given.answer_id).bounded == given.bounded
@@ -96,17 +97,17 @@ def test_a_model_on_a_server_is_calibrated_by_its_own_runs(server: Loopback, mod
         typed_again(spec, run_id=RunSpec("pocket-1m", "qa").run_id)[0],
     ):
         with pytest.raises(InputError, match="calibrate a model on a server by a run of its own"):
-            answer(own, models, lambda stage, **values: None)
+            answer(own, models, Stages())
 
 
 def test_a_server_that_is_gone_is_one_sentence_without_a_run(server: Loopback, models: ModelCache):
     spec = finished(server)
     own, _ = typed_again(spec)
-    answer(own, models, lambda stage, **values: None)
+    answer(own, models, Stages())
     server.reset(fault=lambda number: "503")
     other, _ = typed_again(spec, question="Which planet is the largest?")
     with pytest.raises(InputError) as caught:
-        answer(other, models, lambda stage, **values: None)
+        answer(other, models, Stages())
     assert "resume" not in str(caught.value)
     assert server.url in str(caught.value)
 
@@ -116,9 +117,9 @@ def test_a_server_that_was_restarted_with_other_weights_is_found_out(
 ):
     spec = finished(server)
     own, _ = typed_again(spec)
-    assert answer(own, models, lambda stage, **values: None).is_as_recorded
+    assert answer(own, models, Stages()).is_as_recorded
     with server.other_weights():
         monkeypatch.setattr(worker, "SERVED_AGAIN_S", 0.0)
-        told: list[str] = []
-        assert not answer(own, models, lambda stage, **values: told.append(stage)).is_as_recorded
-    assert told == ["checking", "answering"]
+        stages = Stages()
+        assert not answer(own, models, stages).is_as_recorded
+    assert stages == ["checking", "answering"]

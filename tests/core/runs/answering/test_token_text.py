@@ -15,8 +15,7 @@ from core.runs.answering.model_cache import ModelCache
 from core.runs.answering.token_text import BY_TOKEN, TokenText
 from core.runs.answering.worker import _read
 from core.settings import ASSETS
-from tests.core.runs.answering.conftest import ended
-from tests.core.runs.answering.test_worker import Told
+from tests.core.runs.answering.conftest import Stages, answered
 
 TEXT = "--json is no option here\n<b>Rome is in Italy.</b>"
 ADAPTER = str(ASSETS / "adapters" / "trivia-ard-lora")
@@ -26,34 +25,29 @@ def test_a_text_comes_back_token_by_token_and_the_next_finds_the_model_warm(fake
     client.warm("pocket-1m", BY_TOKEN)
     for text in (TEXT, "Another text."):
         asked = token_text.token_text("pocket-1m", text)
-        client.ask(asked)
-        assert ended(asked).stage == "answered"
+        progress = answered(asked)
+        assert progress.stage == "answered"
         view = token_text.read_view(asked)
         assert "".join(row["text"] for row in view["tokens"]) == text
-    assert ended(asked).seconds == 0  # loading took no time
+    assert progress.seconds == 0  # loading took no time
 
 
-@pytest.mark.nightly
-def test_what_the_model_refuses_is_its_sentence(fake_home: Path):
-    asked = TokenText("./gone", "a text")
-    client.ask(asked)
-    now = ended(asked)
-    assert now.stage == "failed"
-    assert "no folder './gone'" in now.message
-    assert token_text.read_view(asked) is None
+def test_what_the_model_refuses_is_its_sentence(home: Path):
+    with pytest.raises(InputError, match=r"no folder '\./gone'"):
+        _read(TokenText("./gone", "a text"), ModelCache(), Stages())
 
 
 @pytest.mark.parametrize("model", ["pocket-1m", ADAPTER])
 def test_the_worker_reads_as_the_command_does(home: Path, model: str):
-    models, told, asked = ModelCache(), Told(), token_text.token_text(model, TEXT)
-    assert _read(asked, models, told) > 0
-    assert told.stages == ["loading", "answering"]
+    models, stages, asked = ModelCache(), Stages(), token_text.token_text(model, TEXT)
+    assert _read(asked, models, stages) > 0
+    assert stages == ["loading", "answering"]
     assert token_text.read_view(asked) == view_tokens(load(model), TEXT)
     assert (model, BY_TOKEN) in models
     assert models.by_token(model).size > 4 * 1_000_000
-    told = Told()
-    assert _read(asked, models, told) == 0
-    assert told.stages == ["answering"]
+    stages = Stages()
+    assert _read(asked, models, stages) == 0
+    assert stages == ["answering"]
 
 
 def test_models_that_read_and_models_that_answer_share_the_room(home: Path):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import InputError, SelfCheckError
+from core.errors import InputError
 from core.models.engine_factory import load_engine
 from core.questions.prompting.strategies import prompt
 from core.reports import evaluation
@@ -23,6 +23,7 @@ from core.runs.execution.execute import execute
 from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_questions, synthetic_run
+from tests.core.runs.answering.conftest import Stages
 
 BUNDLED = RunSpec(model="pocket-1m", task="qa").run_id
 
@@ -33,16 +34,6 @@ def models() -> ModelCache:
     return ModelCache()
 
 
-class Told:
-    """What was said of how far an answer is."""
-
-    def __init__(self) -> None:
-        self.stages: list[str] = []
-
-    def __call__(self, stage: str, **what: Any) -> None:
-        self.stages.append(stage)
-
-
 def question_of(run_id: str, place: int, role: str = "test") -> dict[str, Any]:
     rows = [row for row in store.read_questions(run_id).to_pylist() if row["role"] == role]
     return rows[place]
@@ -50,14 +41,8 @@ def question_of(run_id: str, place: int, role: str = "test") -> dict[str, Any]:
 
 def own_of(run_id: str, row: dict[str, Any], **changes: Any) -> CustomQuestion:
     """One of the run's questions as if somebody had typed it."""
-    fields = {
-        "model": "pocket-1m",
-        "run_id": run_id,
-        "question": row["question"],
-        "context": row["context"],
-        "options": tuple(row["options"][:-2]),
-    }
-    return CustomQuestion(**(fields | changes))
+    options = tuple(row["options"][:-2])
+    return replace(CustomQuestion("pocket-1m", run_id, row["question"], options, row["context"]), **changes)
 
 
 @pytest.mark.parametrize("strategy", ["base", "shared", "task"])
@@ -70,15 +55,15 @@ def test_a_test_question_typed_again_gets_the_logits_and_the_set_that_the_run_re
     recorded = store.read_logits(run_id)
     for place in (0, 400):
         row = question_of(run_id, place)
-        told = Told()
-        given = answer(own_of(run_id, row, model="pocket-8m"), models, told)
+        stages = Stages()
+        given = answer(own_of(run_id, row, model="pocket-8m"), models, stages)
         at = recorded.ids.index(row["id"])
         np.testing.assert_allclose(given.logits, recorded.logits[at], atol=1e-3)
         assert given.options == tuple(row["options"])
         assert given.recorded_difference < 1e-3
         assert given.is_as_recorded
         assert given.letter_mass == pytest.approx(recorded.letter_mass[at], abs=1e-3)
-        assert told.stages[-1] == "answering"
+        assert stages[-1] == "answering"
         _, found = asked(by, np.array(given.logits))
         expected = standings(by, run.probabilities[by.rows[row["id"]]], place=by.rows[row["id"]])
         for one, other in zip(found, expected, strict=True):
@@ -87,10 +72,10 @@ def test_a_test_question_typed_again_gets_the_logits_and_the_set_that_the_run_re
 
 
 def test_the_second_question_finds_all_ready(home: Path, models: ModelCache):
-    answer(own_of(BUNDLED, question_of(BUNDLED, 1)), models, Told())
-    told = Told()
-    given = answer(own_of(BUNDLED, question_of(BUNDLED, 2)), models, told)
-    assert told.stages == ["answering"]
+    answer(own_of(BUNDLED, question_of(BUNDLED, 1)), models, Stages())
+    stages = Stages()
+    given = answer(own_of(BUNDLED, question_of(BUNDLED, 2)), models, stages)
+    assert stages == ["answering"]
     assert given.loading_s == 0
     assert given.rung == "padded rows"
 
@@ -98,7 +83,7 @@ def test_the_second_question_finds_all_ready(home: Path, models: ModelCache):
 def test_demonstrations_and_precision_are_the_runs(home: Path, models: ModelCache):
     run_id = execute(RunSpec(model="pocket-1m", task="qa", shots=2, samples=30, strategy="shared", dtype="bfloat16"))
     row = question_of(run_id, 0)
-    given = answer(own_of(run_id, row), models, Told())
+    given = answer(own_of(run_id, row), models, Stages())
     assert ("pocket-1m", "bfloat16") in models
     for shown in range(2):
         assert question_of(run_id, shown, "demonstration")["question"] in given.prompt
@@ -111,7 +96,7 @@ def test_a_cloze_run_scores_texts_and_offers_no_letters(home: Path, models: Mode
     run_id = execute(RunSpec(model="pocket-1m", task="qa", samples=30, form="cloze"))
     row = question_of(run_id, 0)
     own = CustomQuestion("pocket-1m", run_id, row["question"], tuple(row["options"]), extra=True)
-    given = answer(own, models, Told())
+    given = answer(own, models, Stages())
     assert given.options == tuple(row["options"])
     assert math.isnan(given.letter_mass)
     recorded = store.read_logits(run_id)
@@ -127,7 +112,7 @@ def test_the_kept_verdict_of_a_run_by_letter_is_not_taken_for_texts(home: Path):
     models = ModelCache()
     by_text = RunSpec(model="pocket-8m", task="qa", form="cloze").run_id
     own = CustomQuestion("pocket-8m", by_text, "What is the capital of Australia?", ("Sydney", "Canberra"))
-    given = answer(own, models, Told())
+    given = answer(own, models, Stages())
     models.clear()
     assert given.recorded_difference < 1e-3
     assert "cache" in given.rung or "tree" in given.rung  # as fast as a run's own questions
@@ -137,7 +122,7 @@ def test_other_numbers_of_options_are_scored_each_right(home: Path, models: Mode
     """The rung was chosen for six letters; two and twelve must equal the model's own call as well."""
     plain = load_engine("pocket-1m", dtype="float32")  # without a self-check it scores one by one
     for options in (("yes", "no"), tuple(f"number {i}" for i in range(10))):
-        given = answer(CustomQuestion("pocket-1m", BUNDLED, "Which one?", options), models, Told())
+        given = answer(CustomQuestion("pocket-1m", BUNDLED, "Which one?", options), models, Stages())
         question = CustomQuestion("pocket-1m", BUNDLED, "Which one?", options).as_question("qa")
         alone = next(iter(plain.score([make_prompt(RunSpec(model="m", task="qa"), question, ())])))
         assert len(given.logits) == len(options) + 2
@@ -150,27 +135,27 @@ def test_a_question_too_long_for_the_model_is_refused_at_first_and_later(home: P
     short = replace(long, context="")
     for _ in range(2):
         with pytest.raises(InputError, match="longer than the 512 tokens that pocket-1m reads at once; shorten it"):
-            answer(long, models, Told())
-        assert len(answer(short, models, Told()).logits) == 4
+            answer(long, models, Stages())
+        assert len(answer(short, models, Stages()).logits) == 4
 
 
 def test_demonstrations_go_before_a_question_does(home: Path, models: ModelCache):
     run_id = execute(RunSpec(model="pocket-1m", task="qa", shots=4, samples=30))
     context = "word " * 400
-    given = answer(CustomQuestion("pocket-1m", run_id, "What?", ("x", "y"), context=context), models, Told())
+    given = answer(CustomQuestion("pocket-1m", run_id, "What?", ("x", "y"), context=context), models, Stages())
     assert 0 < given.dropped <= 4
     assert context.strip() in given.prompt
     kept = [question_of(run_id, i, "demonstration")["question"] in given.prompt for i in range(4)]
     assert kept == [i >= given.dropped for i in range(4)]
     with pytest.raises(InputError, match="shorten it"):
-        answer(CustomQuestion("pocket-1m", run_id, "What?", ("x", "y"), context="word " * 600), models, Told())
+        answer(CustomQuestion("pocket-1m", run_id, "What?", ("x", "y"), context="word " * 600), models, Stages())
 
 
 def test_a_model_that_no_longer_answers_as_recorded_is_found_out(home: Path, models: ModelCache):
     run_id = execute(RunSpec(model="pocket-1m", task="qa", samples=30, seed=3))
     scored = store.read_logits(run_id)
     store.write_logits(store.folder_of(run_id), replace(scored, logits=scored.logits + np.float32(0.25)))
-    given = answer(own_of(run_id, question_of(run_id, 0)), models, Told())
+    given = answer(own_of(run_id, question_of(run_id, 0)), models, Stages())
     assert given.recorded_difference == pytest.approx(0.25, abs=1e-3)
     assert not given.is_as_recorded
 
@@ -180,17 +165,9 @@ def test_another_models_calibration_is_used_but_not_compared(
 ):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     run_id = execute(RunSpec(model="fake", task="qa", samples=30))
-    given = answer(own_of(run_id, question_of(run_id, 0)), models, Told())
+    given = answer(own_of(run_id, question_of(run_id, 0)), models, Stages())
     assert math.isnan(given.recorded_difference)
     assert given.is_as_recorded
-
-
-def test_a_fault_stops_it(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
-    run_id = execute(RunSpec(model="fake", task="qa", samples=30))
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"fault": 0.1}')
-    with pytest.raises(SelfCheckError, match="can't be trusted here"):
-        answer(own_of(run_id, question_of(run_id, 0), model="fake"), ModelCache(), Told())
 
 
 def test_runs_that_can_not_lend_their_setup_of(home: Path):

@@ -6,8 +6,6 @@ import os
 import pickle
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -17,11 +15,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.errors import RunError
+from core.processes.child import Child
 from core.processes.confined.channel import GIGABYTE, LimitReached, Limits
 from core.processes.confined.codec import RETURNED, Misunderstood, Reader
-from core.processes.confined.server import OUT_OF_MEMORY, kept_variables, request
+from core.processes.confined.forking import OUT_OF_MEMORY, kept_variables, request
 
-ROOT = Path(__file__).resolve().parent.parent.parent.parent
 STARTS_WITHIN_S = 120.0
 ENDS_WITHIN_S = 10.0
 PIECE = 1 << 20
@@ -34,8 +32,8 @@ SPARING = {
 """Keeps allocators and threads from reserving memory beforehand, which would count as used."""
 
 
-class Nursery:
-    """A warm process that forks children with limits; ``preload`` are the modules that it imports.
+class ForkServer:
+    """A process that forks children with limits; ``preload`` are the modules that it imports.
 
     It starts with the first request or :meth:`warm`, and ends with this process.
     """
@@ -43,14 +41,13 @@ class Nursery:
     def __init__(self, *preload: str) -> None:
         self.preload = preload
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
+        self._process: Child | None = None
         self._owner = 0
 
-    def warm(self) -> None:
-        """Start the warm process if it does not run. Returns before it has imported anything."""
+    def warm(self) -> Child:
+        """Start the process if it does not run. Returns it before it has imported anything."""
         with self._lock:
-            self._started()
+            return self._running()
 
     def open(
         self,
@@ -67,62 +64,45 @@ class Nursery:
         """
         talk, theirs = socket.socketpair()
         ended, theirs_ended = socket.socketpair()
-        try:
-            self._ask(theirs, theirs_ended)
-            return Session(talk, ended, request(function, arguments, limits, reads, writes), limits)
-        except OSError as error:
-            talk.close()
-            ended.close()
-            raise RunError(f"no process could be started to read it ({error}); try again") from error
-        finally:
-            theirs.close()
-            theirs_ended.close()
+        with theirs, theirs_ended:
+            try:
+                self._fork(theirs, theirs_ended)
+                return Session(talk, ended, request(function, arguments, limits, reads, writes), limits)
+            except OSError as error:
+                talk.close()
+                ended.close()
+                raise RunError(f"no process could be started to read it ({error}); try again") from error
 
-    def _ask(self, talk: socket.socket, ended: socket.socket) -> None:
+    def _fork(self, talk: socket.socket, ended: socket.socket) -> None:
         with self._lock:
             for attempt in (1, 2):
-                try:
-                    socket.send_fds(self._started(), [b"f"], [talk.fileno(), ended.fileno()])
-                    return
-                except (BrokenPipeError, ConnectionResetError):  # the warm process was killed
-                    self._control = None
-                    if attempt == 2:
-                        raise
+                with socket.socket(fileno=os.dup(self._running().connection.fileno())) as control:
+                    try:
+                        socket.send_fds(control, [b"f"], [talk.fileno(), ended.fileno()])
+                        return
+                    except (BrokenPipeError, ConnectionResetError):  # the process was killed
+                        self._process = None
+                        if attempt == 2:
+                            raise
 
-    def _started(self) -> socket.socket:
-        alive = self._process is not None and self._process.poll() is None and self._owner == os.getpid()
-        if self._control is not None and alive:
-            return self._control
-        ours, theirs = socket.socketpair()
-        with theirs:
-            command = [sys.executable, "-m", "core.processes.confined.server", str(theirs.fileno()), *self.preload]
-            self._process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                cwd=ROOT,
-                env=kept_variables() | SPARING,
-                start_new_session=True,  # Ctrl-C is for the caller, whose end is this process's end
-            )
-        self._owner = os.getpid()
-        self._control = ours
-        weakref.finalize(self, _end, self._process, ours)
-        return ours
+    def _running(self) -> Child:
+        if self._process is None or self._owner != os.getpid() or self._process.status is not None:
+            environment = kept_variables() | SPARING
+            self._process = Child("core.processes.confined.forking", *self.preload, environment=environment)
+            self._owner = os.getpid()
+            weakref.finalize(self, _end, self._process, self._owner)
+        return self._process
 
 
-def _end(process: subprocess.Popen[bytes], control: socket.socket) -> None:
-    control.close()
-    try:
-        process.wait(1.0)
-    except subprocess.TimeoutExpired:  # it still imports
-        process.kill()
-        process.wait()
+def _end(process: Child, owner: int) -> None:
+    if owner == os.getpid():  # and not a copy of that process
+        process.end()
 
 
 def _close(*ends: IO[bytes] | socket.socket) -> None:
-    for one in ends:
+    for end in ends:
         with suppress(OSError):
-            one.close()
+            end.close()
 
 
 def misunderstood(what: str) -> LimitReached:
@@ -140,7 +120,7 @@ class Session:
         self._reader = Reader(self._read, most=limits.memory)
         self._deadline = 0.0
         self._closed = weakref.finalize(self, _close, self._to, talk, ended)
-        self._talk.settimeout(STARTS_WITHIN_S)  # the warm process may still have to import
+        self._talk.settimeout(STARTS_WITHIN_S)  # the fork server may still have to import
         self._write(first)
         self.value: Any = None
 
@@ -155,7 +135,7 @@ class Session:
         self._closed()
 
     def send(self, value: Any) -> None:
-        """Say something to the child. Raises :class:`LimitReached` if it died."""
+        """Send a value to the child. Raises :class:`LimitReached` if it died."""
         self._write(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
 
     def receive(self, kind: Any = Any, *, seconds: float = 0.0) -> Any:
@@ -201,15 +181,15 @@ class Session:
             raise self._death(0.0) from error
 
     def _death(self, seconds: float) -> LimitReached:
-        """Of what the child died."""
+        """Why the child died."""
         try:
             self._ended.settimeout(ENDS_WITHIN_S)
-            said = self._ended.recv(4)
+            sent = self._ended.recv(4)
         except OSError:
-            said = b""
+            sent = b""
         finally:
             self.close()
-        status = int.from_bytes(said, "little", signed=True) if len(said) == 4 else None
+        status = int.from_bytes(sent, "little", signed=True) if len(sent) == 4 else None
         if status == -signal.SIGPROF:
             return LimitReached(self._time(seconds))
         memory = f"{self.limits.memory / GIGABYTE:g} GB of memory"

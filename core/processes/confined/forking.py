@@ -1,8 +1,7 @@
-"""The warm process of a nursery: it imports what the work needs, and forks a child with limits for each piece of work.
+"""The process of a fork server: imports what the work needs, and forks a child with limits for each piece of work.
 
-``python -m core.processes.confined.server FD [MODULE …]``: the socket with number FD brings a pair of sockets for each
-piece of work, one for the conversation with the child and one for how it ended. The process ends when the socket does,
-and its children with it. It has one thread, so that a fork is safe.
+The connection to its parent brings a pair of sockets for each piece of work, one for the conversation with the child
+and one for how it ended. The process has one thread, so that a fork is safe.
 """
 
 from __future__ import annotations
@@ -13,15 +12,16 @@ import pickle
 import selectors
 import signal
 import socket
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from core.processes.confined.channel import Channel, Limits
 from core.processes.confined.rights import give_up
 from core.processes.oom_score import raise_oom_score
+from core.processes.parent import end_group
 
 OUT_OF_MEMORY = 77
 """The exit status of a child that the system gave no more memory."""
@@ -40,15 +40,17 @@ KEPT = frozenset(
 """The environment variables that readers need. The others may hold keys."""
 
 
-def main() -> None:
-    """Import the modules, and then fork for whoever asks."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    for module in sys.argv[2:]:
+def main(connection: Connection, *modules: str) -> None:
+    """Import the modules, and then fork until the parent has gone."""
+    control = socket.socket(fileno=os.dup(connection.fileno()))
+    connection.close()
+    for module in modules:
         importlib.import_module(module)
-    _Server(control).serve()
+    _ForkServer(control).serve()
+    end_group()
 
 
-class _Server:
+class _ForkServer:
     def __init__(self, control: socket.socket) -> None:
         self.control = control
         self.children: dict[int, socket.socket] = {}
@@ -66,8 +68,8 @@ class _Server:
         while True:
             for key, _ in self.selector.select():
                 if key.fileobj is self.control:
-                    if not self._asked():
-                        return self._end()
+                    if not self._fork():
+                        return
                 elif key.fileobj is self.woken:
                     with suppress(BlockingIOError):
                         self.woken.recv(4096)
@@ -76,13 +78,13 @@ class _Server:
                     self.selector.unregister(key.fileobj)
             self._reap()
 
-    def _asked(self) -> bool:
-        """Fork a child for a request. Returns False where there will be no more of them."""
+    def _fork(self) -> bool:
+        """Fork a child for a request. Returns False if the parent has gone."""
         try:
-            said, fds, _, _ = socket.recv_fds(self.control, 1, 2)
+            byte, fds, _, _ = socket.recv_fds(self.control, 1, 2)
         except OSError:
             return False
-        if not said or len(fds) != 2:
+        if not byte or len(fds) != 2:
             return False
         talk, ended = (socket.socket(fileno=fd) for fd in fds)
         child = os.fork()
@@ -124,17 +126,6 @@ class _Server:
             with suppress(OSError):
                 ended.send(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
             ended.close()
-
-    def _end(self) -> None:
-        """Kill the children. Their signals must not wake a socket that this process closes while it ends."""
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for child, ended in self.children.items():
-            os.kill(child, signal.SIGKILL)
-            ended.close()
-        self.selector.close()
-        self.woken.close()
-        self.wakes.close()
 
 
 def _work(talk: socket.socket) -> int:
@@ -198,7 +189,3 @@ def request(
 def kept_variables() -> dict[str, str]:
     """The environment without what readers do not need: it may hold keys and passwords."""
     return {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("LC_")}
-
-
-if __name__ == "__main__":
-    main()
