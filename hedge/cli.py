@@ -83,7 +83,7 @@ def _check_names(arguments: Namespace) -> None:
 def _say_addresses(arguments: Namespace) -> None:
     """Say which address of a server is used where it is not the one that was given."""
     for text in getattr(arguments, "server", None) or ():
-        from core.models.server.address import corrected
+        from core.models.server_address import corrected
 
         if sentence := corrected(text):
             print(f"hedge: {sentence}", file=sys.stderr)

@@ -9,8 +9,8 @@ from core.models.engine import Engine
 from core.models.imports import language_models, uncollected
 from core.models.model_fingerprint import pinned, revisions
 from core.models.models import FAKE_MODEL, resolve
-from core.models.server.address import TIMEOUT_S
 from core.models.server.spending import Spending
+from core.models.server_address import TIMEOUT_S
 
 if TYPE_CHECKING:
     from core.models.server.engine import ServerEngine

@@ -32,7 +32,7 @@ from core.models.folders import ADAPTER, CONFIGURATION, named_bases
 from core.models.hub_cache import cached_file
 from core.models.models import FAKE_MODEL, ModelSource, resolve
 from core.models.safetensors_files import INDEX, SINGLE, json_or_nothing, read_json
-from core.models.server.address import served_model
+from core.models.server_address import served_model
 from core.models.tokenizers import base_of, loading_sentence
 from core.settings import ASSETS, settings
 from core.storage import sealed

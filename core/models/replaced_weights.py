@@ -3,7 +3,7 @@ continued or trained.
 
 Weights are named by their fingerprint (:mod:`core.models.model_fingerprint`). Nothing is said where it is not known:
 of a result of an older version, of a model that ships, and of one on a server, whose
-:class:`~core.models.server.address.ServedWeights` are compared instead.
+:class:`~core.models.server_address.ServedWeights` are compared instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.models.folders import ADAPTER, CONFIGURATION, training_record
 from core.models.hub_cache import cached_file
 from core.models.model_fingerprint import fingerprint, folder_fingerprint, short
 from core.models.models import ModelSource, bundled_adapters, bundled_models, is_local
-from core.models.server.address import served_model, short_name
+from core.models.server_address import served_model, short_name
 from core.models.tokenizers import base_of
 from core.storage.names import named
 

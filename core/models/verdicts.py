@@ -11,9 +11,9 @@ from core.errors import InputError
 from core.models.engine import Engine, SelfCheck
 from core.models.engine_factory import load_engine, load_server_engine
 from core.models.letter_mass import LEAST, share_text
-from core.models.server.address import TIMEOUT_S, served_model
 from core.models.server.left_out import NoAnswer, missing_of
 from core.models.server.spending import Spending
+from core.models.server_address import TIMEOUT_S, served_model
 from core.questions.prompting.verdict import asked
 from core.records import Prompt
 

@@ -7,9 +7,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from core.models.engine_factory import load_server_engine
-from core.models.server.address import TIMEOUT_S, served_model
 from core.models.server.left_out import NoAnswer
 from core.models.server.spending import Spending
+from core.models.server_address import TIMEOUT_S, served_model
 
 if TYPE_CHECKING:
     from core.models.server.engine import ServerEngine

@@ -8,7 +8,7 @@ from core.errors import InputError
 from core.models.perplexity import scored_parts
 from core.models.perplexity.figures import ScoredMessage
 from core.models.perplexity.request import Request
-from core.models.server.address import ServedWeights
+from core.models.server_address import ServedWeights
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.model_files import recorded_weights

@@ -11,7 +11,7 @@ from core.errors import InputError, UnreadableRunError
 from core.jury.pipeline import jury_spec
 from core.jury.pipeline.jury_spec import JurySpec
 from core.models.price import Price
-from core.models.server.address import TIMEOUT_S
+from core.models.server_address import TIMEOUT_S
 from core.runs import engine, store
 from core.runs.execution import jury_run
 from core.runs.store import RunRecord

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from core.errors import InputError
 from core.models.models import canonical
-from core.models.server.address import TIMEOUT_S
+from core.models.server_address import TIMEOUT_S
 from core.questions import bank, catalogue
 from core.questions.catalogue import TaskData
 from core.questions.prompting.forms import TEXT_FORMS, form_prompt

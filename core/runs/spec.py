@@ -16,7 +16,7 @@ where it was computed      ``origin`` for imported runs
 
 The weights of a model on a server can't be read, so they are no part of it; a server that holds other weights under the
 same name is noticed when the run is asked for again or resumed
-(:class:`~core.models.server.address.ServedWeights`).
+(:class:`~core.models.server_address.ServedWeights`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from core.errors import InputError, plain
 from core.models.model_fingerprint import FINGERPRINT
 from core.models.models import DTYPES
 from core.models.price import Price
-from core.models.server.address import (
+from core.models.server_address import (
     TIMEOUT_S,
     check_timeout,
     key_variable,

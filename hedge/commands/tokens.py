@@ -12,7 +12,7 @@ from typing import Any
 
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
-from core.models.server.address import served_model
+from core.models.server_address import served_model
 from core.models.spelling import PART
 from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
 from core.reports.calibration.recalibrated import Recalibrated, recalibrated

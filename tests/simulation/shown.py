@@ -218,7 +218,7 @@ NO_INTERVAL: dict[str, str] = {
     "core.models.server.abilities.Abilities": "what a server can do",
     "core.models.server.list_checks.EchoedToken": "what a server can do",
     "core.models.server.list_checks.Findings": "what a server can do",
-    "core.models.server.address.ServedWeights": "which weights a server holds",
+    "core.models.server_address.ServedWeights": "which weights a server holds",
     "core.reports.bounded._both": "the ends of what a server's bounds leave open, proved and not estimated",
 }
 """A place whose name looks like one → what it is."""

@@ -17,8 +17,8 @@ from core.models.letter_mass import way_out
 from core.models.price import MILLION, Price
 from core.models.server import permission
 from core.models.server.abilities import COMPLETIONS, TEXTS, Abilities
-from core.models.server.address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
 from core.models.server.known_servers import RememberedServers, remember, remembered
+from core.models.server_address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.runs.prompts import Combination
 from core.runs.spec import MAX_PICKS, RunSpec

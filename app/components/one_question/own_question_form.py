@@ -24,7 +24,7 @@ from core.errors import HedgeError, InputError
 from core.models import models
 from core.models.model_fingerprint import in_spec
 from core.models.replaced_weights import is_here
-from core.models.server.address import ON_SERVERS
+from core.models.server_address import ON_SERVERS
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.question_kind import QuestionKind, best_run
 from core.runs.answering import client, custom_question

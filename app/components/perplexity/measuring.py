@@ -24,7 +24,7 @@ from core.errors import HedgeError, InputError
 from core.models.models import canonical
 from core.models.perplexity.request import Request
 from core.models.perplexity.server_scoring import estimated_tokens
-from core.models.server.address import asked_parts
+from core.models.server_address import asked_parts
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 

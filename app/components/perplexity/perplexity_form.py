@@ -25,7 +25,7 @@ from core.models.perplexity import conversations as talks
 from core.models.perplexity.conversations import Conversation
 from core.models.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
 from core.models.perplexity.request import Request
-from core.models.server.address import ServedWeights, asked_parts
+from core.models.server_address import ServedWeights, asked_parts
 from core.reports.titles import PRECISION_TITLES
 from core.runs.execution import perplexity_run
 from core.runs.spec import SERVED, RunSpec

@@ -20,7 +20,7 @@ from core.models.perplexity.prompts import SHIPPED, SystemPrompt
 from core.models.perplexity.request import Request
 from core.models.perplexity.windows import EXCHANGES
 from core.models.replaced_weights import NOT_RECORDED, is_here
-from core.models.server.address import ON_SERVERS, ServedWeights
+from core.models.server_address import ON_SERVERS, ServedWeights
 from core.reports import perplexity_results
 from core.reports.perplexity import called
 from core.reports.perplexity_results import PerplexityRun

@@ -19,7 +19,7 @@ from app.formatting import clock, counted, plain, sentence
 from core import access
 from core.access import UserRole
 from core.models.model_fingerprint import short
-from core.models.server.address import ServedWeights, short_name
+from core.models.server_address import ServedWeights, short_name
 from core.models.spelling import PART
 from core.reports import tokens as reports
 from core.reports.file_names import About

@@ -21,7 +21,7 @@ from core.errors import HedgeError, InputError
 from core.models.model_fingerprint import in_spec
 from core.models.models import DTYPES
 from core.models.server import permission
-from core.models.server.address import ServedWeights, check_key, key_variable, served_model, short_name
+from core.models.server_address import ServedWeights, check_key, key_variable, served_model, short_name
 from core.questions import split_task, trivia
 from core.questions.trivia import ShortQuestion
 from core.settings import settings

@@ -28,9 +28,9 @@ from core.models.folders import TRAINING, check_digests
 from core.models.imports import language_models
 from core.models.model_fingerprint import ModelFiles, shipped
 from core.models.price import Price
-from core.models.server.address import TIMEOUT_S, served_model, short_name
 from core.models.server.left_out import NoAnswer
 from core.models.server.spending import Spending
+from core.models.server_address import TIMEOUT_S, served_model, short_name
 from core.models.verdicts import Verdict, doubt, judge
 from core.models.written import written_answers
 from core.progress import Reporter

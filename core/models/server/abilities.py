@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from core.errors import AccessError, InputError, ServerError
 from core.models.letter_mass import LetterMass
 from core.models.server import list_checks, permission
-from core.models.server.address import ServedWeights, addresses_near
 from core.models.server.advice import hint, most_listed
 from core.models.server.bodies import Body, chat_body, echo_body, id_body, letter_body
 from core.models.server.client import (
@@ -30,6 +29,7 @@ from core.models.server.list_checks import UNCHECKED, EchoedToken, Findings, Lis
 from core.models.server.provenance import told
 from core.models.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.models.server.reply_body import clean, count, mapping
+from core.models.server_address import ServedWeights, addresses_near
 from core.questions.prompting.reasoning import SWITCHES
 
 Found = TypeVar("Found")

@@ -30,7 +30,6 @@ import tenacity
 from core.errors import InputError, RunPaused, ServerError
 from core.models.price import Price
 from core.models.server import permission, reply_body
-from core.models.server.address import TIMEOUT_S, check_key, key_of, server_url, without_secrets
 from core.models.server.advice import Change, asked_changes, changed, guessed_changes, hint
 from core.models.server.bodies import NEUTRAL, Body
 from core.models.server.concurrency import MOST, START, InFlight
@@ -49,6 +48,7 @@ from core.models.server.reply_body import (
     status_in,
 )
 from core.models.server.spending import Spending
+from core.models.server_address import TIMEOUT_S, check_key, key_of, server_url, without_secrets
 from core.processes import proxies
 
 Parsed = TypeVar("Parsed")

@@ -14,7 +14,6 @@ from core.access import UserRole
 from core.errors import InputError
 from core.models.server import abilities
 from core.models.server.abilities import Abilities
-from core.models.server.address import corrected, server_url
 from core.models.server.client import (
     TOO_FAST,
     PassingError,
@@ -24,6 +23,7 @@ from core.models.server.client import (
     UnreadableError,
     WrongReplyError,
 )
+from core.models.server_address import corrected, server_url
 
 Found = TypeVar("Found")
 

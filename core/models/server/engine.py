@@ -42,7 +42,6 @@ from core.models.server.abilities import (
     quoted,
     token_ids,
 )
-from core.models.server.address import ServedWeights
 from core.models.server.bodies import Body, chat_body, echo_body, greedy_body, id_body, letter_body, sampled_body
 from core.models.server.client import (
     MissingAnswerError,
@@ -57,6 +56,7 @@ from core.models.server.left_out import LeftOut, NoAnswer
 from core.models.server.list_checks import UNCHECKED, alike, contradiction, fault_of, shared_letter
 from core.models.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.models.server.spending import Spending
+from core.models.server_address import ServedWeights
 from core.questions.prompting.written import answer_line
 from core.records import LETTERS, OptionLogits, Prompt, joined
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from core.errors import InputError
-from core.models.server.address import key_variable, server_url
+from core.models.server_address import key_variable, server_url
 from core.settings import settings
 from core.storage.atomic import write_atomically
 from core.storage.json_text import loads

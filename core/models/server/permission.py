@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core import access
 from core.errors import AccessError
-from core.models.server.address import key_variable, server_url
+from core.models.server_address import key_variable, server_url
 from core.settings import settings, writable_home
 from core.storage.atomic import write_atomically
 

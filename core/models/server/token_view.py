@@ -10,9 +10,9 @@ import time
 from typing import Any
 
 from core.errors import InputError
-from core.models.server.address import ServedModel, ServedWeights
 from core.models.server.client import Patience
 from core.models.server.engine import ServerEngine
+from core.models.server_address import ServedModel, ServedWeights
 from core.models.spelling import TOO_SHORT, check_text
 
 ALTERNATIVES = 5

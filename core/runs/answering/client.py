@@ -17,7 +17,7 @@ from core.access import UserRole, quotas
 from core.errors import HedgeError, InputError, RunError
 from core.models.models import FAKE_MODEL, check_named, ships
 from core.models.server import permission
-from core.models.server.address import ON_SERVERS, served_model
+from core.models.server_address import ON_SERVERS, served_model
 from core.processes.starting import start_detached
 from core.runs import store
 from core.runs.agent import liveness

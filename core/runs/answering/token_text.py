@@ -13,7 +13,7 @@ from typing import Any
 from core.errors import InputError
 from core.models.models import check_named
 from core.models.replaced_weights import is_here, weights_of
-from core.models.server.address import ServedWeights, served_model
+from core.models.server_address import ServedWeights, served_model
 from core.runs.answering.custom_question import keep_latest
 from core.settings import settings
 from core.storage.sealed import read_json, write_json

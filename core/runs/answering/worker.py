@@ -31,8 +31,8 @@ from core.models.engine import Engine, SelfCheck
 from core.models.letter_mass import largest_mass
 from core.models.models import ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
-from core.models.server.address import ON_SERVERS, ServedModel, served_model
 from core.models.server.left_out import missing_of
+from core.models.server_address import ON_SERVERS, ServedModel, served_model
 from core.processes.parent import Parent
 from core.questions.rotation import answers_only
 from core.records import OptionLogits, Prompt, Question

@@ -35,8 +35,8 @@ from core.models.engine_factory import load_engine
 from core.models.models import FAKE_MODEL, ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server import permission
-from core.models.server.address import check_key, served_model
 from core.models.server.left_out import UNANSWERED, missing_of
+from core.models.server_address import check_key, served_model
 from core.models.unconditional import score_bare
 from core.questions import bank, bank_names
 from core.questions.split import Draw, without

@@ -9,8 +9,8 @@ from core import access
 from core.jury.pipeline import jury_spec
 from core.jury.pipeline.jury_spec import JurySpec
 from core.models.price import Price
-from core.models.server.address import TIMEOUT_S
 from core.models.server.spending import Spending
+from core.models.server_address import TIMEOUT_S
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
 from core.runs.spec import JURY, RunSpec

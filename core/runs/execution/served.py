@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from core import access
 from core.errors import HedgeError, InputError, UnreadableRunError
 from core.models.engine_factory import load_server_engine
-from core.models.server.address import ServedWeights
 from core.models.server.spending import Spending
+from core.models.server_address import ServedWeights
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
 from core.runs.model_files import recorded_weights

@@ -56,7 +56,7 @@ def sets() -> list[Option]:
 
 def timeout() -> Option:
     """``--timeout``: the seconds that a server may take for one answer."""
-    from core.models.server.address import TIMEOUT_S
+    from core.models.server_address import TIMEOUT_S
 
     says = "how long a server may take for one answer; then it is asked again"
     return Option("--timeout", says, TIMEOUT_S, metavar="SECONDS")

@@ -9,9 +9,9 @@ from core.models.perplexity.prompts import EMPTY, SystemPrompt
 from core.models.perplexity.request import Request
 from core.models.perplexity.scoring import Scorer
 from core.models.perplexity.server_scoring import ServerScorer
-from core.models.server.address import ServedModel
 from core.models.server.engine import ServerEngine
 from core.models.server.token_view import view_served_tokens
+from core.models.server_address import ServedModel
 from tests.core.models.perplexity.test_scoring import measured
 from tests.core.models.server.loopback import loopback_server
 

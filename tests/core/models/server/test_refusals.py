@@ -12,12 +12,12 @@ import pytest
 from core.errors import AccessError, InputError, ServerError
 from core.models.server import connect, permission
 from core.models.server.abilities import models
-from core.models.server.address import corrected, server_url, without_secrets
 from core.models.server.client import Patience, ServerClient
 from core.models.server.connect import abilities_of, models_on
 from core.models.server.engine import ServerEngine
 from core.models.server.pauses import LONGEST_S, in_words, named_pause
 from core.models.server.reply_body import error_text
+from core.models.server_address import corrected, server_url, without_secrets
 from core.records import Prompt
 from tests.core.models.server.loopback import Loopback
 

@@ -14,12 +14,12 @@ import pytest
 from core.errors import InputError, RunCancelled, RunError, ServerError
 from core.models.price import Price
 from core.models.server.abilities import models
-from core.models.server.address import check_key, key_of, key_variable, server_url, without_secrets
 from core.models.server.bodies import letter_body
 from core.models.server.client import Patience, RefusedError, ServerClient, TokenRequest
 from core.models.server.concurrency import InFlight
 from core.models.server.replies import next_tokens
 from core.models.server.spending import Spending
+from core.models.server_address import check_key, key_of, key_variable, server_url, without_secrets
 
 SOON = Patience(answer_s=60, first_s=2, gone_s=20, tries=8, first_pause_s=0.01, longest_pause_s=0.05)
 SHORT = replace(SOON, answer_s=1.5)
@@ -158,7 +158,7 @@ def test_a_key_is_only_ever_a_variables_name(monkeypatch):
 
 def test_a_key_may_be_among_streamlits_secrets(monkeypatch, tmp_path):
     monkeypatch.delenv("PLANTED_API_KEY", raising=False)
-    monkeypatch.setattr("core.models.server.address.ROOT", tmp_path)
+    monkeypatch.setattr("core.models.server_address.ROOT", tmp_path)
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "nobody")
     (tmp_path / ".streamlit").mkdir()
     secrets = tmp_path / ".streamlit" / "secrets.toml"
