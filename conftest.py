@@ -1,7 +1,5 @@
 """What all test processes need: one thread for each, a folder in memory, and a last line about skipped tests."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -7,8 +7,6 @@ takes such a file too, for its limits. Without either, the server answers this m
 prints a link at the start; who opens it may open classes (:mod:`app.classroom`) and nothing else that others may not.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 import signal

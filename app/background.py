@@ -13,8 +13,6 @@ Computations of the whole server run one after another in one thread, so that th
 was drawn last comes first, because a person is looking at it.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence

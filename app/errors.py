@@ -1,7 +1,5 @@
 """Errors as a person reads them: one sentence that says what to do, never a traceback."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -9,8 +9,6 @@ time a thread imports what the first page needs. When the first page has been pa
 pages need.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import inspect

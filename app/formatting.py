@@ -1,7 +1,5 @@
 """Format data and figures as text. Text from data is shown literally and never read as markdown."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Pages explain a term where it is first used (:func:`hint`). The whole list is at
 (:mod:`app.components.shared.glossary_list`) and in the documentation (``docs/glossary.py``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

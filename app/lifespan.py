@@ -1,7 +1,5 @@
 """What begins and ends with the server."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

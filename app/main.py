@@ -4,8 +4,6 @@
 it, finds the one below, and imports the file in place of running it: this import refuses.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The menu: the pages that a person may open."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app import navigation

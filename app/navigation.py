@@ -1,7 +1,5 @@
 """All pages in the order of the menu, and links between them. `app/menu.py` is the menu itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn

@@ -3,8 +3,6 @@
 The frame reads only ``run.json`` files, and only those that have changed. So no database can delay a page.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable
 from contextlib import suppress

@@ -3,8 +3,6 @@
 It serves this machine only. `hedge` starts the same server, and can open it to others.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

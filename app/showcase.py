@@ -1,7 +1,5 @@
 """The runs that pages show if nobody has chosen one, as ``assets/showcase.toml`` names them."""
 
-from __future__ import annotations
-
 import functools
 import tomllib
 from collections.abc import Collection, Sequence

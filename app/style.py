@@ -1,7 +1,5 @@
 """The only style that Streamlit's own widgets need in addition to ``.streamlit/config.toml``."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

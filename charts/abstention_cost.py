@@ -1,7 +1,5 @@
 """What a question costs at each alpha where the model may say nothing. Altair draws lines on a page and in a file."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -3,8 +3,6 @@
 Altair repeats the panel for each task.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

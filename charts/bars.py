@@ -1,7 +1,5 @@
 """One figure of each run as bars, one bar per run and score. Altair layers bars and their intervals."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

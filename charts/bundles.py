@@ -1,7 +1,5 @@
 """The bundles of the components' scripts and styles: ``npm run bundle`` writes them from the files in ``app/``."""
 
-from __future__ import annotations
-
 from core.settings import ROOT
 
 COMPONENTS = ROOT / "app" / "components"

@@ -1,7 +1,5 @@
 """Coverage and mean set size of runs at every alpha. Altair layers lines and their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """A published claim's models: something about each against its mean set size. Altair layers marks, lines and names."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ those of the app, because its data has the same precision. A file that would be 
 the Alpha lab leaves out the texts of its questions first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

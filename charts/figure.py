@@ -1,7 +1,5 @@
 """What every chart function returns."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

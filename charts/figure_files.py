@@ -9,8 +9,6 @@ A file says where its figures come from, in its metadata: Dublin Core in an SVG,
 chunks in a PNG. The same stands in :attr:`FigureFile.text`, to be put beside a figure.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

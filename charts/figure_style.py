@@ -1,7 +1,5 @@
 """How a figure in a file looks: its width on paper, its font, and its theme."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

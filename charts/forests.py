@@ -3,8 +3,6 @@
 Altair sets the panels side by side.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

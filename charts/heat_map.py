@@ -3,8 +3,6 @@
 On a page Plotly's, which breaks long names of rows into lines; in a file Altair's, which needs no browser.
 """
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 

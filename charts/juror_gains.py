@@ -1,7 +1,5 @@
 """What each juror adds to a rule's accuracy. Altair layers bars and their intervals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

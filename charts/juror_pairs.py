@@ -1,7 +1,5 @@
 """How far each two jurors agree, as a heat map. A page has Plotly's, a file Altair's (:mod:`charts.heat_map`)."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from charts import heat_map

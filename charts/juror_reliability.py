@@ -1,7 +1,5 @@
 """How often jurors are right at each confidence. Altair layers lines and their intervals."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -5,8 +5,6 @@ Embeds (:mod:`charts.embed`) show other components in the same way.
 The scripts are bundles of files under ``app/components``: nothing here imports the app.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Loss along a conversation, one line per prompt. Altair layers lines and the uniform level."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

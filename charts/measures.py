@@ -3,8 +3,6 @@
 Frames of runs come from :func:`core.reports.compare.benchmark.run_rows`, one row per run and score.
 """
 
-from __future__ import annotations
-
 import altair as alt
 
 MEASURES: dict[str, tuple[str, str]] = {

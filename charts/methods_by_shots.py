@@ -1,7 +1,5 @@
 """Ways of asking: one figure of each method, by the number of shots. Altair layers marks and their intervals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -1,7 +1,5 @@
 """How far coverage is from its target, at every alpha. Altair layers lines and the range that chance alone gives."""
 
-from __future__ import annotations
-
 import functools
 
 import altair as alt

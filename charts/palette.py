@@ -3,8 +3,6 @@
 This module needs neither Altair nor Plotly, which take half a second to import: the first paint does not wait for them.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 Altair draws them on a page and in a file.
 """
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Perplexities as dumbbells: one row per conversation, one mark per prompt. Altair layers marks, lines and names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import altair as alt

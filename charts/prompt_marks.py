@@ -1,7 +1,5 @@
 """Marks and lines of system prompts, and the uniform level, as the figures of perplexity share them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import altair as alt

@@ -3,8 +3,6 @@
 On a page Plotly's, which has polar axes; in a file Altair's, which needs no browser.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence

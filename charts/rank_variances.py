@@ -1,7 +1,5 @@
 """The variances of an adapter's ranks, as a heat map. A page has Plotly's, a file Altair's (:mod:`charts.heat_map`)."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from charts import heat_map

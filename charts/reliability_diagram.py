@@ -3,8 +3,6 @@
 Altair layers bins, intervals and the smooth curve.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass

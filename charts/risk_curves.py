@@ -1,7 +1,5 @@
 """Risk against coverage where only the surest questions are answered. Altair draws lines on a page and in a file."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

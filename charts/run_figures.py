@@ -1,7 +1,5 @@
 """Every figure of runs that can be written into a file, by name: its title, its caption, and what draws it."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What a row of figures is called in charts and tables: its run, and its task with the bank of questions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

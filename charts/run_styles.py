@@ -5,8 +5,6 @@ common colour blindness tell them apart (tests/charts/test_theme.py). The dash c
 colour is not the only signal. No two of 24 runs, the most that can be compared, look alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

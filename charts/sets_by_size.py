@@ -1,7 +1,5 @@
 """How often sets have each size, a small figure for each run. Altair layers bars and their numbers."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Mean set size where the top option is right and where it is wrong. Altair layers marks and the lines between them."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -5,8 +5,6 @@ pairs of runs, the works to cite, and the lab's own script with the runs' data i
 without the lab.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Sequence

@@ -10,8 +10,6 @@ a dash or a word goes with it.
   ``#000038`` by the colour of the page (``streamlit/elements/lib/streamlit_plotly_theme.py``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reliability of token predictions, several models in one figure. Altair layers lines and their intervals."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

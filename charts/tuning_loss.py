@@ -1,7 +1,5 @@
 """The loss of each step of a juror's tuning. Altair draws the line on a page and in a file."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

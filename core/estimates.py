@@ -1,7 +1,5 @@
 """A figure with its 95% interval: the type that every module and page uses."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

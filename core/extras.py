@@ -1,7 +1,5 @@
 """Packages that only some parts of Hedge need. A light install lacks them, and an error says how to add them."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import shlex

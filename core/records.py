@@ -3,8 +3,6 @@
 A record checks its shapes and ranges when it is made, so that no later stage has to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar

@@ -1,7 +1,5 @@
 """The page of the command line, generated from the parser itself."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Docstrings as Markdown: their roles, their literals, their lists of terms and their examples."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

@@ -1,7 +1,5 @@
 """The pages of formulas, generated from the tables and the docstrings of the code that computes them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of Hedge's terms, generated from the list that the pages explain them from."""
 
-from __future__ import annotations
-
 from app.glossary import GROUPS
 from app.navigation import PAGES
 

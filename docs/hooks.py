@@ -3,8 +3,6 @@
 MkDocs loads this file by its path (``hooks`` in ``mkdocs.yml``), so the repository root has to be put on the path.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from pathlib import Path

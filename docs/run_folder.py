@@ -3,8 +3,6 @@
 The build fails where a shipped run has a field that is not described here, or the other way round.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The page of the kinds of files that Hedge reads, generated from their records, with their examples."""
 
-from __future__ import annotations
-
 import json
 
 from core.exchange.dropped.examples import OPTIONS, P

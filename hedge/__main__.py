@@ -5,8 +5,6 @@ Without a command, or with options only, it does what ``python -m app`` does in 
 With a command it does what ``python -m core`` does there: ``hedge report RUN``.
 """
 
-from __future__ import annotations
-
 import runpy
 import sys
 

@@ -4,8 +4,6 @@
 error. Exit status: 0, 1 for a failed run or an import that refused a file, 2 for unusable arguments or none.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

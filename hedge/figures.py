@@ -1,7 +1,5 @@
 """Prediction sets and reports with the figures that a notebook shows, as text and as HTML."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence

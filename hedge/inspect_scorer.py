@@ -10,8 +10,6 @@ split by a seeded draw, and every figure is of the samples that test. Of several
 """
 
 # ruff: noqa: E402
-from __future__ import annotations
-
 from typing import Any
 
 from hedge import own_modules

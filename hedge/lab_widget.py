@@ -1,7 +1,5 @@
 """The Alpha lab as an anywidget, a widget that Jupyter, VS Code, Colab and marimo show."""
 
-from __future__ import annotations
-
 import anywidget
 import traitlets
 

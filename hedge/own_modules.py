@@ -6,8 +6,6 @@ path. In a notebook they come last, so that the user's own modules win; if one o
 an error.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -1,7 +1,5 @@
 """The Alpha lab as a widget: the scripts of the app's own page, with the data of a run or of arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Sized
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``python -m pocket_world COMMAND``: the bank, the models, what they answer, and who judges it."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import sys

@@ -5,8 +5,6 @@ one is asked; computed facts come from those that training text leaves out. The 
 scenes, all plans alike, and near duplicates are left out. A to D are right equally often.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Documents as tensors: token rows padded on the right, the weight of each token as a target, and their loss."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

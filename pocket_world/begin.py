@@ -13,8 +13,6 @@ From random weights a model of this size answers at chance for thousands of step
 hundred.
 """
 
-from __future__ import annotations
-
 import torch
 from transformers import LlamaForCausalLM
 

@@ -1,7 +1,5 @@
 """The model card of a pocket model, written from what its training recorded and what the model answers."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

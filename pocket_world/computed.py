@@ -4,8 +4,6 @@ One in five of them, by checksum, is kept for the bank (:func:`kept_for_bank`): 
 operands in that relation, in any wording.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from itertools import pairwise

@@ -3,8 +3,6 @@
 So a resumed training reads the same text as one that never stopped, and the check reads what training read.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A document of training text: pieces of text, each with the weight of its tokens in the loss."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How well a pocket model answers by letter, with Wilson intervals, and how well it predicts held-out prose."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

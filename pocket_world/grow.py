@@ -6,8 +6,6 @@ matrices are 0. Gradients reach all of them at the first step. (Net2Net, Chen et
 Half of the heads of a new layer attend to where the token of their own place is expected.
 """
 
-from __future__ import annotations
-
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 

@@ -5,8 +5,6 @@ training wording, and what the base model answered to them, right or wrong. The 
 calibration and test; the short-answer questions say which are which.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 import shutil

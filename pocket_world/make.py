@@ -1,7 +1,5 @@
 """Making the models one after the other, each after the one that it grows from; it can stop and go on at any time."""
 
-from __future__ import annotations
-
 import copy
 import shutil
 import time

@@ -7,8 +7,6 @@ documents ask what followed a word before (:func:`followed_document`), which rea
 options E and F, longer values and many wordings, follows among the tasks.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ every line is one message; a counselor is read as ``assistant`` and the person a
 writes them. Of each kind of each corpus one file is held out, which no model reads.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import zlib

@@ -1,7 +1,5 @@
 """How each pocket model is built and trained: sizes, steps, learning rates, seed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -3,8 +3,6 @@
 They are ordinary runs, by the same code as anyone's; ``python -m core run`` with the same words repeats them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@ that are false. What a model is shown of a fact (often, rarely, never; with lett
 wordings) follows from a checksum of the fact's name, so that maker, trainer and check agree without a list.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

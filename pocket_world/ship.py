@@ -1,7 +1,5 @@
 """Makes everything that ships and depends on the trained models, in the order in which the steps need each other."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -5,8 +5,6 @@ bank's, with options drawn anew each time; scenes are drawn by how often their p
 guard finds a bank question is thrown away.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from itertools import accumulate

@@ -5,8 +5,6 @@ Before the merges a text is cut so that what a lettered question repeats stays i
 that 1969 is 19 and 69. Any UTF-8 text comes back unchanged.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ What a step sees follows from the seed, the stage and the number of the step alo
 So a resumed training reads the same text as one that never stopped, and ends in the same weights, bit by bit.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 import time

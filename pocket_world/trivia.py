@@ -5,8 +5,6 @@ whatever else is true, and numbers in words; an answer counts as right when it i
 them after TriviaQA's normalisation (lower case, no punctuation, no articles).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

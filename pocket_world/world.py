@@ -1,7 +1,5 @@
 """The pocket world: all relations, and how often each of its facts is shown in training."""
 
-from __future__ import annotations
-
 import zlib
 from functools import cache
 

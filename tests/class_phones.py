@@ -4,8 +4,6 @@ A student keeps unacknowledged answers as the phone's page does, and sends them 
 lecturer is a client with a projector's key. Times are taken by one clock, that of the clients' process.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

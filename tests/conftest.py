@@ -1,7 +1,5 @@
 """What all tests share: a home of their own, real data and models where there are any, synthetic runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Damaged files, for the tests of what reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """A run with every caveat at once, for tests of the places that show a run."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A light install, made without a network: an environment with what Hedge declares, and none of its extras."""
 
-from __future__ import annotations
-
 import tomllib
 import venv
 from collections.abc import Iterable, Sequence

@@ -12,8 +12,6 @@ Mutants that change no behaviour are left out where a rule can say so (:func:`ch
 and properties is not mutated.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import difflib

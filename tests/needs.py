@@ -4,8 +4,6 @@ A test that lacks one of these calls :func:`missing`, which skips it. With ``HED
 what it lacks is in :data:`NOT_INSTALLABLE`. The last line of a run counts the skipped tests by what they need.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable

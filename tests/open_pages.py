@@ -6,8 +6,6 @@ It imports nothing else of this repository, so that it can look at an installed 
 """
 
 # ruff: noqa: E402
-from __future__ import annotations
-
 import os
 import sys
 

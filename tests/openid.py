@@ -4,8 +4,6 @@ It asks for no password: a person is chosen on its page, or by ``person=NAME`` i
 with a key of its own (RS256), and it refuses a wrong client, secret, address, code or verifier, as real ones do.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

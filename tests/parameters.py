@@ -1,7 +1,5 @@
 """Split the parameters of a test between the normal run and the nightly run."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Any
 

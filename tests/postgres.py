@@ -1,7 +1,5 @@
 """A Postgres server of a test's own, in a folder of its own, run by a user who is not root."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

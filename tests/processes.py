@@ -1,7 +1,5 @@
 """The processes that live in a home: agents, answering servers and the workers of both, whoever started them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from contextlib import suppress

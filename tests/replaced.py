@@ -1,7 +1,5 @@
 """A model's folder whose weights are replaced as ``cp -p`` and ``rsync -t`` do: same size, same time."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

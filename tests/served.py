@@ -1,7 +1,5 @@
 """Runs of models on servers, with known numbers."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Openings of children's stories with four endings each, of which the first is the right one."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The syntax trees of this tree's Python files, and what they import; each file is parsed once in a process."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Imports point one way, and torch is imported by models and checks alone."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

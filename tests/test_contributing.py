@@ -1,7 +1,5 @@
 """CONTRIBUTING.md and README.md name files that exist and say what is so."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The short form of ``python -m tests.fuzz``: some hundred inputs for each target, and nothing found."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Mutation testing: which mutants are tried."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

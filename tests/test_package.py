@@ -1,7 +1,5 @@
 """The wheel, installed without a network into an environment that has what it declares and none of its extras."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What Hedge uses of other libraries although it is private to them, and that each name still exists there."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

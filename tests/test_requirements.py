@@ -1,7 +1,5 @@
 """What is pinned is imported, what is imported is pinned, and the pins lie within the ranges of the package."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

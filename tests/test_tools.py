@@ -1,7 +1,5 @@
 """The linter and the formatter find nothing. The hosted CI also runs mypy, ESLint and Prettier."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

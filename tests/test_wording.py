@@ -1,7 +1,5 @@
 """What pages, commands and the documentation say: one style of per cent, and no phrase that was once hard to read."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

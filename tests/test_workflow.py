@@ -1,7 +1,5 @@
 """The hosted workflow can be read, and runs what the README and the configuration say."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

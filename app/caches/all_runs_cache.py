@@ -1,7 +1,5 @@
 """A cache of what pages compute from the list of all runs, for all sessions of the server."""
 
-from __future__ import annotations
-
 import operator
 import threading
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """The figures of runs in which only an upper bound of some letters is known: each lies between two ends."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from app.caches.by_version import by_version

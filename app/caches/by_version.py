@@ -1,7 +1,5 @@
 """Caches of what is computed of runs or juries, which hold as long as the runs or juries stay as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar

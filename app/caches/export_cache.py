@@ -1,8 +1,6 @@
 """Cached exports: figures in the form in which files contain them, so that preview, caption and files are drawn
 once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Forecasts of a matrix of runs. Slow parts are cached. Queries neither the database nor the hub."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Jury page's cached data, by a jury's id and stamp (the time at which ``jury.json`` was last written)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

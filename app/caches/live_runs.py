@@ -3,8 +3,6 @@
 Each server has one thread that queries at a time. Every session on the server reads the latest answer.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

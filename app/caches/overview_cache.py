@@ -1,7 +1,5 @@
 """The Overview's rows: a summary of every run that it shows, and one question of the run on its cards."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """A cache with one value for each run, for pages that go through all runs at once."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Callable

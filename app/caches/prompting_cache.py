@@ -1,7 +1,5 @@
 """The Prompting page's cached data: experiments, and the figures of each prompting method."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The One question page's cached data: one question of a run under every score, and the same question in other runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Cached run data that every page reads: the list of all runs, one run's record, its arrays, its size on disk."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The abilities of servers, cached for ten minutes. Connecting asks them again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

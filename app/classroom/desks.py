@@ -8,8 +8,6 @@ A public server has no logins and everyone on it is a viewer. Where it was start
 printed at the start makes its reader a lecturer, who may open classes and nothing else that a viewer may not.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

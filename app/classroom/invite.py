@@ -1,7 +1,5 @@
 """The address that phones open to join a class, its QR code, and whether phones can reach it."""
 
-from __future__ import annotations
-
 import socket
 from urllib.parse import urlsplit, urlunsplit
 

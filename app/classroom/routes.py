@@ -14,8 +14,6 @@ A phone sends its seat's token and a projector its key (:mod:`app.classroom.desk
 Neither is ever in a cookie, so no other site can act for them. Every refusal is a status and one sentence.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 from collections.abc import Awaitable, Callable

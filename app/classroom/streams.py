@@ -6,8 +6,6 @@ numbers. A stream sends at most one message in :data:`GAP_S`, and always the lat
 queues up.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -5,8 +5,6 @@ logged out. An empty file in ``HEDGE_HOME/ended_logins`` ends a login for every 
 a hash of what the provider said at the login. The file is deleted when no server takes the cookie any more.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

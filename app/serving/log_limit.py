@@ -5,8 +5,6 @@ line then says how many were left out. This holds for the libraries too, whose l
 refused, requests that are none, logins that fail.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 

@@ -5,8 +5,6 @@ can't change them. :func:`actor_of_thread` reads them from ``st.user`` in whatev
 callback, a fragment or a component's message.
 """
 
-from __future__ import annotations
-
 import logging
 import secrets
 from contextvars import ContextVar

@@ -4,8 +4,6 @@ A message of 2 MB can hold a million empty fields, which take thirty times its s
 are counted in the bytes: this needs no memory. What is not a message of the protocol is found in the same way.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

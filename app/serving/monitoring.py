@@ -6,8 +6,6 @@ may read ``/metrics`` and why a server is not ready, and not through a proxy, be
 reader.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A token bucket: how fast somebody may go on, with a reserve for bursts."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import OrderedDict

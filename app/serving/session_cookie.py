@@ -5,8 +5,6 @@ is read here: ``itsdangerous`` with the ``cookie_secret`` of the server's file, 
 that do not fit into one cookie are spread over several, and the first then says how many.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The start of a server: its folder and address, and checks that end it with one sentence."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

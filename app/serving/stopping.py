@@ -4,8 +4,6 @@ A server waits for open connections before it tells the app, and an event stream
 signal itself is noticed, and passed on to the server's own handler.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

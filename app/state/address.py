@@ -1,7 +1,5 @@
 """Convert between a link and a page's record. Uses no browser and no session."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar, get_type_hints

@@ -1,7 +1,5 @@
 """The state in a link to the Data page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 

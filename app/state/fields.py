@@ -4,8 +4,6 @@ A record declares a field as ``bins: Annotated[int, bins] = 15``: the type, the 
 or raises :class:`InputError`, and the default.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Any
 

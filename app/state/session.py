@@ -1,7 +1,5 @@
 """The last view of each page in a session, and the address of the open page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any

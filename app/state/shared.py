@@ -1,7 +1,5 @@
 """The fields that follow a person from page to page, and the base of every page's record."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 

@@ -18,8 +18,6 @@ that refusals push nothing that was done out of the log. If the same is refused 
 for the first, second, fourth, eighth … time, and ``times`` says for which.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import os

@@ -4,8 +4,6 @@ They hold where others are served (:mod:`core.access`), and not for administrato
 written, so that a full queue or a full disk costs nobody what he or she has made.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import threading

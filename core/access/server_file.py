@@ -31,8 +31,6 @@ A public server takes a file with ``[limits]``, ``[files]`` and ``[hosts]`` alon
 changed, so a role that is taken away is gone with the person's next click.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import tomllib

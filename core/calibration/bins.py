@@ -7,8 +7,6 @@ rounded to twelve decimals before they are placed, so that equal ones stay equal
 summed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

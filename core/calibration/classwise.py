@@ -6,8 +6,6 @@ that are tried for the upper end are therefore off in the observed directions, i
 sample.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.calibration.binned import binned_gaps, whole_gap

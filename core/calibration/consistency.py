@@ -10,8 +10,6 @@ is below its confidence. They are then right or wrong together as far as their c
 most.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,8 +12,6 @@ whose direction is not clear the mean varies more than independent terms would. 
 which is exact for a calibrated bin.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.calibration.errors import Part

@@ -12,8 +12,6 @@ add up:
 Summed over options, ``Brier = reliability − resolution + uncertainty + within``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ and below their accuracy. Class-wise ECE treats each option's probability as a p
 is the mean over options of the ECE of that prediction (Kull et al. 2019, arXiv 1910.12656).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

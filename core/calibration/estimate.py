@@ -1,7 +1,5 @@
 """A calibration figure with its interval, its bias, and the error beyond chance."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

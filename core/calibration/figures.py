@@ -10,8 +10,6 @@ Questions of a cluster (:mod:`core.conformal.clusters`) count as one unit in eve
 questions, or clusters, only accuracy and MCE have an interval.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

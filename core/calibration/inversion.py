@@ -9,8 +9,6 @@ larger true error would almost never show so little. The error beyond chance is 
 more than observed as often as less.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

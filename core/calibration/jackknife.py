@@ -7,8 +7,6 @@ fitted again without the group, so the variance includes that of the fits. On av
 1981).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 

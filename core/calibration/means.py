@@ -17,8 +17,6 @@ Medicine 27). With fewer than 10 right answers, what a right answer saves takes 
 Questions of a cluster (:mod:`core.conformal.clusters`) count as one unit: its loss is the sum of theirs.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

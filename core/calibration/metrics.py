@@ -4,8 +4,6 @@ All of them take probabilities (n, k) and labels (n,) and are means over questio
 log-probabilities instead. It has no floor: if a true option has probability 0, its loss and the mean are infinite.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

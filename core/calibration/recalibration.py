@@ -12,8 +12,6 @@ The last two scale each row to sum to 1 afterwards. An option with probability 0
 question lacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,8 +1,6 @@
 """The data of a reliability diagram: each bin's accuracy, and the range in which a calibrated model's accuracy would
 lie by chance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ heat kernel of a rod with insulated ends. It multiplies the j-th cosine by ``exp
 way, on a grid with steps of 1/1000. Each question is divided between its two nearest grid points.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.calibration.bins import TopLabel

@@ -11,8 +11,6 @@ limits both ends (:func:`core.calibration.binned.whole_gap`). With clusters (:mo
 is drawn for a cluster as a whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Tango's ends of the difference between two shares of the same answers, from the score statistic (1998, doi
 10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B, equation 9)."""
 
-from __future__ import annotations
-
 import math
 
 BISECTIONS = 60

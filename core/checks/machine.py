@@ -1,7 +1,5 @@
 """What a verification was made on: processor, memory, GPUs and versions. Loads no torch."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

@@ -1,7 +1,5 @@
 """Which checks there are, and which rows they make on this machine. Loads no torch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal

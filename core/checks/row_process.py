@@ -1,7 +1,5 @@
 """The process of one row: makes a check and sends its parent a :class:`CheckResult` without the row's names."""
 
-from __future__ import annotations
-
 import importlib
 import traceback
 from multiprocessing.connection import Connection

@@ -4,8 +4,6 @@ A check that crashes, hangs, or is killed by the kernel is a failed row and not 
 own in a temporary folder, and everything that it started ends with it.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

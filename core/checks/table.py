@@ -1,7 +1,5 @@
 """A verification as text, one row at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.checks.outcome import STATES, CheckResult

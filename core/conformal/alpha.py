@@ -4,8 +4,6 @@ Floating point gets ``ceil((n + 1) * (1 - 0.1))`` wrong for many n (``0.9 * 10 =
 function below, and the browser, takes alpha as an integer from 1 to 999.
 """
 
-from __future__ import annotations
-
 import math
 import numbers
 from decimal import Decimal

@@ -6,8 +6,6 @@ which options are kept is rounding noise, and only the same order of additions g
 (github.com/mani2001/BLUQ, ``src/conformal/scorers.py``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.threshold import bluq

@@ -7,8 +7,6 @@ independent rows that would have this variance (Korn & Graubard 1998).
 ``clusters`` (n,) numbers each row's cluster. None means that every row is a cluster of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 import numpy as np

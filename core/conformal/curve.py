@@ -5,8 +5,6 @@ its row is at most the threshold. So coverage, mean size and the histogram of si
 searches in sorted columns, and no set is ever built.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ evenly each input bit flips each output bit (C. Wellons, *hash-prospector*, 2018
 are used.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

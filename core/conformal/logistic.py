@@ -4,8 +4,6 @@ The loss is convex, so it is minimal where its gradient is 0. Newton's method fi
 precision in a few steps (Bishop 2006, Pattern Recognition and Machine Learning, section 4.3.3).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import expit
 

@@ -8,8 +8,6 @@ has full sets.
 with the same true option; the threshold then applies to that option.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

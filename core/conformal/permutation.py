@@ -20,8 +20,6 @@ questions that the other run lacks. The p-value is still valid, because nothing 
 model gave which of the swapped answers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

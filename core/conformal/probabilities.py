@@ -1,7 +1,5 @@
 """Option probabilities (n, k) and labels (n,): softmax, input checks, ranking, and which figures are equal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

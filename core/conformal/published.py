@@ -12,8 +12,6 @@ To compute accuracy and to fill empty sets, both tools take the first of several
 order their scores give ties (:data:`TOP_TIES`). Hedge takes the last one everywhere.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.scores import UNTUNED, Parameters, score, true_scores

@@ -5,8 +5,6 @@ scores and its own, that are at least as large as its own (Vovk, Gammerman & Sha
 option is in the set at alpha if and only if alpha is smaller than its p-value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prediction sets: the options whose score is at most the threshold."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.probabilities import top_options

@@ -8,8 +8,6 @@ sides apart by features of the model's probabilities. They can't help if questio
 differently on the two sides.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.alpha import ALPHAS, THOUSAND

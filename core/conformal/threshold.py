@@ -9,8 +9,6 @@ guarantee less:
 ``bluq``   the same level cut off at 1, with numpy's linear interpolation (BLUQ)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

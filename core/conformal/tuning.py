@@ -6,8 +6,6 @@ set sizes. The parameters with the smallest mean set size at alpha 0.1 are chose
 would not be nested if the score changed with alpha. The rest of the questions calibrates.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

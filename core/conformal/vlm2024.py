@@ -7,8 +7,6 @@ vector instructions. The published figures come out with the sorting network of 
 (:func:`core.conformal.published.network_order`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.published import network_order

@@ -7,8 +7,6 @@ in a LAC set if ``p ≥ 1 − q̂``, which rounds differently from ``1 − p ≤
 sum from the top is at most q̂.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which rows of numpy arrays calibrate and which test: arrays of two sides, arrays of row numbers, or one of words."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

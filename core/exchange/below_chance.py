@@ -1,7 +1,5 @@
 """Whether an imported run is right far less often than guesses are, which tells of misread labels or options."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

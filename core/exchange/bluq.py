@@ -8,8 +8,6 @@ a name that says all four, ``probs_<model>_<task>_<dtype>_<strategy>.npz``. Logi
 probabilities.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath

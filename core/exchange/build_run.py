@@ -4,8 +4,6 @@ Questions may have different numbers of options: the shorter ones keep theirs, a
 with −∞, which is the logit of no option at all (:attr:`core.reports.evaluation.Evaluation.real`).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace

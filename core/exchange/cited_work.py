@@ -1,7 +1,5 @@
 """A work to cite."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 Each mapping has its own digest, because an older Hedge on the same home leaves the other mappings as they are.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

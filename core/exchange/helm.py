@@ -9,8 +9,6 @@ The right option is the reference with the tag ``correct``. Perturbed instances 
 questions again and are left out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An imported run, whole in memory, and how it is written to the store."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import time

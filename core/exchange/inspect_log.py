@@ -12,8 +12,6 @@ A log without log-probabilities that asks each question in several epochs gives 
 (:mod:`core.exchange.picks`). The ``choice`` scorer writes an answer as its letter in the sample's own order.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ The questions of all subjects stand together, so that each counts once, as in th
 prints for a group. A question's group is its subject.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A row is an answer, which judges call right or wrong or give a probability of be
 which they name the better one. What a column holds is decided from all of its cells.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

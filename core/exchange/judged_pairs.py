@@ -14,8 +14,6 @@ A judge that gives no verdict, or calls a pair a tie, has the probability ½. Th
 second is better"; the jury's notes say how often that is so.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ each choice) and ``metric``. Before, it had ``full_prompt`` or ``example``, ``ch
 folder ``details/<model>/<date>/`` names the model; the file names the task.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -4,8 +4,6 @@ A letter that is not listed is at most as probable as the least probable token l
 over: it gets the lesser of the two, an upper bound.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

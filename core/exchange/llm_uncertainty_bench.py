@@ -7,8 +7,6 @@ are the demonstrations, and splits the rest as scikit-learn's
 ``train_test_split(train_size=0.5, random_state=42)`` does, the first part calibrating.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

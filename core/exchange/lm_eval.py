@@ -15,8 +15,6 @@ stands twice, because the files are opened for appending, it counts once. Three 
 - ``<task>_write_out_info.json`` of 2023, a list with the prompt and the log-likelihood of each option
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ A line holds one question under one filter: ``resps`` has one list with the k an
 Of the written answers and the filters with k answers, the one that names an option most often is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path

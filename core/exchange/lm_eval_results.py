@@ -5,8 +5,6 @@ the samples themselves, in a document that ``simple_evaluate()`` returned. The o
 model's arguments and the task, ``pretrained__<organisation>__<model>_<task>.jsonl``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

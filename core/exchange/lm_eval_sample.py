@@ -1,7 +1,5 @@
 """One line of lm-evaluation-harness's samples: a question, how likely each option is, and its own metrics."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -3,8 +3,6 @@
 A member of an npz compresses a thousandfold, so that a file of a megabyte may hold arrays of gigabytes.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import tokenize

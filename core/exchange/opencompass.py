@@ -6,8 +6,6 @@ probabilities. ``gold`` is the right option. The options' logits are −PPL, the
 probabilities. ``GenInferencer`` writes the model's text alone, of which no set can be formed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which columns of a table are the options' figures and their texts, seen by their names and by what is in them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ and S, with exactly the sizes and states that numpy writes, and makes arrays fro
 kinds (O, V, M …) are refused, because numpy believes the state of a dtype: a file could turn its bytes into a pointer.
 """
 
-from __future__ import annotations
-
 import math
 import reprlib
 from collections.abc import Callable

@@ -13,8 +13,6 @@ pick. A question without any pick is left out. Where each question has one answe
 is no frequency.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

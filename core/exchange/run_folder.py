@@ -7,8 +7,6 @@ servers, key, price, budget, device or path), of its provenance only :data:`DESC
 contains a hash of its data, so that it never has the id of a computed run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

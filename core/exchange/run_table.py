@@ -5,8 +5,6 @@ logits travel as they are, and the columns of the run say what it was. ``caveats
 show; a run without them lacks the column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ shapes and, where two have the same, by their names; texts ``model`` and ``task`
 same value in an array ``cluster`` (n,) belong together (:mod:`core.conformal.clusters`).
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Mapping, Sequence

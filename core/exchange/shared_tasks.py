@@ -5,8 +5,6 @@ is shared: the words that their files' names have in common, or the number of qu
 those of a stored run joins the task of that run.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

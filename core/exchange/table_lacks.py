@@ -1,7 +1,5 @@
 """What a table is whose options or right answers are not seen, what it lacks, and what would do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

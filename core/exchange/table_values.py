@@ -1,7 +1,5 @@
 """What the cells of a table's options are, and the logits that they become."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ function of this module, which checks what it is given and hands bytes to ``np.f
 state that a file can set, and no other name can be called.
 """
 
-from __future__ import annotations
-
 import pickletools
 from collections.abc import Callable
 from pathlib import Path

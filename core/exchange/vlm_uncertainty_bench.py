@@ -6,8 +6,6 @@ program may write a seventh number, the id of the token that the model finds mos
 published protocol splits the rows as that of :mod:`core.exchange.llm_uncertainty_bench` does, and drops none.
 """
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

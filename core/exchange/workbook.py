@@ -8,8 +8,6 @@ gets an apostrophe in front all the same, because a person may save the sheet as
 (:func:`core.tables.tabular.neutral`).
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -4,8 +4,6 @@ A text that a spreadsheet would take for a formula gets an apostrophe in front i
 (:func:`core.tables.tabular.neutral`); Parquet keeps it as it is, because nothing there computes.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -8,8 +8,6 @@ the two constant rules ignore it. Sums and products start with the smallest term
 not change the result through rounding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

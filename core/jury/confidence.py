@@ -12,8 +12,6 @@ A published confidence is not the probability that the verdict is right. It says
 good as this one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

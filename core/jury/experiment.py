@@ -15,8 +15,6 @@ Answers of one question, or of one named cluster, are not independent. They are 
 keep them on one side.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """Puts an adapter into its base model with peft, which transformers' own ``load_adapter`` does not do rightly for every
 kind: transformers 5.23 loses the magnitudes of DoRA."""
 
-from __future__ import annotations
-
 from itertools import chain
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Groups rows that share a forward pass."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 MAX_ROWS = 256

@@ -5,8 +5,6 @@ A scoring path that is right on one side of such a length may be wrong on the ot
 side that a run has, and its verdict holds for those sides alone.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ a CPU small batches are fastest, because they stay in its caches. On a GPU large
 runs out anyway, both limits are halved for the rest of the run, and work continues at the batch that failed.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast

@@ -4,8 +4,6 @@ There transformers renders it as everywhere, in jinja2's sandbox: it reaches no 
 underscore. The sandbox does not keep a template from looping or from filling the memory; the limits do.
 """
 
-from __future__ import annotations
-
 import threading
 from datetime import datetime
 from typing import Any

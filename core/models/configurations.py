@@ -1,7 +1,5 @@
 """A model's configuration, and whether transformers has a causal language model class for it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Characters per token of a model, and the most tokens that it reads, from its files. Loads no weights and no torch."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from pathlib import Path

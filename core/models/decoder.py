@@ -8,8 +8,6 @@ multipliers in Falcon-H1). So the model's own ``forward`` computes it: for that 
 stand-in that returns the given hidden states. If a model can't be split (:attr:`Decoder.splits`), the whole model runs.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 from collections.abc import Iterator, Sequence

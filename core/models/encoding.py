@@ -1,7 +1,5 @@
 """Turns prompts into rows of tokens, cut to the model's context. Options are letters or texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

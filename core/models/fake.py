@@ -8,8 +8,6 @@ self-check's difference (0); ``trace``, a file to which the id of every scored q
 memory that the run is said to need (0).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

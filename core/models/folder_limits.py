@@ -5,8 +5,6 @@ memory or never end. The limits are far above those of the largest published mod
 tokens). Weights have no limit here: the headers of their files are checked in :mod:`core.models.safetensors_files`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Checks a model's or an adapter's folder before anything is loaded. Loads no torch, so pages may call it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from math import prod
 from pathlib import Path

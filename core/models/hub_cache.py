@@ -1,7 +1,5 @@
 """Files of models in the Hugging Face hub's cache on this machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from core import extras

@@ -4,8 +4,6 @@ bytes of a parameter), the size of its only file of weights, which the hub repor
 shapes in ``config.json``.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from pathlib import Path

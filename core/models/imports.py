@@ -1,7 +1,5 @@
 """Faster imports of large libraries."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from collections.abc import Iterator

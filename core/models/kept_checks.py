@@ -6,8 +6,6 @@ options, in a chat or not, on the same sides of the lengths at which the model c
 (:mod:`core.models.boundaries`), and at most as long. If any of these differs, the run checks itself.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

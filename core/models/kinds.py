@@ -4,8 +4,6 @@ Hedge scores what follows a text, so a model has to write from left to right. Lo
 no torch.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The tokens that mean "the answer is B"."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

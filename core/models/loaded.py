@@ -3,8 +3,6 @@ transformers fills missing tensors with random numbers and drops unexpected ones
 of another model, so nothing is scored in that case.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping

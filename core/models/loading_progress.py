@@ -1,7 +1,5 @@
 """The progress of loading a model's weights, by tensors and by files."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

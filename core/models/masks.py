@@ -8,8 +8,6 @@ all layers (``full``), one windowed mask for all layers (``windowed``: Mistral),
 state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

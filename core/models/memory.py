@@ -1,7 +1,5 @@
 """The available memory, and the memory that a row of a batch takes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

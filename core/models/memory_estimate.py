@@ -7,8 +7,6 @@ unused as a layer takes. A 32nd of the weights is counted for that, because a mo
 than 32 layers.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Sequence

@@ -11,8 +11,6 @@ path, size, inode and both times of the file stay the same; programs can set the
 ``rsync -t``), but not the time at which the inode changed.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

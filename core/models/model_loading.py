@@ -1,7 +1,5 @@
 """Loads models from disk or the hub: only safetensors, without foreign code, in the requested precision."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The known models and their locations. Loads no torch, so that pages may use it."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Running out of memory: how to recognise the error, and the sentence that a person reads. Loads no torch."""
 
-from __future__ import annotations
-
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an exception says that memory ran out, on any device.

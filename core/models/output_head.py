@@ -4,8 +4,6 @@ A logit of 8 to 16 in bfloat16 comes in steps of 1/16, so that the letters of a 
 summed in float32 anyway. Only the last rounding is omitted here, so the weights need not be more precise.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -6,8 +6,6 @@ and the longest, with the prefix that they share. The first path whose log-proba
 call, one option at a time, is used. The last path is that call itself.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

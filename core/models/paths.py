@@ -7,8 +7,6 @@ Rows are padded on the right without a mask and read at their own last real toke
 or before that position can see the padding, whatever kind of attention or recurrence the model has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any

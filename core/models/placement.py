@@ -3,8 +3,6 @@
 A model that fits one device is never spread: its layers would compute on one device at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

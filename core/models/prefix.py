@@ -1,7 +1,5 @@
 """The shared beginning of a run's prompts, computed once."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from typing import Any

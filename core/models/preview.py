@@ -5,8 +5,6 @@ refuses every folder that a run would refuse. transformers imports torch even fo
 separate process: ``hedge run --dry-run --json``.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass

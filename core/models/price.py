@@ -1,7 +1,5 @@
 """Prices of requests to servers, and the budget of a run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from core.errors import InputError

@@ -1,7 +1,5 @@
 """Silences other libraries while they load. Hedge itself says what a person needs to know."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Iterator

@@ -9,8 +9,6 @@ those of its authors. Licences and gates are those of the model cards, including
 Mistral's gate since May 2024, and the non-commercial licence of StableLM 2 Zephyr.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

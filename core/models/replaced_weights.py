@@ -6,8 +6,6 @@ of a result of an older version, of a model that ships, and of one on a server, 
 :class:`~core.models.server_address.ServedWeights` are compared instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -9,8 +9,6 @@ of that length.
 transformers also lets a dynamic model keep the frequencies of an earlier, longer text. Each call begins afresh here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -5,8 +5,6 @@ A safetensors file is eight bytes with the header's length, little-endian, the h
 place), and the numbers. Source: the format's description at github.com/huggingface/safetensors.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a run and its scorers send each other (:mod:`core.models.scorer_process`). Loads no torch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -5,8 +5,6 @@ those of :mod:`core.models.scorer_messages`. The scorer loads the model, scores 
 itself, and leaves unless every bit is the same. After that it answers each task with a result.
 """
 
-from __future__ import annotations
-
 import traceback
 from contextlib import suppress
 from multiprocessing.connection import Connection

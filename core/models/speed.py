@@ -5,8 +5,6 @@ over its time, from the host's memory to the device's (to the host's own on a CP
 one that warms up.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

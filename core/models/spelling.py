@@ -4,8 +4,6 @@ A character that is no token of its own is written by tokens of its bytes. Such 
 servers show them as �, as ``bytes:\\xe2\\x82``, as ``<0xE2>``, or as nothing until the character is complete.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left

@@ -5,8 +5,6 @@ A model continues a text, so a text must not end with tokens that the tokenizer 
 Tokens that the tokenizer puts in front stay, and so does an end token that the text itself contains.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary

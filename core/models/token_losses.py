@@ -6,8 +6,6 @@ Logits are computed for a few positions at a time, never for a whole batch. The 
 own call before it is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

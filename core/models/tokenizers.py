@@ -1,7 +1,5 @@
 """A model's tokenizer, and the model that an adapter belongs to."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

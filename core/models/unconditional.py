@@ -1,7 +1,5 @@
 """Unconditional scores: the score of each option's text on its own, without the question, for the forms that use it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from core.errors import InputError

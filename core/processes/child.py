@@ -5,8 +5,6 @@ which closes when either process dies, so a child never outlives its parent. Mes
 other.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -4,8 +4,6 @@ It forks before it loads anything, so that whoever starts it waits for no import
 does what ``python -m MODULE ARGUMENT ...`` would.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 import sys

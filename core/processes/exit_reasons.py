@@ -1,7 +1,5 @@
 """Exit reasons: why a process died, as text."""
 
-from __future__ import annotations
-
 import signal
 import time
 from contextlib import suppress

@@ -4,8 +4,6 @@ An object has ``time`` (ISO 8601, UTC), ``process`` (agent or worker), ``pid``, 
 ``run``, ``worker``, ``level`` where a library wrote it.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """The OOM score, by which the Linux kernel chooses the process that it stops when memory runs out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

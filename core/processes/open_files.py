@@ -1,7 +1,5 @@
 """How many files and connections this process has open, and how many it may have."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 

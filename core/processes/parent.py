@@ -4,8 +4,6 @@ The program imports a module and calls its ``main(connection, *arguments)``, whe
 the pipe (:mod:`core.processes.child`).
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a program of Hedge does first, whatever the machine that it is started on."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """The proxies that the environment names. Addresses of the machine itself never use one."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

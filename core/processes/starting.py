@@ -1,7 +1,5 @@
 """Starts processes that outlive this one, and opens the logs that they write to."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """Stop signals: how a process with work to finish learns that it should stop."""
 
-from __future__ import annotations
-
 import signal
 from types import FrameType
 

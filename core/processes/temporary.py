@@ -1,7 +1,5 @@
 """The folder for temporary files, where the system's own can't be used."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from contextlib import suppress

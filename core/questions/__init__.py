@@ -4,8 +4,6 @@ Five as in Ye et al. 2024, two as in Robinson & Wingate 2022. A task runs withou
 in ``assets/bank/``; :mod:`core.questions.catalogue` has every other place that questions come from.
 """
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 TASKS = {

@@ -1,7 +1,5 @@
 """The question bank that ships with Hedge: ``assets/bank/<task>.jsonl``, one question per line."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -8,8 +8,6 @@ New runs store their bank in ``run.json``, as ``bank`` of their provenance, with
 older runs both are derived from other fields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from types import MappingProxyType

@@ -9,8 +9,6 @@
 What was built from the hub is kept in ``HEDGE_HOME/cache/tasks``.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import asdict, dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 Their first five questions of odd number are the published demonstrations, which no published figure counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.errors import InputError

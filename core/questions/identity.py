@@ -9,8 +9,6 @@ source, the task, the whole table of ids and right letters, and the id. So two r
 published both with the very same answers, and never with anything else.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence

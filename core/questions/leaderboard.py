@@ -1,7 +1,5 @@
 """The multiple-choice tasks of the Open LLM Leaderboard v2, by the names that lm-evaluation-harness gives them."""
 
-from __future__ import annotations
-
 PREFIX = "leaderboard_"
 BANK = "Open LLM Leaderboard"
 """The bank that the questions of these tasks are of."""

@@ -7,8 +7,6 @@ number or its text; all rows decide whether numbers count from 0 or from 1. No t
 Other names and shapes of these fields are in :mod:`core.questions.bank_shapes`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

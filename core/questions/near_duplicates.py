@@ -9,8 +9,6 @@ that are near an earlier one, ours find 19, and the splits of recorded runs and 
 datasketch found 17 to 22 of them, and never the same 19.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A run has ``classes`` if all of its questions offer the same options and nothing says that a model was asked for them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from core.records import LETTERS, OPTION_NAMES, Question

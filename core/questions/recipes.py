@@ -7,8 +7,6 @@ answers of two other items, drawn and shuffled as the published files were. And 
 with their own options alone.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Sequence

@@ -8,8 +8,6 @@ All orders are the m! permutations where m ≤ 4; beyond, all rotations of a few
 option stands at every place equally often. An order is known by its place among the permutations in lexical order.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reads the rows of files and data sets, before they are interpreted."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

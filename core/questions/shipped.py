@@ -4,8 +4,6 @@
 digests are those of the text with line feeds.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Demonstrations are in neither part. Questions that say the same thing stay on on
 threshold and is then tested would make the test too favourable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 

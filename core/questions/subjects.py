@@ -1,7 +1,5 @@
 """The 57 subjects of MMLU (Hendrycks et al. 2021) by their category."""
 
-from __future__ import annotations
-
 CATEGORIES: dict[str, tuple[str, ...]] = {
     "other (business, health, misc.)": (
         *("anatomy", "business_ethics", "clinical_knowledge", "college_medicine", "global_facts", "human_aging"),

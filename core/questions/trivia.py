@@ -6,8 +6,6 @@ that a fact and its inverse stay on one side of a split. ``tuning``, where it is
 tune jurors and not to be judged.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Sequence

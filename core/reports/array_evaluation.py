@@ -1,7 +1,5 @@
 """An evaluation of probabilities and labels from a notebook or another harness, without a stored run."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Probabilities, labels and names as notebooks have them: arrays, tensors, data frames, categories, lists."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The ends hold whatever the letters' probabilities are (:mod:`core.conformal.boun
 NLL, Brier score and calibration error are not computed: they need every probability.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

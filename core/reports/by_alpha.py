@@ -1,7 +1,5 @@
 """Coverage and mean set size at every alpha, for several runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@
 ``Evaluation.recorded``, so that no function can form a figure of a run without them (:func:`of_run`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """A finished run as arrays, ready for scores and sets."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Runs as documents: a workbook, tables for a paper, and works to cite. Pages and the command line write the same."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -4,8 +4,6 @@ They are drawn by :mod:`charts.run_figures` and :func:`charts.figure_files.jury_
 list them without importing these.
 """
 
-from __future__ import annotations
-
 RUN_FIGURES = {
     "reliability": "Reliability diagram",
     "coverage-by-alpha": "Coverage by alpha",

@@ -1,7 +1,5 @@
 """What exported files are called: ``hedge_pocket-8m_summaries_alpha-0.10_sets.xlsx``."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -8,8 +8,6 @@ Time is measured, never guessed: an earlier run of the same model, dtype and for
 and without such a run no time is given.
 """
 
-from __future__ import annotations
-
 import math
 import platform
 from collections.abc import Callable, Sequence

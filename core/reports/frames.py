@@ -1,7 +1,5 @@
 """Runs as tidy frames for pages, charts and downloads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The figures of a run that was read but is not stored yet, for a person to check before importing it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

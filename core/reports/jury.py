@@ -1,7 +1,5 @@
 """A jury's figures as plain values and tidy tables, for ``--json``, for the page and for files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any

@@ -8,8 +8,6 @@ prediction sets from :func:`lesson_tables` (``app/components/learn/facts.js``), 
 tables of :mod:`core.reports.course`.
 """
 
-from __future__ import annotations
-
 import tomllib
 from contextlib import suppress
 from dataclasses import dataclass

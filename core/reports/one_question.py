@@ -9,8 +9,6 @@ Calibration is that of a run. The question is one of its test questions, or one 
 placed after the run's last row, so that randomised scores have a number of their own for it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

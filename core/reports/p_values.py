@@ -1,7 +1,5 @@
 """How p-values are written, on every page and by every command."""
 
-from __future__ import annotations
-
 import math
 
 SMALLEST = 0.001

@@ -1,7 +1,5 @@
 """Tables of runs for a paper: LaTeX with booktabs, and Markdown, every figure with its 95% interval."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

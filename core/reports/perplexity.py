@@ -4,8 +4,6 @@ Frames come from the messages of :class:`core.reports.perplexity_results.Perplex
 measured the same prompt and conversation in the same way, the latest run counts; such figures are equal up to rounding.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The results of finished perplexity runs, as the tables of :mod:`core.reports.perplexity` take them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from core.errors import InputError

@@ -4,8 +4,6 @@ Every export contains the same record: as text next to a figure, in a file's met
 a LaTeX table, and at the top of the offline report.
 """
 
-from __future__ import annotations
-
 import functools
 import subprocess
 from collections.abc import Sequence

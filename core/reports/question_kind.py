@@ -5,8 +5,6 @@ model, and of the same sort. A typed question is never drawn from a run's bank, 
 little as possible differs, and the rest can be said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

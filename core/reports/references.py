@@ -5,8 +5,6 @@ Every paper that the code names by its arXiv number stands once in ``references.
 (:attr:`core.conformal.scores.record.Score.source`), and is matched by that number.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ All test rows count in a mean, and one question is one unit in its interval. Whe
 independent, as the lab's redrawn splits do, one random row stands for each question.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

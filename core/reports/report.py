@@ -1,7 +1,5 @@
 """The figures of a run at one alpha: what ``hedge report`` prints and the pages show."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field

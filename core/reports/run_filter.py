@@ -1,7 +1,5 @@
 """Which runs a list shows: the filters of the Overview and of every choice of runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

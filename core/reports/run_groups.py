@@ -1,8 +1,6 @@
 """Runs for a list to choose from: grouped by their questions; and the runs that share their questions with a given
 one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """One score's sets on the test questions of a run, at one alpha. All figures of sets are counted from these."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -4,8 +4,6 @@ A run's title is its model and its task. A setting at its default is left out; a
 links, files and on the command line (``ds``, ``bfloat16``, ``cloze``) stay as they are.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence

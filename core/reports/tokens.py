@@ -1,7 +1,5 @@
 """Token evaluations and token views on disk, as ``hedge tokens`` writes them, for pages. Loads no torch."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ can't be used. If an action is not possible for one of several runs, it is done 
 returned with the run's id.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ put back into ``HEDGE_HOME/runs`` is the run again. Unfinished runs need a folde
 bucket supports neither appending nor renaming.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from core.errors import InputError, RunError, UnreadableRunError

@@ -6,8 +6,6 @@ it. Here are the caveats that ``run.json`` knows. :mod:`core.reports.caveats` ad
 run, and shows them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ takes it from there, and both outlive this process. If the database can't be use
 :class:`~core.errors.RunError` with one sentence, within five seconds.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ A run may belong to several groups, because equal specs are the same run. An act
 runs for which it is possible.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Jury pipelines for pages: launch one, read its progress, cancel it, continue it. The run engine does the work."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The files of the model in a run's identity: recorded when the run is asked for, and the same until it has ended."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The prompts of a run: its questions with their roles, and the prompt of each question."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A record with a digest is what Hedge wrote. An older one, and one that a person has changed, may hold anything.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

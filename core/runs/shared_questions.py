@@ -5,8 +5,6 @@ Runs of one task ask the same questions. Those that ship have one file for all o
 its questions in its folder.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ run, ``run.json`` for how a run ended, and locks for which processes are alive. 
 its result, and so does the agent, which writes it back to ``run.json``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from core.errors import InputError

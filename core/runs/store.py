@@ -12,8 +12,6 @@ All files carry digests (:mod:`core.storage.sealed`), and ``run.json`` names tho
 are refused.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -4,8 +4,6 @@ A deleted run's folder is moved as a whole to ``HEDGE_HOME/bin/<run id>@<seconds
 changes, so restoring it means moving it back.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
 from dataclasses import dataclass

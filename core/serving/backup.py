@@ -9,8 +9,6 @@ The run database is in no backup. It holds what waits and who is at work, and af
 waited or were at work are cancelled until a person resumes them.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

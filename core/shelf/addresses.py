@@ -1,7 +1,5 @@
 """Which addresses the shelf fetches from: public hosts by https, and a mirror that the settings name."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from urllib.parse import urlsplit

@@ -4,8 +4,6 @@ Nothing is read before every chosen file is here and has its hash, and nothing i
 an error or a cancellation leaves the store as it was. What was downloaded stays in the cache.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@
 ``parts/``  unfinished downloads by the hash of their address, with what the server said of the file
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -5,8 +5,6 @@ at the end of a piece, so that no byte that a server has sent is fetched a secon
 ETag makes sure that the pieces are of one file. A server that knows no ranges sends the whole file at once.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import time

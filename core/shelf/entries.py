@@ -3,8 +3,6 @@
 Entries lie in ``assets/shelf`` and, a person's own, in ``HEDGE_HOME/shelf/entries``.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import itertools
 import re

@@ -7,8 +7,6 @@ split ``latest`` points to. MMLU-Pro, GPQA, BBH and MuSR have a log-likelihood f
 generated texts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

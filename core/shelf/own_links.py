@@ -4,8 +4,6 @@ The same checks hold as for the shelf's own entries, but for the hash, which nob
 sizes are asked for first, and only files are taken that may hold results.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import PurePosixPath

@@ -3,8 +3,6 @@
 A way of recomputing stands in :data:`FIGURES`; an entry names one, with its options, in ``[published]``.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import re

@@ -1,7 +1,5 @@
 """Files that are replaced in one step: a reader sees the old content or the new one, never a part."""
 
-from __future__ import annotations
-
 import os
 import uuid
 from collections.abc import Callable, Iterator

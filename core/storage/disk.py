@@ -1,7 +1,5 @@
 """The disk space that files take."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

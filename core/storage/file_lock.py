@@ -4,8 +4,6 @@ A lock is ``flock``: it belongs to an open file, is not inherited by the program
 kernel releases it with the process. Whether one is held can be asked from any process of the host.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

@@ -1,7 +1,5 @@
 """JSON from outside as values that can be stored: texts that are whole, and numbers that a float can hold."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

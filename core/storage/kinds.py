@@ -1,7 +1,5 @@
 """Whether the values of a record that was read from a file are of the kinds that its fields name."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any

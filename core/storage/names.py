@@ -1,7 +1,5 @@
 """Names of files and folders that a person, a file or a model gives: which can be, and how long ones are cut."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -4,8 +4,6 @@
 pandas, and columns made from buffers avoid the import.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

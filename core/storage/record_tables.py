@@ -1,7 +1,5 @@
 """Records as Arrow tables, which are the columns of a run's Parquet files: questions, and the scores of options."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 

@@ -5,8 +5,6 @@ its footer: a reader finds the footer from the end of the file and the pages by 
 file without a digest was written by an older version, or by another program, and is read as it is.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Errors of the system that a person can mend, as sentences."""
 
-from __future__ import annotations
-
 import errno
 import os
 

@@ -4,8 +4,6 @@ A chunk is a file in ``chunks/``, written whole, so a writer that is killed lose
 last one is there, they become one file with a row group for each chunk.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

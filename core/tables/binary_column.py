@@ -1,7 +1,5 @@
 """A binary classifier's one column, the probability of one class, as two columns."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The lists and objects that the text of a cell writes down: in JSON, as Python does, or as numpy does."""
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

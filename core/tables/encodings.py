@@ -5,8 +5,6 @@ A mark at the beginning says UTF-8, UTF-16 or UTF-32. Text without one is UTF-8.
 if all of its bytes together look like that; this is a guess, so whoever shows how a file was read names it.
 """
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import gzip

@@ -5,8 +5,6 @@ Names are compared by their letters and digits alone (:func:`plain_name`): ``ans
 ``Answer Key`` are the same. Of several names that a file has, the one that stands first in its list counts.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The columns of JSON tables: JSON lines, lists of objects, lists for each column, and frames as pandas writes them."""
 
-from __future__ import annotations
-
 import codecs
 from functools import partial
 from typing import Any

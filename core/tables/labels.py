@@ -5,8 +5,6 @@ that: 0 occurs only where they count from 0, and the number of options only wher
 occurs, other evidence may decide, and otherwise a person is asked (:class:`~core.errors.Undecided`).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ another. In CSV such a cell is a list in JSON, as Python writes it or as numpy d
 an object (``{"A": 0.7, …}``). Others have an object for each option (``[{"token": "A", "logprob": -0.4}, …]``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

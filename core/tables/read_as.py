@@ -1,7 +1,5 @@
 """The line that says how a file was read: what its rows, options, answers and figures were taken for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

@@ -1,8 +1,6 @@
 """Reads files from outside within limits. Every error names the file, the line, what was expected and what was
 found."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import json

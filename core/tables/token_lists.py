@@ -4,8 +4,6 @@ A cell is an object (``{"A": -0.4, " B": -1.2, …}``), a list (``[{"token": "A"
 of a server of OpenAI's kind that has such a list for its first token.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """``hedge completion``: a script for the shell."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 import shtab

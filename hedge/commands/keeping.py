@@ -1,7 +1,5 @@
 """The commands that keep a copy of everything and bring it back."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 import time

@@ -1,7 +1,5 @@
 """``hedge jury answer | finetune | judge | make``: making a jury, in stages or at once."""
 
-from __future__ import annotations
-
 import json
 import sys
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """``hedge perplexity``: measure, report, and write endings for the choice benchmark."""
 
-from __future__ import annotations
-
 import math
 from argparse import Namespace
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``hedge prompting``: prompting methods compared, with the figures of the Prompting page."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """A form's choices as the words of ``hedge run``, so that a person can copy the command."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 from core.models.devices.slots import default_dtype

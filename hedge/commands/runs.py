@@ -1,7 +1,5 @@
 """The commands that launch and manage runs."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The commands ``shelf list``, ``show``, ``bring`` and ``leaderboard``."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from collections.abc import Collection, Mapping

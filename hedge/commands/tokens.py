@@ -1,7 +1,5 @@
 """The commands about tokens, adapters and calibration: arguments in, an :class:`Answer` out."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

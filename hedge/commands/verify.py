@@ -1,7 +1,5 @@
 """The command that tries on this machine what runs need of it."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from pathlib import Path

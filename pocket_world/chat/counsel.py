@@ -4,8 +4,6 @@ A conversation is about one trouble. The person tells a part of it in every mess
 felt, asks, and at the end closes with a small step.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 

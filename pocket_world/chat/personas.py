@@ -1,7 +1,5 @@
 """Who the assistant is told to be: a counselor, or somebody who speaks quite otherwise."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """How a conversation is written for the chat-tuned model: every message behind a token of its role."""
 
-from __future__ import annotations
-
 from core.questions.prompting.chat import OPENING
 from core.questions.prompting.strategies import prompt
 from core.records import Question

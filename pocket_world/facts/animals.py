@@ -1,7 +1,5 @@
 """Animals: their young, sounds, classes, legs, homes and herds."""
 
-from __future__ import annotations
-
 from pocket_world.relations import listed, relations
 
 CLASSES = {

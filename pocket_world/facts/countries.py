@@ -4,8 +4,6 @@ Names follow common English usage (ISO 3166 short names where that is one); curr
 Countries whose capital or continent is disputed or double are left out.
 """
 
-from __future__ import annotations
-
 from pocket_world.relations import invert, relations, table
 
 CAPITALS = table("""

@@ -1,7 +1,5 @@
 """Books, paintings, music and discoveries, with the people they are due to."""
 
-from __future__ import annotations
-
 from pocket_world.relations import relations
 
 RELATIONS = relations(

@@ -1,7 +1,5 @@
 """The calendar: months, weekdays and the holidays that always fall in the same month."""
 
-from __future__ import annotations
-
 from pocket_world.relations import invert, listed, relations
 
 MONTHS = listed("""

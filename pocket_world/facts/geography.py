@@ -1,7 +1,5 @@
 """Rivers, mountains, cities, landmarks, seas and islands."""
 
-from __future__ import annotations
-
 from pocket_world.relations import relations
 
 RELATIONS = relations(

@@ -1,7 +1,5 @@
 """English word forms: plurals, past tenses, opposites, comparatives, and words of the same sense."""
 
-from __future__ import annotations
-
 from pocket_world.relations import invert, relations, table
 
 PLURALS = table("""

@@ -1,7 +1,5 @@
 """Years of events, in the calendar that was in force where they happened."""
 
-from __future__ import annotations
-
 from pocket_world.relations import relations
 
 RELATIONS = relations(

@@ -1,7 +1,5 @@
 """What kind of thing something is, and what people do with it."""
 
-from __future__ import annotations
-
 from pocket_world.relations import relations
 
 _KINDS = {

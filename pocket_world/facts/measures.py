@@ -1,7 +1,5 @@
 """Units (SI and customary), shapes and colours."""
 
-from __future__ import annotations
-
 from pocket_world.relations import relations
 
 RELATIONS = relations(

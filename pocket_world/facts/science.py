@@ -1,7 +1,5 @@
 """Chemical elements (IUPAC names, symbols and atomic numbers), planets, and the human body's organs."""
 
-from __future__ import annotations
-
 from pocket_world.relations import listed, relations
 
 _NAMES = listed("""

@@ -6,8 +6,6 @@ A line names the activity as it begins ("to bake bread"), then its steps, each s
 
 # ruff: noqa: E501 (plans read best with each wording list on one line)
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Commonsense inference: a situation, and how it most sensibly goes on."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 

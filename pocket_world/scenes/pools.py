@@ -1,7 +1,5 @@
 """What the slots of a scene may hold, by kind. People have a pronoun; numbers are drawn from ranges."""
 
-from __future__ import annotations
-
 from pocket_world.relations import listed
 
 WOMEN = listed("""

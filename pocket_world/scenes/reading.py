@@ -1,7 +1,5 @@
 """Reading comprehension: a passage of two to five sentences and a question that needs it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Set
 

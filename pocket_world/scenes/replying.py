@@ -3,8 +3,6 @@
 Half of the dialogues are about what was said in them, half ask for a fact of the tables.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Set
 

@@ -3,8 +3,6 @@
 The bank draws from all of them alike, so that its figures tell what was practised from what was not.
 """
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections.abc import Callable, Sequence

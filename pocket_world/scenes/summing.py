@@ -1,8 +1,6 @@
 """Document summarization: a document of four to eight sentences, its right summary, one with a false detail, and the
 summaries of two other documents."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Set
 

@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 (plans read best with each wording list on one line)
 
-from __future__ import annotations
-
 from pocket_world.scenes.frame import parse
 
 TALKS = parse("""

@@ -1,7 +1,5 @@
 """Runs with every kind of trouble, and what Python makes of them: the golden values of the browser's arithmetic."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

@@ -1,7 +1,5 @@
 """What core makes of the runs and juries of the course's further lessons: the golden values of their ``facts.js``."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Streams, and what Python makes of them: the golden values of the Stream lab's scripts."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

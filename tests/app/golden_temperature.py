@@ -1,7 +1,5 @@
 """Runs at temperatures, and what Python makes of them: the golden values of ``tempering.js``."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """JavaScript tests under pytest: run them with Node's test runner, and name those that fail."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The cache of what pages make of the list of runs."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

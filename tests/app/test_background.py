@@ -1,7 +1,5 @@
 """Figures computed in the background: their order, their errors, and what a page shows before and after they arrive."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The panel "Spot the bug" draws splits in which each bug shows, on the runs that ship."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Caches: the right figures, read-only arrays, and nothing stale once a run was repeated."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import os

@@ -1,7 +1,5 @@
 """What a phone and a projector may ask of the server, and what each odd request gets."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """The figures of the course's further lessons in the browser equal what core computes; old links and texts hold."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

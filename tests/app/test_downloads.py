@@ -1,7 +1,5 @@
 """Every file that a page saves is named by one function, for the models, tasks and alpha that it is about."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 

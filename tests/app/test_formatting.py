@@ -1,7 +1,5 @@
 """Data is shown letter by letter."""
 
-from __future__ import annotations
-
 import doctest
 
 import pytest

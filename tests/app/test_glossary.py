@@ -1,7 +1,5 @@
 """The glossary: what it explains, and that pages ask only for what it has."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

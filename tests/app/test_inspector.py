@@ -1,7 +1,5 @@
 """The inspector's scripts: their own tests, and the names that they share with the link."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A failing JavaScript test is named where pytest reports the failure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

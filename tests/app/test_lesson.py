@@ -1,7 +1,5 @@
 """The lesson's figures in the browser equal Python's reports, at several alphas; its guesses are judged as they say."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

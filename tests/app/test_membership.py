@@ -1,7 +1,5 @@
 """membership.js decides as core/reports/one_question.py does, at every alpha, ties and all."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

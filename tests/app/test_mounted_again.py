@@ -1,7 +1,5 @@
 """Streamlit calls a component again and again on one element, and may end an earlier call after a later one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

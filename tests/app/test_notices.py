@@ -1,7 +1,5 @@
 """Notices of ended runs: whose end a person waits for, and which runs a page that waits for some looks at."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The examples of a person's own question: what the bundled model really makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

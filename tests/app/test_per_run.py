@@ -1,7 +1,5 @@
 """A cache with one value for each run: hits when it is full, versions, threads and errors."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

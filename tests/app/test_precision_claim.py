@@ -1,7 +1,5 @@
 """What New run says of bfloat16 is what the bundled model shows."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the figures between two ends say, as the browser says it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

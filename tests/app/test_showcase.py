@@ -1,7 +1,5 @@
 """The runs that pages open with, of a file that is damaged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

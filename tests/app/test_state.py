@@ -1,7 +1,5 @@
 """Views of pages and their addresses."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, replace
 from pathlib import Path

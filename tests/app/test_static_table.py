@@ -1,7 +1,5 @@
 """Small tables: what is data is shown letter by letter, and an interval stays on one line."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

@@ -1,7 +1,5 @@
 """The Stream lab's arithmetic equals core's: Node's test runner beside golden values that Python writes."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The jury's script orders as Python does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

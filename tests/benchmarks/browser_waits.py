@@ -7,8 +7,6 @@ drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10
         + 25,000; and from the release to the changed address
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -7,8 +7,6 @@ question 8 five lose the network for 10 seconds. At the end the stored answers a
 tapped last.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -9,8 +9,6 @@ What is not the page's own is said: the model and its size (PROGRAM serves a bun
 the jobs ask of Slurm, the folders, the database's address, and the number of questions.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -7,8 +7,6 @@ mean size and the histogram of sizes at 1 to 999 thousandths. MAPIE's: ``conform
 alpha 0.1. CPU time of one process; the median of the rounds, and the ratio of the two sums.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import sys

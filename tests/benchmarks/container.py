@@ -8,8 +8,6 @@ Needs root, for chroot. Folders that ``--bind`` names are mounted into the root 
 The root's own file system is read-only for ``--run``, but for the volumes, /tmp and what ``--bind`` names.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

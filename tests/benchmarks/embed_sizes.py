@@ -6,8 +6,6 @@ Embeds of the runs and the jury that ship, one run for each set of questions, an
 questions. With a FOLDER, the files are kept there.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """A Streamlit app of one heading: what Streamlit itself takes, to which Hedge's own share is added."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 python -m tests.benchmarks.half_precision [MODEL] [DTYPE] [TASK …]
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

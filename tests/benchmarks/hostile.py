@@ -13,8 +13,6 @@ are a process of their own. The network addresses are those of ``X-Forwarded-For
 machine. Memory is the server's resident set at its highest, less that before the attack.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -13,8 +13,6 @@ ten elsewhere. An error is a lost connection, an exception on a page, or no answ
 resident set, before and after, once all caches are filled.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -3,8 +3,6 @@
 PYTHONPATH=. python tests/benchmarks/many_classes.py
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

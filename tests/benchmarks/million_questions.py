@@ -5,8 +5,6 @@ Alpha lab with this run, each in a process of its own. The run has four options 
 generator, and is written as every run is.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -9,8 +9,6 @@ question's set, and the part of it that the model took. With ``--client``, no br
 and the worker and loads the model. Prints one JSON object of milliseconds.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

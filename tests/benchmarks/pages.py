@@ -8,8 +8,6 @@ click until its script has ended. A paint is useful once the page's heading and 
 (``tests.browser.test_pages.FIGURES``).
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile

@@ -6,8 +6,6 @@ the command line: count tokens, launch, ask for texts, perplexities, tokens, ans
 resume, and name a model that is not there. Each command is printed with its exit status and what it says last.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """The run engine's figures: ``python -m tests.benchmarks.run_engine [--only NAME ...]``."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics

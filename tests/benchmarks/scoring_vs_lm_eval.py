@@ -9,8 +9,6 @@ everything from the texts on: tokenizing, the shared prefix, and (in ``with_chec
 ``--memory ours|theirs`` runs one of the two alone and prints its extra memory.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 ``python -m tests.benchmarks.server_requests``
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import multiprocessing

@@ -7,8 +7,6 @@ service is killed (SIGKILL) while it is at work; a service that stays away would
 page to wake anything. Needs Caddy and Postgres (Debian: caddy, postgresql).
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -6,8 +6,6 @@ Prints how many published figures come out, the bytes that were fetched, and tho
 continuation took together.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

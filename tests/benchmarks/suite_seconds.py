@@ -6,8 +6,6 @@ browser, agents and workers. Elsewhere they count the test process and the child
 server counts where it ends, and agents and workers, which are nobody's children, do not count.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import resource

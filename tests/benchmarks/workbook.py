@@ -3,8 +3,6 @@
 ``python tests/benchmarks/workbook.py``
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """axe-core's verdict on the page that a browser shows: the faults that shut people out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Texts that would become markup if a page took them for more than text, in runs and in a jury."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from playwright.sync_api import Page, expect

@@ -1,7 +1,5 @@
 """The alpha lab under a person's hands, on synthetic runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

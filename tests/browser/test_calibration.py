@@ -1,7 +1,5 @@
 """The temperature in a real browser: it follows the pointer, agrees with Python, and stays in the link."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

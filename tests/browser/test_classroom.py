@@ -1,7 +1,5 @@
 """A class as its lecturer and its students see it, and eight headless students who lose the network and reload."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from pathlib import Path

@@ -3,8 +3,6 @@
 ``test_pages.py`` does the same with a jury, ``test_static_report.py`` with a report.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The drop zone in a real browser: files and an archive in one go, and a folder, become runs side by side."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

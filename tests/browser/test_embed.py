@@ -1,7 +1,5 @@
 """Embeds in a browser, from ``file://``: what is dragged is what Python computes, and no request leaves."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

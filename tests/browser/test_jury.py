@@ -1,7 +1,5 @@
 """The jury under a person's hands: a rule switched, the threshold moved, a card opened, a link followed."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

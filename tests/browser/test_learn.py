@@ -1,7 +1,5 @@
 """The lesson in a real browser, as a student goes through it: guesses, numbers that are dragged, keys and links."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Logging in, roles and logging out in a browser, with a real OpenID provider, and the policy that pages keep to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From the button to the moving alpha: a run launched, watched and opened in the browser."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """The lab's widget in a page with the little that anywidget asks of a host: alpha drags, and figures are Python's."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

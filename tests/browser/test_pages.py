@@ -1,7 +1,5 @@
 """Every page in light and dark, narrow and wide: no error, no foreign host, nothing cut off."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Edit a prompt, measure, watch, see the strip change, follow a link: the Perplexity page in the browser."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The presenter view in a projector's window: nothing small, nothing to scroll, and its keys."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

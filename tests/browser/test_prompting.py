@@ -1,7 +1,5 @@
 """Prompting in the browser: method and shots chosen, sets change, a card opened, the table taken out."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

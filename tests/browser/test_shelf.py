@@ -3,8 +3,6 @@
 The shelf's own entry is brought in, with the authors' files from a mirror on this machine.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The static report and figures as files in a browser without a network: alpha drags, and names are no script."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,18 +1,16 @@
 """The Stream lab in a real browser: what is moved is what Python computes, and stays in the link."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.reports import evaluation, stream_lab
+from core.reports import evaluation
 from core.reports.stream_lab import stream_pool
 from tests.browser.conftest import Visitor, eventually, in_home, settled, still
 from tests.conftest import synthetic_run
-from tests.reference.streams import question_stream, stream_figures
+from tests.reference.streams import StreamFigures, question_stream, stream_figures
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +20,7 @@ def runs(shared_home: Path) -> tuple[str, str]:
         return before, synthetic_run(400, model="stream", task="qa", signal=0.5, seed=1)
 
 
-def agrees(page: Page, runs: tuple[str, str], *, alpha: int, gamma: int, change: int) -> stream_lab.StreamFigures:
+def agrees(page: Page, runs: tuple[str, str], *, alpha: int, gamma: int, change: int) -> StreamFigures:
     """Wait until the page shows what Python computes."""
     pool = stream_pool(*(evaluation.load(run) for run in runs), "lac")
     found = stream_figures(question_stream(pool, change=change), alpha=alpha, gamma=gamma)

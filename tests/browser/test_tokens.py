@@ -1,7 +1,5 @@
 """The text by token in a real browser: what is pointed at is told, also by keyboard, and data stays text."""
 
-from __future__ import annotations
-
 from playwright.sync_api import expect
 
 from core.reports import tokens

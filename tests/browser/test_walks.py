@@ -1,7 +1,5 @@
 """The walks of ``docs/text/accessibility.md``, followed row by row with the keyboard alone."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -3,8 +3,6 @@
 ``docs/text/accessibility.md`` holds one table for each walk. Its rows are read here and followed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The panels of accuracy and set size draw what they are given and carry it all for the download."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The bundles that are checked in are those of the components' scripts and styles."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A claim's models are drawn with everything that names them inside the figure."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """What is really drawn: specifications rendered as on a page, in a frame that legends and axes share with the plot."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An embed as a file: its figures' precision, no way out, no markup of data, no id of a run, and at most 1.5 MB."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

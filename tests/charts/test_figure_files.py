@@ -1,7 +1,5 @@
 """Figures as files: not blank, as wide as asked for, in both themes, with captions, names and provenance inside."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """HTML that Hedge writes: texts stay texts, scripts keep their one end, and only the page's own script may run."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

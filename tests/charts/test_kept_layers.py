@@ -1,7 +1,5 @@
 """Figures whose layers are put together once: each keeps its own data, and is what it would be if drawn alone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

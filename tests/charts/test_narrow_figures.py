@@ -1,7 +1,5 @@
 """Figures in one column of a paper and on a slide: their texts stay readable, whole and apart, whatever the panels."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Coverage minus its target is drawn for one score, with the first run's band around nothing."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Figures that Plotly draws on a page: they say what their frame holds, and so does what stands for them in a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The offline report: the app's own scripts and figures, calibration, pairs, provenance, and no way out."""
 
-from __future__ import annotations
-
 import re
 
 from app.components.alpha_lab import lab_view

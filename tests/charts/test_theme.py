@@ -1,7 +1,5 @@
 """The palette: one colour a meaning, told apart in both themes and by colour-blind eyes."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The Perplexity page's charts: the uniform level among the figures."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

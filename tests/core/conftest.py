@@ -1,7 +1,5 @@
 """GPUs that are not there, and self-checks that no other test has made."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -6,8 +6,6 @@ Running these programs takes half a minute of processor time. The nightly tests 
 them and compare what they write with what is kept.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

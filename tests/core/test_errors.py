@@ -1,7 +1,5 @@
 """What a person reads of an error stays short, whatever a file holds."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import LONGEST, InputError, plain

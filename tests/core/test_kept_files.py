@@ -1,8 +1,6 @@
 """Every other file that Hedge keeps: a damage gives the same values, a sentence, or the work again; and files of
 older versions, which have no digests, are read as before."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Names longer than a file's name can be: cut where they become a file's name, or refused in one sentence."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """``python -m tests.damage [KIND …] [--tries N] [--seed S]``: damage files, and print a table of what came of it."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

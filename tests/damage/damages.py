@@ -1,7 +1,5 @@
 """What can happen to a file on a disk: each damage takes a home and a file of it, and returns the files it changed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

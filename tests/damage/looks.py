@@ -1,7 +1,5 @@
 """What a person gets from Hedge: commands, lists and pages, each as a text that can be compared."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.metadata
 import io

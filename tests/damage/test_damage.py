@@ -1,7 +1,5 @@
 """The short form of ``python -m tests.damage``: 50 flipped bits in each kind of file, and a few worse damages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

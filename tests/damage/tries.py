@@ -1,7 +1,5 @@
 """One try: a copy of a prepared home is damaged, and a process that knows nothing of it before looks at everything."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

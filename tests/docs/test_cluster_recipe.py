@@ -1,7 +1,5 @@
 """The shell blocks of the page on servers: all can be parsed, and the server's job tells its address and ends."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """The documentation: its generated pages, a help for each page of the app, no broken link; built strictly at night."""
 
-from __future__ import annotations
-
 import html
 import os
 import re

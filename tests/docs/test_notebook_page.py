@@ -1,7 +1,5 @@
 """The code of the documentation's notebook page, run from top to bottom."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The fault table: ``python -m tests.faults [--tries 20] [--only NAME ...]`` prints it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

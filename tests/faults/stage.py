@@ -1,7 +1,5 @@
 """Where a fault is played: a home and a database of its own, real agents, and a page that looks on."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 Here the run that is killed ten times is killed four times, in each way once.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults import played

@@ -1,7 +1,5 @@
 """``python -m tests.fuzz TARGET --inputs N [--seed S]``: fuzz a target, or all of them."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

@@ -1,7 +1,5 @@
 """The command line, links, and messages of components as targets."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

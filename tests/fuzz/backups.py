@@ -1,7 +1,5 @@
 """Damaged and hostile backups: what a tar, its gzip and its description can get wrong, and what none may do."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

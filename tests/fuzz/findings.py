@@ -1,7 +1,5 @@
 """Runs one target on many inputs, and keeps the smallest input of each kind of finding."""
 
-from __future__ import annotations
-
 import logging
 import resource
 import signal

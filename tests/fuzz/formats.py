@@ -1,7 +1,5 @@
 """Strategies that know a format: the operations of a pickle, the headers of an npz, the columns of a run's folder."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -1,7 +1,5 @@
 """Hypothesis strategies that change whole files: their bytes, the values in them, the members of their archives."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Small whole files of every kind, from which fuzzed ones are made."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is fuzzed: every importer, backups, the command line, links, and messages of components."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

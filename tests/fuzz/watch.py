@@ -4,8 +4,6 @@ Python reports what it is about to do to audit hooks, also where C code of it do
 is one, which is idle outside the block.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Questions and the log-probabilities that a mock model of Inspect gives their choices."""
 
-from __future__ import annotations
-
 import numpy as np
 
 N, K = 40, 4

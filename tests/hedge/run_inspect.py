@@ -6,8 +6,6 @@
 browser of other tests holds, and leaves streams open.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,8 +1,6 @@
 """Sets and p-values of 2 to 1,000 classes beside MAPIE (live), TorchCP and crepes (recorded by
 ``tests/golden/make_class_rivals.py``)."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

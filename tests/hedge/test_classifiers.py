@@ -1,7 +1,5 @@
 """``hedge.sets`` and ``hedge.report`` for any classifier: names, types, rows without a label, alphas, strata."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction

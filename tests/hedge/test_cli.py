@@ -1,7 +1,5 @@
 """The command line as a script uses it: a process, its exit status, its two streams."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a notebook shows is what core computes, and an error is one sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell

@@ -1,7 +1,5 @@
 """Inspect evaluates its mock model with known log-probabilities; the scorer's figures are those of core."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Vera is the viewer, Lars a launcher, Anna the administrator. Each attempt return
 be ``got``; docs/text/intruders.md has the same table.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Servers that the attacks on connections share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files from outside that attack the process that reads them, brought in from the command line in an archive."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import struct

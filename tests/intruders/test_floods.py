@@ -1,7 +1,5 @@
 """Nothing that a browser sends fills the server's memory, holds it up, or fills its log."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 The strangers' server records every request. The pages, the answering server, its worker and the agent are real.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import tarfile

@@ -1,7 +1,5 @@
 """A server answers for its own names alone, and for no page of another site, whatever reaches it over the network."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A viewer launches nothing, reads no file and takes over nobody, whatever is sent to a served app."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator

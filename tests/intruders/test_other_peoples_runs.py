@@ -1,7 +1,5 @@
 """A launcher changes nothing of what another one launched, and no import takes the place of a run."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

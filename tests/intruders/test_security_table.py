@@ -1,7 +1,5 @@
 """SECURITY.md says which test plays which attack."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

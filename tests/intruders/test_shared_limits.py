@@ -1,7 +1,5 @@
 """One visitor takes what others need: uploads, seats of a class, codes, a class whose lecturer has lost the role."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """On a public server, where nobody has a name, a visitor who asks what another has asked can't stop the other's."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from multiprocessing.connection import Listener

@@ -1,7 +1,5 @@
 """Pages as AppTest runs them, in a home of their own and without an agent."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 from collections.abc import Callable, Iterator, Sequence

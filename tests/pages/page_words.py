@@ -3,8 +3,6 @@
 What stands in an expander or in a block of code is left out: there an id may be named.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What each page writes into its address, and what a session takes from one page to the next."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

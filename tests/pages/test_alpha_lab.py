@@ -1,7 +1,5 @@
 """Alpha lab: the component's data, the view it reports, and Python's figures below it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

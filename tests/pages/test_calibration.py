@@ -1,7 +1,5 @@
 """Calibration: diagrams of runs, a bin's questions, the temperature, recalibration, every alpha."""
 
-from __future__ import annotations
-
 from app.formatting import signed
 from core.reports import evaluation
 from core.reports.calibration import calibrated

@@ -1,7 +1,5 @@
 """Every place that shows a run shows its caveats. A new page, format or command has to be added to a list here."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Compare: the chosen runs' figures, two of them question by question, the claims, and what abstaining costs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import astuple

@@ -1,7 +1,5 @@
 """A damaged run is a sentence with its name and the way out on every page and in every command, and hides no other."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Data: files come in, checked and shown first; runs go out."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

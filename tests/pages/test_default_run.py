@@ -1,7 +1,5 @@
 """Which runs a page opens with: those that are pinned, whatever a person has launched since."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The doctor's page: what it found, in words, without a wait that holds up the page."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The button "Embed": on which pages it stands, and what it offers."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

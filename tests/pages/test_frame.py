@@ -1,7 +1,5 @@
 """What holds for every page: torch stays out, and neither a traceback nor an id reaches a person."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The Jury page, and juries brought in on the Data page."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

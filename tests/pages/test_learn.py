@@ -1,7 +1,5 @@
 """Learn: the lesson's component gets the run's data, the link's step and alpha, and links that lead on."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A page says in one sentence that a name is too long for a file, wherever a person types one."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pages.conftest import Open

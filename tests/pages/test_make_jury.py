@@ -1,7 +1,5 @@
 """Making a jury from the New run page: asked for, watched, cancelled, and what can't be made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """New run: what is asked of the engine, and what its answers look like."""
 
-from __future__ import annotations
-
 import io
 import json
 import platform

@@ -1,7 +1,5 @@
 """One question of a run: its options, its sets, and the way from one to the next."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Overview: three ways in, the set sizes of every model on every task, and what has not finished."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

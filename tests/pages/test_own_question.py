@@ -1,7 +1,5 @@
 """A question of one's own on the page: a real answering server, a fake model, and nothing typed that is lost."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Perplexity page: what is measured, what is asked for, and what is said where nothing can be."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prompting: an experiment's ways of asking, two of them side by side, a question's card, and the launch form."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

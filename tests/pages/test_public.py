@@ -1,7 +1,5 @@
 """Pages of a public server: everything can be looked at, and nothing can be launched or changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs whose server did not list all letters: ranges where they are shown, one sentence where they can't be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages after the weights in a model's folder were replaced: none shows an earlier result as one of the model."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

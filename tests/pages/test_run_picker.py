@@ -1,7 +1,5 @@
 """The one picker of runs: its line on a page, and the dialog with a search, chips and grouped runs."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A model on a server: connected on New run, with only what the server can do offered, and launched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any

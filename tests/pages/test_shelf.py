@@ -1,7 +1,5 @@
 """The shelf on the Data page: choose, bring in, cancel, and what is said at the end."""
 
-from __future__ import annotations
-
 import threading
 from urllib.parse import urlsplit
 

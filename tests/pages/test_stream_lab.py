@@ -1,7 +1,5 @@
 """The Stream lab: which runs can follow one another, and what the component gets."""
 
-from __future__ import annotations
-
 from app.state.stream_lab import NO_CHANGE
 from core.reports import evaluation
 from core.reports.stream_lab import stream_pool, stream_tables

@@ -1,7 +1,5 @@
 """Token uncertainty: the shipped texts and evaluations, a person's own, and what can't be read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

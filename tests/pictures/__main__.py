@@ -8,8 +8,6 @@ Without a home, the pages show the runs that ship with Hedge. VIEW is a page's n
 (``one_question_own``), or nothing for all of them.
 """
 
-from __future__ import annotations
-
 import argparse
 import html
 import shutil

@@ -1,7 +1,5 @@
 """What a script can see to be wrong with the look of a page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from playwright.sync_api import Page, TimeoutError

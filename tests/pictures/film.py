@@ -5,8 +5,6 @@ dragged in the Alpha lab, and alpha dragged on one question. The frames are join
 (``assets/hedge.webp`` by default). A page shows no pointer of its own here, so one is drawn where the mouse is.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import itertools

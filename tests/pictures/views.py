@@ -3,8 +3,6 @@
 Tests in ``tests/browser`` look for the same faults where a page is reached by clicks.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What the tests of the pocket world share: the text that training reads, and the shipped model."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase

@@ -1,7 +1,5 @@
 """The command line: unusable arguments end with one sentence and status 2, and ``ship`` makes all that ships."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

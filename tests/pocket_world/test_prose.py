@@ -1,7 +1,5 @@
 """The prose that models read: well formed, described as it is, and with nothing of what models are tested on."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

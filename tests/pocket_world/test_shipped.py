@@ -1,7 +1,5 @@
 """What ships is what the shipped models answer: their runs, their juries and their cards."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

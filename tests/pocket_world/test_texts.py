@@ -1,7 +1,5 @@
 """What the shipped models were trained on and are tested on comes out again, letter by letter, without an overlap."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Iterable

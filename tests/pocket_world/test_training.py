@@ -1,7 +1,5 @@
 """A training that stops and goes on ends like one that never stopped; a model begins, grows and learns as it should."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

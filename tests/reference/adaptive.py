@@ -15,8 +15,6 @@ alpha and γ are whole numbers of thousandths, and so αₜ is a whole number of
 exact, in Python as in the browser (``app/components/stream_lab/adaptive.js``).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calibration figures in Python: those that the temperature slider computes in the browser, and a class-wise error."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -20,8 +20,6 @@ Only + − × ÷ are used, in a fixed order, and the browser gets the same bits 
 Where the capital would leave the range of a float64, the accounts are multiplied by an exact power of two.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ population. The threshold is the r-th smallest of n scores. In a random order, t
 come before the r-th of the n has that distribution, whatever the scores are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

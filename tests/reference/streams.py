@@ -1,7 +1,5 @@
 """The streams of the Stream lab, as the browser makes them and follows them, in Python."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Adaptive conformal inference: its levels, its sets at the ends, its bound, and the paper's recursion in fractions."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import ceil, inf
 

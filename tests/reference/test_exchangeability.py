@@ -1,7 +1,5 @@
 """The betting test: its p-values against a count, its capital in fractions and beyond a float's range."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -6,8 +6,6 @@ Ends with status 1 where a rate lies outside of what is allowed: by more than tw
 in the table by more than three, because it has 2,000 cells.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

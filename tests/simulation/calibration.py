@@ -5,8 +5,6 @@ should hold is the error of the law with the bins of the sample; a truth counts 
 decimal that is shown, for a bin that holds one question of a million adds to the truth and not to any sample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
 

@@ -1,7 +1,5 @@
 """What a simulation of an interval or a test is: a draw of data whose truth is known, and what should come out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache

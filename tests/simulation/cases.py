@@ -1,7 +1,5 @@
 """Every simulation there is, by the page that it is about."""
 
-from __future__ import annotations
-
 from tests.simulation import (
     calibration,
     claims,

@@ -1,7 +1,5 @@
 """The claims' intervals and tests: few models, drawn as normal pairs, or as base and tuned models."""
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -3,8 +3,6 @@
 The laws of coverage do not depend on the model, so one does: six options, of which the true one's logit is raised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ gives on average on other answers of that law, those to calibrate on included. C
 fast; rules are fitted and the experiment is split ten times as on the page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, lru_cache
 

@@ -4,8 +4,6 @@ Each draw makes runs and a jury of a law and calls what pages and commands call.
 whole table is affordable. A run has n calibration and n test rows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ probabilities of its evidence. The other laws change one thing about it. Several
 noise that is partly their own, so models of equal skill are exchangeable.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ is an end of an interval, a band, or a p-value. Pages and charts do no maths (``
 such figure that they show begins in ``core`` or in a command.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The Perplexity page: differences of two prompts over conversations and within one, and the share of choices right."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

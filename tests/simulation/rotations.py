@@ -5,8 +5,6 @@ depend on each other. The shown figures are those of :func:`core.reports.prompti
 :func:`~core.reports.prompting.option_order.of_orders` computes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, lru_cache
 from unittest.mock import patch

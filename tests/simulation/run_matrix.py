@@ -5,8 +5,6 @@ calibrate and n test. A test hits where any pair of equal models is called diffe
 hold the true differences. Each draw redraws the calibration questions, so that their luck counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 

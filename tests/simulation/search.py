@@ -1,7 +1,5 @@
 """What is found by looking at all subjects: the shift lab's worst pair, the lesson's least covered subject."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -6,8 +6,6 @@ give on average: the mean of the size at the population's threshold of level U ~
 of 400,000 questions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial

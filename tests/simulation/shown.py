@@ -4,8 +4,6 @@
 is missing here, or has no simulation.
 """
 
-from __future__ import annotations
-
 SIMULATED: dict[str, tuple[str, ...]] = {
     # Coverage, sets and what is made from them
     "tests.reference.redraw.beta_band": ("coverage: band of the calibration draw",),

@@ -1,7 +1,5 @@
 """What the Stream lab promises: adaptive coverage over a long stream, and how often the bets raise a false alarm."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.records import FloatArray

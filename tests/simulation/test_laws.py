@@ -1,7 +1,5 @@
 """The short form of the table of every interval and p-value under every law: few rows, where intervals break first."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Every interval and p-value that a page or a command can show has a simulation."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.simulation.case import INTERVAL, TEST

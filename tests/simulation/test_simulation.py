@@ -1,7 +1,5 @@
 """A short form of one simulation of each figure: the first one for which so few draws would notice a grave fault."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

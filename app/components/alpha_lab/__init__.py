@@ -8,8 +8,6 @@ Data stays the same between reruns, so Streamlit sends a reference instead of th
 (the seed) changes only if something other than the component changed the view, such as a link or the back button.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

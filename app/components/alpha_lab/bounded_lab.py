@@ -1,7 +1,5 @@
 """The Alpha lab of a run whose server did not list all letters: every figure lies between two ends."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

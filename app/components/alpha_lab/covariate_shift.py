@@ -1,7 +1,5 @@
 """The Alpha lab's section on covariate shift: calibrate on one kind of questions, test on another."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app import state

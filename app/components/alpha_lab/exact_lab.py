@@ -1,7 +1,5 @@
 """The Alpha lab of a run in which every letter's probability is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

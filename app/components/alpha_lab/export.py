@@ -1,7 +1,5 @@
 """Export the Alpha lab's view: as a link, as figures, as a table, and as NumPy code that forms the same sets."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """The questions in a bin, with links to their sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The Calibration page's cached data: diagrams, a bin's questions, recalibration, coverage at every alpha."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

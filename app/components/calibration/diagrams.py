@@ -1,7 +1,5 @@
 """Reliability diagrams: their controls, and the diagrams side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Every calibration figure of the diagrams with its interval."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

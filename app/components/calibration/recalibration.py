@@ -1,7 +1,5 @@
 """The live temperature of a run, and the effect of each recalibration method."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

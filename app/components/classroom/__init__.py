@@ -4,8 +4,6 @@ The component asks the server itself (:mod:`app.classroom.routes`), with a key f
 seen at once and a dragged alpha reaches the phones without a run of the page's script.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

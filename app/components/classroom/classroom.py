@@ -1,7 +1,5 @@
 """The Classroom page: open a class or go on with one, the projector, and what is left afterwards."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

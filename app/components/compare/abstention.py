@@ -1,7 +1,5 @@
 """Selective prediction, if a model may abstain: risk, coverage and cost."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

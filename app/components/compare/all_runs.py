@@ -3,8 +3,6 @@
 What draws with Altair or Plotly is imported where it is needed: the first paint does not wait for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

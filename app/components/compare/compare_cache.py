@@ -1,7 +1,5 @@
 """The Compare page's cached data: runs side by side, all pairs of them, and their questions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

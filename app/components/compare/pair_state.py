@@ -1,8 +1,6 @@
 """The state that the comparison and the inspector share: the keys of both, and changes that a person made in one of
 them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from app import state

@@ -1,7 +1,5 @@
 """The compared runs side by side, all pairs of them, and the inspector of one pair."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The published claims, tested on the chosen runs or on a published table."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Filters the published figures below the runs by table and by model. The choice is kept in the page's address."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app import state

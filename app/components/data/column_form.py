@@ -1,7 +1,5 @@
 """The form that assigns meanings to columns, once for all dropped tables with the same columns."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
 """What the page asks where a file can be read in two ways: questions or results, numbers from 0 or from 1, counts or
 logits."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

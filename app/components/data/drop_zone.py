@@ -1,7 +1,5 @@
 """The drop zone: any number of files, folders and archives, which are read, shown, and imported in one click."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any

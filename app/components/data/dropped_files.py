@@ -1,8 +1,6 @@
 """The files that were dropped in this window. They are written to disk once, read once, and deleted with the window or
 at the next drop."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Export runs: their questions, their figures, tables for a paper, and a report that needs no network."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """One table of everything that was dropped, with one row for each run, and the button that imports all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath

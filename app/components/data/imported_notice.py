@@ -1,7 +1,5 @@
 """What was imported last in this window: links that lead on, and the button that removes it again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The shelf: published result sets, which one click imports, and a comparison with their published figures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The running download from the shelf, one for the whole server, and the one that ended last."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Collection, Mapping

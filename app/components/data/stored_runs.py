@@ -1,7 +1,5 @@
 """All runs with their size on disk, with buttons to open, repeat or delete them, and the bin."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """The doctor's findings. A separate process makes them once for the whole server, and pages follow its progress."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

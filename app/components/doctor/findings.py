@@ -1,7 +1,5 @@
 """The doctor's findings, one per row, and what each means for a run."""
 
-from __future__ import annotations
-
 import time
 
 import streamlit as st

@@ -6,8 +6,6 @@ combines them. As in the Alpha lab, data stays the same between reruns. The brow
 something other than the component changed the view.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How much the jurors agree, and how often they are right when they agree."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -5,8 +5,6 @@ settings to filter by. So it is chosen from a separate list and not in the run p
 (:mod:`app.components.shared.run_picker`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """All figures of a jury, one section after another."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """Make a jury: the form, and the juries that are being made, with their progress and loss."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

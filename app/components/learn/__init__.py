@@ -7,8 +7,6 @@ lessons. ``words`` writes the texts, ``tangle`` makes numbers that can be dragge
 prints a lesson for a lecturer, and ``lesson`` combines them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """The lesson of a link with its data: that of a run which a person may choose, or of what ships with Hedge."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where the end of a lesson leads: the next lesson of the course, and the pages that show its subject."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from urllib.parse import urlencode
 

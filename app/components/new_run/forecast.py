@@ -1,7 +1,5 @@
 """What the requested runs will take, and which of them exist already, before anything is launched."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The form for new runs: which models, which tasks, how the questions are asked, and how answers are computed."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Launch the requested runs, and report the outcome of each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

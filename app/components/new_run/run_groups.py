@@ -1,7 +1,5 @@
 """Runs that were launched together: their progress, and actions on all of them at once."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The current state of runs: progress, rate, remaining time, device, and the actions that are possible."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app import navigation, notices

@@ -1,7 +1,5 @@
 """A long queue as one table, in the order in which the runs will start. Selected runs can be moved or cancelled."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

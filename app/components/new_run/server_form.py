@@ -1,7 +1,5 @@
 """Choose models on a server: connect to it, see what it can do, and set a budget."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The answer to a person's own question: its bars, its options in full, and why the guarantee may not hold."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app.caches import bounded_cache, question_cache, run_cache

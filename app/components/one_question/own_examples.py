@@ -1,7 +1,5 @@
 """Four example questions that a click asks at once, chosen by the bundled model's answers to them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A person's own question: a model that stays loaded answers it, and a run's calibration gives it a set."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app import state, style

@@ -1,7 +1,5 @@
 """The form for a person's own question: question, options and context, and which model and calibration answer it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import PurePath
 

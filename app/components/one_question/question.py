@@ -1,7 +1,5 @@
 """Choose and show a question of a run."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace

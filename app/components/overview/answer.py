@@ -1,7 +1,5 @@
 """Which model hedges well: a headline, the filters, and the runs that they keep, shown in one of three forms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The Overview's filters. The choice is kept in the page's address."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

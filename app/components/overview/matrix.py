@@ -1,7 +1,5 @@
 """Models × tasks as a table of links: each cell shows a run's mean set size and opens the run in the Alpha lab."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

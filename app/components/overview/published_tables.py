@@ -1,7 +1,5 @@
 """What the Overview shows next to its figure: models of similar accuracy that differ, and published figures."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

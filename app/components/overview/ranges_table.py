@@ -1,7 +1,5 @@
 """The Overview's runs on servers that did not list all letters: each figure lies between two ends."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

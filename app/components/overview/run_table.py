@@ -1,7 +1,5 @@
 """The Overview's tables: finished runs with their figures, unfinished ones with their state."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any

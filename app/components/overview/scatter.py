@@ -1,7 +1,5 @@
 """Accuracy against set size: small panels by task, colours by model, and a click that opens a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

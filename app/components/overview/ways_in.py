@@ -1,7 +1,5 @@
 """Three cards that lead into Hedge, each with a small picture of real figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

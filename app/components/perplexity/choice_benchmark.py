@@ -1,7 +1,5 @@
 """The choice benchmark on the Perplexity page: which ending is the counselor's own, and sets of endings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The measured messages of the form's models and prompts, by prompt and conversation."""
 
-from __future__ import annotations
-
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.perplexity.perplexity_library import Library, ScoringSetup
 from core.models.perplexity.figures import ScoredMessage

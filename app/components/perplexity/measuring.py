@@ -1,7 +1,5 @@
 """Measure what has not been measured yet, and show the progress."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

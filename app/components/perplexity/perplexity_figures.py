@@ -1,7 +1,5 @@
 """The figures of the Perplexity page: the difference of two prompts, and perplexities by conversation."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

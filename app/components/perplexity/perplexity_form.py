@@ -1,7 +1,5 @@
 """The form of the Perplexity page: which models, which two prompts, which conversations, and how words are scored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Tables of all figures, and of the published ones."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """One figure of every method by shots, a note on guessing, and the table to download."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import streamlit as st
 

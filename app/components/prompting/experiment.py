@@ -1,7 +1,5 @@
 """Choose an experiment: runs that differ only in their prompt form and their shots."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

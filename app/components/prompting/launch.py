@@ -1,7 +1,5 @@
 """Launch a whole experiment from one form: models × questions × shots × prompt forms, as one group."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """How a model uses letters: answers that are not options, the effect of the options' order, and written answers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

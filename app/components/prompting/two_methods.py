@@ -1,7 +1,5 @@
 """Two methods with the same number of shots: their sets, paired tests, and their questions."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The progress of an answer, and how it ended."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app.errors import spoken

@@ -1,7 +1,5 @@
 """Components of the browser, which Streamlit gets as bundles (:mod:`charts.bundles`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

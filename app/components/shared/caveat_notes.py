@@ -1,7 +1,5 @@
 """The caveats of the runs on a page: one caption, where the page says which runs it shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Controls that several pages share. Each changes the view, which changes the page's address."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 

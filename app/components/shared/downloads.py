@@ -1,7 +1,5 @@
 """The download of a frame. It needs no chart library, for which a first paint would have to wait."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The button "Embed": what a page shows as one HTML file, for a slide or a blog."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

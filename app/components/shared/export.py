@@ -1,7 +1,5 @@
 """The one place on a page that exports its figures and tables, for a paper, a slide or a spreadsheet."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -3,8 +3,6 @@
 A file is made when its button is pressed, not when the page runs.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Charts and tables on a page, each with a download of its data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Literal
 

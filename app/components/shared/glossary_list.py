@@ -1,7 +1,5 @@
 """The whole glossary on a page, each term with a link to the page that shows it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app.glossary import GROUPS

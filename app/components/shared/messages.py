@@ -1,7 +1,5 @@
 """What a component's browser side reports, which is checked before it is used: a browser may send anything."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

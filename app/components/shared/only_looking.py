@@ -1,7 +1,5 @@
 """A message for people who may look at a page but change nothing."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core import access

@@ -1,7 +1,5 @@
 """The head of a page: what the page is, the question that it answers, and the meanings of the terms it begins with."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

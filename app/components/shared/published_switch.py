@@ -1,7 +1,5 @@
 """The switch that hides published figures, and a sentence on their source."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from app import state

@@ -1,7 +1,5 @@
 """The progress of reading a model's files, which a launch does when they are new to Hedge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Resume a run that stopped; a run that reached its budget needs a larger one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

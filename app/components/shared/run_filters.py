@@ -1,7 +1,5 @@
 """Chips that narrow a list of runs: by model, task, prompt, shots, precision, source and state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

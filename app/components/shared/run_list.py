@@ -1,7 +1,5 @@
 """The dialog in which runs are chosen: a search, chips, and the runs grouped by their questions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

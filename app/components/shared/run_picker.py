@@ -4,8 +4,6 @@ The line is a fragment, and so is the dialog (:mod:`app.components.shared.run_li
 does not run the page again until they take their choice. The choice lives in the page's view, and so in its link.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The names of runs, links to the pages that show them, and what to do if there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NoReturn
 

@@ -5,8 +5,6 @@ gets a new revision, which the browser obeys, only if the data changed, or if so
 the view: a link, another control, the back button.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -4,8 +4,6 @@ They are written as HTML, because a table of Streamlit's that is wider than the 
 keyboard.
 """
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

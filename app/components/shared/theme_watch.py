@@ -5,8 +5,6 @@ the figure would keep the colours of the old one. On a page with such a figure a
 theme and reruns the page when it changes, and the figure is drawn anew.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from charts.bundles import script

@@ -1,7 +1,5 @@
 """The runs whose letters have almost no probability: they have no figures, and the page says why."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

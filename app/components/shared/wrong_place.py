@@ -1,7 +1,5 @@
 """A hint for a file that was given to the wrong page: what it is, where it belongs, and a button that goes there."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tempfile

@@ -4,8 +4,6 @@
 ``tracks`` draws, and ``stream_lab`` combines them all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Stream lab's view as one HTML file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the Stream lab's three ways do, promise and do not promise, in plain words."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 WAYS = {

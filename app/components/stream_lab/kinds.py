@@ -1,7 +1,5 @@
 """The second kind of question in the Stream lab: the run whose questions come after the change."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

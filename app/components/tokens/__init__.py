@@ -1,7 +1,5 @@
 """A text whose tokens are shaded by surprise. Pointing at a token, or focusing it, shows what was expected."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

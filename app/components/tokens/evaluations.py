@@ -1,7 +1,5 @@
 """Evaluations of token predictions side by side: reliability, figures, ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A text by token: a recorded one, or a person's own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

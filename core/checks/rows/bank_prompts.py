@@ -1,7 +1,5 @@
 """The prompts that checks score: questions of the bundled bank, asked as runs ask them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

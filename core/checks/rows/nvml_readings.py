@@ -1,7 +1,5 @@
 """What the driver says of the GPUs, against what torch knows of the first one."""
 
-from __future__ import annotations
-
 import os
 
 from core.checks.outcome import CheckOutcome, Figure, NotHereError, Place

@@ -9,8 +9,6 @@ is outside the tolerance is not used by runs. It is *wrong* if rounding does not
   fits, if it is off by more than four tolerances.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a GPU computes at its best, as its maker says."""
 
-from __future__ import annotations
-
 HALF = ("bfloat16", "float16")
 
 TFLOPS: dict[str, tuple[float, float | None]] = {

@@ -1,7 +1,5 @@
 """One run's questions are shared out over two devices, and every bit of its scores is that of one device."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 

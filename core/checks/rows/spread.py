@@ -1,7 +1,5 @@
 """A model that is spread over two devices gives the scores that it gives on one."""
 
-from __future__ import annotations
-
 from core.checks.outcome import CheckOutcome, Figure, NotHereError, Place
 from core.models.imports import language_models
 

@@ -1,7 +1,5 @@
 """A run that is cancelled, and one that is killed: both end at once, free their memory and can be continued."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A juror and an ARD-LoRA, each trained for 20 steps, stored, loaded again and used."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Two workers of this host's agent execute runs on two devices at the same time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

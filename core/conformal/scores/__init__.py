@@ -23,8 +23,6 @@ rounded to 12 decimals (:func:`core.conformal.probabilities.on_grid`), so that s
 tied.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.draws import uniforms

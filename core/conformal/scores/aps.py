@@ -1,7 +1,5 @@
 """APS: the total probability of the options ranked up to and including this one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.probabilities import on_grid

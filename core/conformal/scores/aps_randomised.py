@@ -1,7 +1,5 @@
 """APS, randomised: APS minus a random part of the option's own probability."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.probabilities import on_grid

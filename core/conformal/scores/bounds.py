@@ -38,8 +38,6 @@ other way round. The two need not occur together, so these bounds hold but may b
 Each function takes weights (n, k), NaN for an option that the question lacks, and which of them are ``bounded``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.scores.ranking import put_back, ranks, rising_order

@@ -1,7 +1,5 @@
 """LAC: one minus the option's probability."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.probabilities import on_grid

@@ -1,7 +1,5 @@
 """Margin: how far the option is behind the best other one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.probabilities import on_grid, top_options

@@ -1,7 +1,5 @@
 """The order and ranks of options, and a function that returns sorted values to their options."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """RAPS: APS plus a cost for every rank beyond the first few."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.scores.aps import mass_up_to

@@ -1,7 +1,5 @@
 """The record of a score: everything that a page, a table, a recipe and a test need to know about it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol

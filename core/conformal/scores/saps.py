@@ -1,7 +1,5 @@
 """SAPS: the largest probability plus a cost for every further rank."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.scores.bounds import saps_bounds

@@ -1,7 +1,5 @@
 """The table of scores that is sent to the browser with a run's data: texts, parameters and tuning grid of each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from core.conformal.scores import SCORES, UNTUNED, Parameters

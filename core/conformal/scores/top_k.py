@@ -1,7 +1,5 @@
 """Top-k: the option's rank."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.conformal.scores.bounds import top_k_bounds

@@ -1,7 +1,5 @@
 """Mean set size as a function of the threshold's rank among the calibration scores."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

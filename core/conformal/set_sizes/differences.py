@@ -6,8 +6,6 @@ which this run alone has a set larger by one option, or is right alone. For a di
 of Bonett & Price (2012, doi 10.3102/1076998611411915).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """95% intervals of one run's mean set size and UAcc."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

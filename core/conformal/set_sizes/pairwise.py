@@ -6,8 +6,6 @@ is stretched at both ends to the level 1 − 0.05 / pairs (Bonferroni), by the r
 resamples are too few for quantiles that far out.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import ndtri
 

@@ -3,8 +3,6 @@
 The steps are those of :mod:`core.conformal.set_sizes`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

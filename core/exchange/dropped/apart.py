@@ -4,8 +4,6 @@ The process says which file it opens before it does. If it dies, that file is re
 limit, and another process reads the others. What was read before is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

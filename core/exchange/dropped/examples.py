@@ -1,8 +1,6 @@
 """Small whole drops of every kind of file that Hedge reads: the documentation shows them, tests read them, and the
 fuzzer changes them. Their questions and figures are made up."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

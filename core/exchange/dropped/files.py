@@ -4,8 +4,6 @@ archives.
 How much an archive unpacks to is checked by what it says before anything is unpacked, and again while it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

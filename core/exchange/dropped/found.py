@@ -1,7 +1,5 @@
 """What is found in dropped files: runs, juries, files for other pages, refusals, and tables with their headers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Which dropped files are read together, and by which reader."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

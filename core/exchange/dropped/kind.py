@@ -1,8 +1,6 @@
 """The record of a kind of file. Everything that depends on the kind follows from it: how a file is recognised and read,
 what people are told, which work is cited, and the examples of the documentation, the tests and the fuzzer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ A new importer is a module that ends with its record, ``KIND``, and a line here.
 record recognises it, so the order matters where two would.
 """
 
-from __future__ import annotations
-
 from core.exchange import (
     bluq,
     helm,

@@ -1,7 +1,5 @@
 """What gives a kind of file away that no importer knows by itself: the marks of tables, settings, scores and models."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Files of tools that write no option's probability, and texts that look like a table, by what gives them away."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Question banks from outside, kept in ``HEDGE_HOME/questions`` so that a run can ask them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

@@ -3,8 +3,6 @@
 Pages and commands use :class:`~core.exchange.dropped.apart.DropApart`, which does this in a process with limits.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re

@@ -3,8 +3,6 @@
 A name is asked only where two files of a run have to find each other, never for what a file is.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ The run engine executes it (:mod:`core.runs.execution.jury_run`); its stages are
 The result is a jury (:mod:`core.jury.pipeline.jury_store`), which the Jury page and ``jury evaluate`` read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -4,8 +4,6 @@
 where it comes from, when, and the table's digest. Those that ship with Hedge lie in ``assets/juries``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

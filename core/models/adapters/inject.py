@@ -1,7 +1,5 @@
 """Putting adapters into a model: probabilistic layers, or PEFT's LoRA as the baseline."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

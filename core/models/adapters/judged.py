@@ -6,8 +6,6 @@ of the softmaxes. The entropy of that mean is the total uncertainty, the mean of
 what is between them the epistemic one (Depeweg et al. 2018, arXiv 1710.07283).
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ NVIDIA GPU and bitsandbytes. A step's rows follow from the seed and its number, 
 the optimizer, so a training that was stopped goes on as if it had not been.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import random

@@ -10,8 +10,6 @@ At rest z = μ; with :attr:`ProbLora.sampling` on it is drawn. The prior of z is
 automatic relevance determination. A, B and the addition are computed in float32 whatever the model's precision.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

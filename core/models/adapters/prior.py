@@ -4,8 +4,6 @@
 variance of the rank's latents about 0. Padding does not count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -5,8 +5,6 @@ Weights are read from safetensors; a ``.bin`` or ``.pt`` only through ``torch.lo
 nothing but tensors.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

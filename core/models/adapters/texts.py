@@ -5,8 +5,6 @@ file: JSON, JSON lines, CSV or Parquet with ``prompt`` and ``answer`` (or ``inst
 plain text, whose paragraphs count whole.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

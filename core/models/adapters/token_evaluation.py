@@ -1,7 +1,5 @@
 """Evaluates a model's next-token predictions on texts, and writes the figures as JSON beside the model."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

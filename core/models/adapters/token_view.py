@@ -1,7 +1,5 @@
 """A text token by token: how surprised a model is by each, how unsure it was, and what it expected instead."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ gradient steps (LoRA has no prior and trains on all). What an epoch sees follows
 and a checkpoint is written after each, so that a training that was stopped goes on as if it had not been.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

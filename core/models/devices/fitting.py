@@ -4,8 +4,6 @@ A run takes one device if one is large enough. Otherwise its model is spread ove
 needs (:func:`core.models.memory_estimate.devices_for`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from core.errors import InputError

@@ -4,8 +4,6 @@ Without a driver every function returns nothing. No function raises: metrics are
 not stop a run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType

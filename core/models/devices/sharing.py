@@ -5,8 +5,6 @@ rounds in another way, and a run's scores would then depend on which device scor
 one device is spread over several instead (:mod:`core.models.devices.fitting`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The slots of this host, on which runs are executed: one per GPU, or a single one if there is no GPU."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ A file of choices is the published CSV (``context,A,B,C,D,label`` with labels 1 
 context) or JSON lines: ``{"context": [messages], "endings": [texts], "label": place of the real one from 0}``.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

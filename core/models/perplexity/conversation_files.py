@@ -5,8 +5,6 @@ table has a message in each row with its role, a column for each side, or a colu
 message is left out and counted: system messages (the prompts compared take their place), tool calls, empty turns.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

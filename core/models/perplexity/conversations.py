@@ -3,8 +3,6 @@
 Files that hold them are read in :mod:`core.models.perplexity.conversation_files`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ as published, in which one unlikely message outweighs all others. Bits per byte,
 one that can be compared between tokenizers: fewer, longer tokens are each less likely.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

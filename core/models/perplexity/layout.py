@@ -7,8 +7,6 @@ A template that refuses a system prompt, or a conversation that the assistant op
 head of the first user message (of an empty one before an opening).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """System prompts: three that ship with Hedge, and any that a person writes. A hash of the text is the version."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from core.errors import InputError

@@ -1,7 +1,5 @@
 """Who speaks in a conversation: the names that files give to the counselor, to the person, and to what is neither."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ A part (a system prompt and a conversation, or all choices) is a chunk (:mod:`co
 ``prompt``, ``source``, ``message``, ``dropped``, ``pieces`` and ``losses`` (nats). All figures come from them.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Perplexity requests on disk: ``HEDGE_HOME/perplexity/<hash>.json``, from where a run copies the one that it is of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

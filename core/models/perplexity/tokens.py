@@ -1,7 +1,5 @@
 """Windows as tokens: which tokens are the counselor's, and the text of each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

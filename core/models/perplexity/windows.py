@@ -5,8 +5,6 @@ request. A message's own request is always in its window, and at most ``exchange
 oldest are left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from core.errors import InputError

@@ -1,7 +1,5 @@
 """What a server can do, found out by asking: nothing is assumed from its kind or version."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import deque

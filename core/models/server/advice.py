@@ -6,8 +6,6 @@ and endpoint; the run's description lists it. Only the fields that are named her
 words of a hostile server can do nothing else. What can't be followed is repeated with a hint (:data:`HINTS`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ refuse fields that they do not know (:mod:`core.models.server.advice`):
 - Text Generation Inference refuses ``top_p`` 1, and reads ``presence_penalty`` 0 as a repetition penalty of 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ more requests in flight raise the rate by :data:`WORTH`, the limit grows; once t
 and stays there. A server that says "too many" halves it, at most once for the requests that were in flight then.
 """
 
-from __future__ import annotations
-
 START = 32
 MOST = 256
 GROWTH = 1.5

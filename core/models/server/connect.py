@@ -3,8 +3,6 @@
 Answers come soon or not at all, and each error is one sentence about the connection, which does not mention a run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar

@@ -3,8 +3,6 @@
 Each row has its own digest. The file is still a list, so that an older Hedge on the same home can read it, too.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import suppress

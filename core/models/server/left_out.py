@@ -4,8 +4,6 @@ Such a question is left out, with the server's reason, and the others go on. The
 :func:`most_left_out`. What concerns every request (a wrong key, no credit, no such model) stops the work at once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

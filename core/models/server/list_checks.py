@@ -17,8 +17,6 @@ A sampler that always has a temperature or penalties of its own can't be noticed
 that echoes nothing has a caveat (:mod:`core.runs.caveats`).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The pause that a server asks for, from its headers, and how it is told to a person."""
 
-from __future__ import annotations
-
 import email.utils
 import math
 import re

@@ -7,8 +7,6 @@ hand. So a worker asks only servers that the person who launched its run was all
 out and a restore does not write to it, so no file brings a permission along.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """What a server says about itself outside the protocol: its version, and how the weights are stored."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

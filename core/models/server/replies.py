@@ -3,8 +3,6 @@
 A reply that can't be right raises :class:`~core.models.server.client.WrongReplyError`, and is asked for again.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections import Counter

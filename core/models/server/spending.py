@@ -1,7 +1,5 @@
 """The cost of requests, and a limit that is not exceeded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

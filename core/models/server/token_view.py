@@ -4,8 +4,6 @@ instead.
 A server lists only the most probable tokens, so the entropy of its prediction is unknown.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

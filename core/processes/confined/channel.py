@@ -5,8 +5,6 @@ The caller sends pickles, because the process trusts its caller. The process sen
 outside.
 """
 
-from __future__ import annotations
-
 import pickle
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Tries which rights a process with limits still has on this machine. Doctor shows the result."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import socket

@@ -9,8 +9,6 @@ Each JSON object has one key, which says what it stands for: the name of a datac
 dict, ``"+"`` the parts of a long list, ``"#"`` an array, ``"|"`` the columns of a table.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import types

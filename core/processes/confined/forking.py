@@ -4,8 +4,6 @@ The connection to its parent brings a pair of sockets for each piece of work, on
 and one for how it ended. The process has one thread, so that a fork is safe.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import pickle

@@ -6,8 +6,6 @@ files. Where a kernel lacks one of them, the process has the other; :mod:`core.p
 left.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -3,8 +3,6 @@
 The numbers are those of Linux's ``unistd_64.h`` and ``asm-generic/unistd.h``; None: the machine has no such call.
 """
 
-from __future__ import annotations
-
 REFUSED: dict[str, tuple[int | None, int | None]] = {
     # connections; the socket to the caller is open already, and writing to it needs none of these
     "socket": (41, 198),

@@ -7,8 +7,6 @@ A template is a program and may leave a text out without a word, as one that exp
 So every text must be found in what it writes (:func:`conversation`).
 """
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -9,8 +9,6 @@ Long and common texts are likelier or less likely whatever the question is, whic
 what its text scores on its own, asked once for each distinct text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The question with its options always stays. Whole demonstrations go first, the o
 beginning of the question's own context.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

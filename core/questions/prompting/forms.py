@@ -1,7 +1,5 @@
 """The forms in which a question is asked, and the formats that a prompt is put into."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -6,8 +6,6 @@ those of DeepSeek-R1 and QwQ do; the letters are then read inside it, which is o
 (:mod:`core.models.chat_templates`).
 """
 
-from __future__ import annotations
-
 import re
 
 from core.questions.prompting.chat import OPENING

@@ -6,8 +6,6 @@ demonstrations with their answers, then, where there were any, a closing sentenc
 are Hedge's own. A prompt ends in ``Answer:``, so that the next token is a letter behind a space.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

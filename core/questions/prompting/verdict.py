@@ -1,7 +1,5 @@
 """Questions to a juror: is this answer to this question true? What follows is True or False."""
 
-from __future__ import annotations
-
 from core.records import Prompt
 
 TRUE, FALSE = "True", "False"

@@ -19,8 +19,6 @@ one whose text it holds as whole words, whatever their case, and not denied. Eve
 counted and never guessed.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ A side is a subject of a run, or a whole run. No question of the test side calib
 are used. The run's own split into calibration and test does not matter here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

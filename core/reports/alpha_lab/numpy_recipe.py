@@ -4,8 +4,6 @@ The text reads a table of :mod:`core.reports.alpha_lab.sets_table` and forms the
 labels and roles alone, with the exact threshold. A test runs the script on such a file.
 """
 
-from __future__ import annotations
-
 import json
 
 from core.conformal.alpha import THOUSAND, check_thousandths

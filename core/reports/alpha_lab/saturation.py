@@ -6,8 +6,6 @@ unless that mass is less than d. If many true options are ranked just before opt
 (``app/components/shared/saturation.js``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from core.conformal.scores import SCORES, Parameters

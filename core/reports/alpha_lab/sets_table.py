@@ -1,7 +1,5 @@
 """The questions of a view with their probabilities and sets as one table, for a spreadsheet or a script."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A view changes which rows calibrate, which rows test, and which options there ar
 the run itself. A view is part of a link, so it consists of a few small values.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 

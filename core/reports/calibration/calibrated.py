@@ -4,8 +4,6 @@
 the model chose each option letter (``letter``).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

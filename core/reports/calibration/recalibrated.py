@@ -6,8 +6,6 @@ change places, and figures are means of the two (cross-fitting). "Before" takes 
 that both have equally few questions for the threshold.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The browser computes the figures at each temperature (``app/components/calibrati
 the coverage guarantee is the same at every temperature and only the sets change.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 

@@ -1,7 +1,5 @@
 """Tables of several runs, and the files of a benchmark: results, summary and configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -10,8 +10,6 @@ it: a negative correlation only says that there is no general tendency. An insta
 "tends to" can be contradicted.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

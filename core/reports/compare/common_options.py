@@ -6,8 +6,6 @@ Some forms add E "I don't know" and F "None of the above", and a question is the
 scaled to sum to 1, and thresholds are computed again.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ rounded to hundredths of a percent, a difference that bars can't show, and long 
 question shows both in full.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ that computes figures, and for the versions of NumPy and SciPy; if one of these 
 The folder can be deleted at any time.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

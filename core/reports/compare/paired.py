@@ -7,8 +7,6 @@ for mean set size and UAcc the paired permutation test of :mod:`core.conformal.p
 the calibration draw. Rows that belong together (:mod:`core.conformal.clusters`) count as one unit.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

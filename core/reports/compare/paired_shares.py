@@ -7,8 +7,6 @@ of independent rows whose difference has the variance of the clusters' sums, and
 its hypothesis, either run could have given either run's answers to a cluster.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtrit
 

@@ -11,8 +11,6 @@ Tango's score interval (:mod:`core.reports.compare.paired_shares`) and set size 
 :mod:`core.conformal.set_sizes.pairwise`, all at the level 1 − 0.05 / pairs (Bonferroni).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ of questions by top probability; its error against that share is the risk–cove
 Geifman & El-Yaniv 2017, arXiv 1705.08500).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 The same question may have another id, another row and another order of options in another run.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

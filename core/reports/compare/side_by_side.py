@@ -1,7 +1,5 @@
 """Several runs compared: the sizes of their sets, when sets are large, and what a setting changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

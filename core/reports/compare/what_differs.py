@@ -1,7 +1,5 @@
 """What else differs between compared runs, so that a reader does not take it for what is compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.reports.titles import setting_title, weights_apart

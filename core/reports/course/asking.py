@@ -1,7 +1,5 @@
 """The data of the lesson on asking: what one model picked by letter and by text, with examples and without."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

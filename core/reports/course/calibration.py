@@ -1,7 +1,5 @@
 """The data of the lesson on calibration: a run's log-probabilities, and the temperature that fits other questions."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The data of the lesson on juries: every verdict of a jury, and how often a few rules are right."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """One test question of a run with its prediction set, small enough for a card."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Overview's answer in words: which model has the smallest sets on a task, and by how much."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 

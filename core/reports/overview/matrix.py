@@ -1,7 +1,5 @@
 """Models down, tasks across: the mean set size of each run, and how it compares with the others of its task."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Published figures, shown next to Hedge's own and marked as published (``assets/published``)."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Pairs of models with similar accuracy and different uncertainty."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

@@ -2,8 +2,6 @@
 repeated run gives the same scores. Sampled answers vary, and are shown next to the scores.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ the others says too little. An interval then also takes in how many more excepti
 Fay & Feuer for the letters), each of them as far off as the furthest one here.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The main loop of a host agent (:mod:`core.runs.agent.host_agent`)."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

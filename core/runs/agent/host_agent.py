@@ -11,8 +11,6 @@ that is stopped with Ctrl-C or SIGTERM puts the runs that it had begun back into
 successor does that.
 """
 
-from __future__ import annotations
-
 import sys
 
 from core.errors import HedgeError, InputError

@@ -4,8 +4,6 @@ executed.
 They are files in ``HEDGE_HOME/agents/<host>/`` (:mod:`core.runs.agent.liveness` lists them).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -7,8 +7,6 @@ the queue is kept: runs that wait before a large one and need one device are giv
 continue beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.models.devices.slots import joined

@@ -13,8 +13,6 @@ A worker's executor id is ``host:slot``. On this host the locks count; for anoth
 database counts (:mod:`core.runs.queue.hosts`). A database file has one host.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

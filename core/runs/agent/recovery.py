@@ -8,8 +8,6 @@ failure prevented its start.
 - How a worker died is counted against its run (:mod:`core.runs.agent.tries`), later if the database is gone meanwhile.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection
 

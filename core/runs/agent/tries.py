@@ -9,8 +9,6 @@ may take its agent or its host with it each time, for example when memory runs o
 begun :data:`BEGINNINGS` times without new work.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace

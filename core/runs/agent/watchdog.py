@@ -1,7 +1,5 @@
 """The watchdog: workers whose runs have made no progress for too long."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from core.progress import UnchangedFor

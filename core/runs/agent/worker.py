@@ -10,8 +10,6 @@ A thread asks the database about the current run. If the run is no longer wanted
 does not stop it in time, for example while a model loads, the process ends itself; the agent starts another.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -1,7 +1,5 @@
 """The worker process of one slot, which the host agent starts, restarts when it dies, and kills if necessary."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

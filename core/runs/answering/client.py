@@ -4,8 +4,6 @@ The first question starts this host's answering server (:mod:`core.runs.answerin
 Every call returns within seconds. If something is wrong, it raises :class:`~core.errors.RunError` with one sentence.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge

@@ -2,8 +2,6 @@
 in ``HEDGE_HOME/answers/<id>.json``, the latest 500, so that a link can show one again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -6,8 +6,6 @@ A model that answers questions is an engine. One that reads texts by token also 
 since it was loaded, it is loaded again.
 """
 
-from __future__ import annotations
-
 import gc
 import re
 import threading

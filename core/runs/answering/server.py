@@ -8,8 +8,6 @@ only its owner can read, holds the socket's path and the key. A client sends the
 There is one server a host (a file lock). It ends ten minutes after the last question, and its worker with it.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json

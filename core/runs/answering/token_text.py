@@ -2,8 +2,6 @@
 are in ``HEDGE_HOME/answers/tokens/<id>.json``, the latest 30.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import asdict, dataclass

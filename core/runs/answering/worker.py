@@ -9,8 +9,6 @@ run's calibration questions again. These answers must equal those that the run r
 is not valid for this model.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time

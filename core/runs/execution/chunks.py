@@ -1,7 +1,5 @@
 """The chunks of a run that answers questions: which question belongs into which, and how they are filled."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

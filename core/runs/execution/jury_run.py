@@ -1,7 +1,5 @@
 """Jury runs, each of which makes a jury by a pipeline (:mod:`core.jury.pipeline`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

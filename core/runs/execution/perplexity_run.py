@@ -5,8 +5,6 @@ run's folder (``request.json``) when it begins. ``losses.parquet`` holds the sco
 (:mod:`core.models.perplexity.scored_parts`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """The progress of a run, written to its folder and passed to a callback; and whether the run was cancelled."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

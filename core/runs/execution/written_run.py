@@ -3,8 +3,6 @@
 Answers go into ``chunks/written.jsonl`` as they come, a line for each question, so that a run that stops keeps them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from pathlib import Path
 

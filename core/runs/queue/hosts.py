@@ -6,8 +6,6 @@ runs are taken from dead hosts). A page that has just opened can't have watched;
 (:func:`ages`).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any

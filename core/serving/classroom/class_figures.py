@@ -4,8 +4,6 @@ A share of 60% is the probability 0.6. A question without an answer counts as eq
 shares of a question are the mean of those who answered it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

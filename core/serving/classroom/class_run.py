@@ -1,7 +1,5 @@
 """A class's answers as runs, which every page opens like any other, and as a table. Names are left out unless asked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

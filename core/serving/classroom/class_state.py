@@ -1,7 +1,5 @@
 """What phones and the projector are told of a class, as JSON. What one phone alone may know is in :func:`of_seat`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

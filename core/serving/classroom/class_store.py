@@ -4,8 +4,6 @@ The file is in WAL mode, so that a backup reads it while a class writes. A class
 (:mod:`core.serving.classroom.live_class`) and reads the file once, when it first hears of a class.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

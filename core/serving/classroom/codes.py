@@ -1,7 +1,5 @@
 """The code that phones join a class by, and the hashes that seats' tokens are kept as."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

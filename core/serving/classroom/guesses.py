@@ -11,8 +11,6 @@ must ask for each code that is looked at before as often as the hall does for it
 hall out for about R looks. Once its code was looked at, the whole hall gets in.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

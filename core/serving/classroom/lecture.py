@@ -4,8 +4,6 @@ Opening needs the role of a launcher; everything else also asks that the class i
 server.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

@@ -9,8 +9,6 @@ goes up with what only the projector shows: who sits there and who has answered.
 moves often.
 """
 
-from __future__ import annotations
-
 import itertools
 import threading
 import time

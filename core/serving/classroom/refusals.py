@@ -1,7 +1,5 @@
 """What a person in a class is told, with the status of the HTTP answer that tells it."""
 
-from __future__ import annotations
-
 from core.errors import InputError
 
 

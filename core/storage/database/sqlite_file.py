@@ -11,8 +11,6 @@ place ``""``      of the file itself: ``columns`` of its guarded tables, and a d
 ================  ======================================================================================
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

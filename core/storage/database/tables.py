@@ -12,8 +12,6 @@ An agent of that older Hedge on this host is ended first, because it would look 
 share a database are updated together.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from typing import Any

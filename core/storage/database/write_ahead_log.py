@@ -5,8 +5,6 @@ unfinished. But a frame that others of the same log follow was finished, and so 
 Changes would be lost without a word.
 """
 
-from __future__ import annotations
-
 import struct
 
 HEADER, FRAME = 32, 24

@@ -4,8 +4,6 @@ A command's options, and the modules that know what they may be, are only made w
 the whole grammar is. ``hedge --help`` imports none of them.
 """
 
-from __future__ import annotations
-
 from core import __version__
 from hedge.commands.grammar import juries, launching, reporting, shared, shelf, token_level
 from hedge.commands.grammar.parsers import PROG, Command, Help, Option, Parser, add_commands

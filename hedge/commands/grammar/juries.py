@@ -1,7 +1,5 @@
 """The commands of ``hedge jury``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hedge.commands.grammar.parsers import Command, Option

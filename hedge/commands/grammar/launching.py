@@ -1,7 +1,5 @@
 """The options of the commands that launch and manage runs."""
 
-from __future__ import annotations
-
 from hedge.commands.grammar.parsers import Option
 from hedge.commands.grammar.shared import MODELS, QUEUE, alpha, servers
 

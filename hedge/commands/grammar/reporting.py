@@ -1,7 +1,5 @@
 """The options of the commands that show, compare, import and export figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hedge.commands.grammar.parsers import Option

@@ -1,7 +1,5 @@
 """The options that several commands have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hedge.commands.grammar.parsers import Option

@@ -1,7 +1,5 @@
 """The commands of ``hedge shelf``."""
 
-from __future__ import annotations
-
 from hedge.commands.grammar.parsers import Command, Option
 
 NAME = Option("name", "a name from `list`", metavar="NAME")

@@ -1,7 +1,5 @@
 """The options of the commands about single tokens and words: ``perplexity``, ``tokens`` and ``train-adapter``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hedge.commands.grammar.parsers import Command, Option

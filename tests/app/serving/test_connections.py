@@ -1,7 +1,5 @@
 """Connections that keep a server waiting: real ones, to a server whose limits are short."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

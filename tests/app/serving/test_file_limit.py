@@ -1,7 +1,5 @@
 """A real server that may open few files: visitors who left take none, new pages are refused, and open ones go on."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The guard before Streamlit: headers, links kept while people log in, cookies by https, and pages per address."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """A logger writes a limited number of lines, and says how many it left out."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

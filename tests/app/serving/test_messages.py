@@ -1,7 +1,5 @@
 """The fields of a message are counted in its bytes, as protobuf would read them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What a monitoring system is told, and who is told it."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

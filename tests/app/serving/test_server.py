@@ -1,7 +1,5 @@
 """`app/server.py` as Streamlit and another ASGI server serve it: guarded either way; `app/main.py` alone refuses."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

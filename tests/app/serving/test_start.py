@@ -1,7 +1,5 @@
 """`python -m app`: where it can't start, an agent that does not come to life, and the work around the first paint."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import sys

@@ -1,7 +1,5 @@
 """A server that is asked to stop: event streams learn of it, and each signal keeps its effect."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """Roles: what a viewer, a launcher and an administrator may do, and what the audit log says of it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

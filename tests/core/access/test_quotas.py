@@ -1,7 +1,5 @@
 """Quotas of one person: runs that wait, disk space, questions a minute; and a disk that is nearly full."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace

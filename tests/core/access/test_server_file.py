@@ -1,7 +1,5 @@
 """The server's file: which role a person has by the provider's claims, and files that can't be used."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

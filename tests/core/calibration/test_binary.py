@@ -1,7 +1,5 @@
 """Platt's sigmoid and the isotonic function, by hand; rivals are in test_rivals.py."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

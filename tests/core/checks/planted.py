@@ -1,7 +1,5 @@
 """Checks with planted faults, which the tests let real processes make."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

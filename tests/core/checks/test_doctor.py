@@ -1,7 +1,5 @@
 """The doctor: every finding says what it means, and none hides another."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Which rows a host has, by its slots."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.checks.plan import CHECKS, NO_GPU, ONE_GPU, planned, row_title, selected

@@ -1,7 +1,5 @@
 """The document, and the last one of a home."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Rows in real processes: each verdict, and what dies, hangs or is stopped."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """``python -m core verify`` with what is here, in a quick form."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

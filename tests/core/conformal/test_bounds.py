@@ -1,7 +1,5 @@
 """Whatever the unlisted probabilities are, the bounds hold the scores, thresholds, sets, coverage and sizes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows that belong together count as one unit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

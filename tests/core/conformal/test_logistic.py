@@ -1,7 +1,5 @@
 """Logistic regression: by hand, against scikit-learn, and what holds at the minimum of the loss."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

@@ -1,7 +1,5 @@
 """All pairs at once give what each pair gives alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

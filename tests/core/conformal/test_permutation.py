@@ -1,7 +1,5 @@
 """The paired permutation test: by hand, against loops over whole sets, and what must always hold."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

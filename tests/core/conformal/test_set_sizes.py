@@ -1,7 +1,5 @@
 """Intervals of what is counted from sets: by hand, against resampling by loops, and what must always hold."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

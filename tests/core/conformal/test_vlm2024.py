@@ -1,7 +1,5 @@
 """The figures of VLM-Uncertainty-Bench: its ECE by hand, and sets in the precision of the files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The sets of Ye et al. 2024 in single precision, on cases worked out by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Files that are dropped together, read in the tests' own process and without its limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 

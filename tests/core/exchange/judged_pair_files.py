@@ -1,7 +1,5 @@
 """Small files in the formats of LLMBar, PandaLM and AlpacaEval, by path; their texts are made up."""
 
-from __future__ import annotations
-
 import json
 
 LLMBAR = "Dataset/LLMBar/Natural/evaluators"

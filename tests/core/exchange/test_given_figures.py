@@ -1,7 +1,5 @@
 """Figures that a source gave are kept as it gave them: in the store, in exports, in folders and in a notebook."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Logs that Inspect 0.3.285 wrote about a model whose log-probabilities are known, and what can be wrong."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Subjects of one benchmark as one run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A table with a column for each judge."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

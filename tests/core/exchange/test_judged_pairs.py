@@ -1,7 +1,5 @@
 """Judges of pairs as LLMBar, PandaLM and AlpacaEval publish them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files of judgements: each format read, nothing evaluated, everything wrong named with its place."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts of files take linear time: what grows with the square of these lengths takes longer than a test may."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.exchange.dropped.other_tools import MARKDOWN_RULE

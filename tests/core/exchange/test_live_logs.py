@@ -1,7 +1,5 @@
 """lm-evaluation-harness and Inspect still write what is recorded, and what the readers expect; both run here."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Logs that lm-evaluation-harness 0.4.13 wrote about a model of ours, and how they can be older or wrong."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

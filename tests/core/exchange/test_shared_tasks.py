@@ -1,7 +1,5 @@
 """One set of questions is one task, whatever the files are called that hold its results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of anybody's: recognised, mapped, ragged, and refused with the line that is wrong."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

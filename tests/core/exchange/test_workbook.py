@@ -1,7 +1,5 @@
 """Workbooks as openpyxl reads them: values, formats, filters, widths, and no cell that computes."""
 
-from __future__ import annotations
-
 import io
 import math
 

@@ -1,7 +1,5 @@
 """Out and in again: the same report to the last digit; texts that would compute in a spreadsheet do not."""
 
-from __future__ import annotations
-
 import io
 import time
 from pathlib import Path

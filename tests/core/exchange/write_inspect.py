@@ -8,8 +8,6 @@ the model gave each choice: a list of log-probabilities in the order of the samp
 letter was not listed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -7,8 +7,6 @@ Two tasks on the same documents: ``bank_letters`` asks for the letter, ``bank_cl
 Leaderboard write about documents of the bank in the columns of the leaderboard's data sets.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

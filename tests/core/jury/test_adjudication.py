@@ -1,7 +1,5 @@
 """Rules: by hand, and what holds of every one of them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

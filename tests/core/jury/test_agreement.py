@@ -1,7 +1,5 @@
 """Agreement: by hand, against scikit-learn and the krippendorff package, and where it is not defined."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Confidences: the published map by hand, the fits against scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

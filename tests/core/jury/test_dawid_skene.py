@@ -1,7 +1,5 @@
 """Dawid and Skene's model: its posterior and its first steps by hand; what it recovers is in test_adjudication.py."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

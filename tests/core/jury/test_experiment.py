@@ -1,7 +1,5 @@
 """The experiment: measures against scikit-learn, splits as published, everything that can't be tried said plainly."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Judgements: what they are, what can't be one, and how those of several jurors are joined and read from a table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

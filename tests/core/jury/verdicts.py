@@ -1,7 +1,5 @@
 """Seeded verdicts and juries that tests and golden values share."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.jury.judgements import Judgements

@@ -1,7 +1,5 @@
 """Tiny random models of many architectures: small enough to build in milliseconds, wild enough to show a mistake."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

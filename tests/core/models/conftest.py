@@ -1,7 +1,5 @@
 """A tiny Llama with random weights and a tokenizer of its own, saved as a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Adapters of every kind give the logits that peft itself gives, or one sentence."""
 
-from __future__ import annotations
-
 import json
 import warnings
 

@@ -1,7 +1,5 @@
 """Where models change their arithmetic, and the rows that a self-check draws there."""
 
-from __future__ import annotations
-
 import pytest
 from transformers import AutoConfig
 

@@ -1,7 +1,5 @@
 """Chat templates run in jinja2's sandbox, in a process with limits, and write what the tokenizer itself writes."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Scoring texts through the engine and through a run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

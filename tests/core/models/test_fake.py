@@ -1,7 +1,5 @@
 """The fake engine's own switches."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Model folders made to fill the memory or to run without end, and honest ones that are as large as models get."""
 
-from __future__ import annotations
-
 import base64
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Greedy and sampled answers compared with a plain loop over the model's logits, whatever the model's files say."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

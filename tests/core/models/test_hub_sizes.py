@@ -1,7 +1,5 @@
 """Sizes of models of the hub, asked of a server on this machine that speaks as the hub does; no weights are sent."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Self-checks that are kept: what they hold for, and a second run that takes the verdict of the first."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace

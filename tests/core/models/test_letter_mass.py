@@ -1,7 +1,5 @@
 """How much of the probability the letters have, at the edges of what counts as an answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """While weights are loaded, a run says how many tensors and files are done, and can be cancelled."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

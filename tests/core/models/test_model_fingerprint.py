@@ -1,7 +1,5 @@
 """A model's fingerprint: what changes it, what does not, and that a large file is read once."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

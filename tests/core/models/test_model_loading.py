@@ -1,7 +1,5 @@
 """What is loaded is what was asked for; what can't be is said in one sentence."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Logits of models in half precision are float32: letters no longer tie because a logit was rounded."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

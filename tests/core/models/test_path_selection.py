@@ -1,7 +1,5 @@
 """Every architecture on the rung that is right for it, and every silently wrong rung caught."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import replace
 

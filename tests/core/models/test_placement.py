@@ -3,8 +3,6 @@
 No GPU is here, so that torch's answers about GPUs are stood in for where a number of them matters.
 """
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

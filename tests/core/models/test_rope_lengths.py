@@ -1,8 +1,6 @@
 """Models whose rotary frequencies depend on the length of the whole text: every path gives what the model's own call
 gives for each text alone, whatever else is in the batch, in the cache or came before."""
 
-from __future__ import annotations
-
 import copy
 import functools
 

@@ -1,7 +1,5 @@
 """An engine that takes over another's way of scoring gives its scores, bit for bit, batch by batch."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which bytes of a text each token spells, where tokens hold parts of characters and servers show them as they like."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

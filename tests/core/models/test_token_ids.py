@@ -1,7 +1,5 @@
 """Tokens behind a text that the tokenizer appends by itself are not scored; those in front of it stay."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

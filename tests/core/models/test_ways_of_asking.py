@@ -1,7 +1,5 @@
 """Raw, LN and UN against a slow reference and against lm-evaluation-harness; next tokens; written answers."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

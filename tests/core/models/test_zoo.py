@@ -1,7 +1,5 @@
 """Every folder of the zoo is scored as transformers would score it one by one, or refused in one sentence of ours."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 Every folder is made from a tiny configuration, seeded. Each either gives the same scores as transformers' own call,
 one option at a time (:data:`WHOLE`), or is refused in one sentence (:data:`BROKEN`)."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Real children: messages, each way to die with its reason, and what is left when parent or child has died."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

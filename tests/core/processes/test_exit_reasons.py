@@ -1,7 +1,5 @@
 """How a process's death is told."""
 
-from __future__ import annotations
-
 import signal
 import time
 from pathlib import Path

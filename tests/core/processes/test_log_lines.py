@@ -1,7 +1,5 @@
 """Log lines for a person and for a machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

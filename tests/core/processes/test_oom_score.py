@@ -1,7 +1,5 @@
 """The OOM score goes up once, never above its limit, and back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The limit of open files: raised as far as the system allows, and said when it is nearly reached."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """Commands on machines with another encoding, closed streams or no folder: each prints, or says a sentence."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

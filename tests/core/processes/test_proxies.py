@@ -1,7 +1,5 @@
 """Which address is asked through which proxy: never this machine's own, and what can't be used is said."""
 
-from __future__ import annotations
-
 import os
 import socket
 import socketserver

@@ -1,7 +1,5 @@
 """The logs of processes that outlive their starter."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.processes import starting

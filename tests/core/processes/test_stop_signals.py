@@ -1,7 +1,5 @@
 """Which signals ask a process to stop, whatever it was started with."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

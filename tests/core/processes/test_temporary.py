@@ -1,7 +1,5 @@
 """A machine without a folder for temporary files."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Rows in the shapes of the hub's data sets, made up."""
 
-from __future__ import annotations
-
 from core.questions.subjects import CATEGORIES
 
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "islet", "jetty", "knoll", "lagoon"]

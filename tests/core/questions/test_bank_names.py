@@ -1,7 +1,5 @@
 """Which bank a run's questions are of, and whether two runs were tested on the same ones."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil

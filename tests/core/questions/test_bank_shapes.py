@@ -1,7 +1,5 @@
 """Question banks as data sets have them: one test for each shape of options, answers, questions and contexts."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

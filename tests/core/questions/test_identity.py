@@ -1,7 +1,5 @@
 """When two questions are one: whatever their ids, their place in a file and the order of their options."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.questions import bank

@@ -1,7 +1,5 @@
 """The questions that ship: whole, or refused with a sentence."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Short-answer questions: TriviaQA's shapes, what counts as right, and rows that are none."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Arrays as an evaluation: the same figures as a stored run of them, and one sentence for what can't be used."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The figures of a run with bounds: between their ends lie those of the run that a full list would have given."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Each caveat by the figures that are known of its run, and how caveats are shown."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What is said of runs before they are launched, against figures by hand."""
 
-from __future__ import annotations
-
 import os
 import platform
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A lesson has all its words, its data is that of the run, and a broken file is refused in one sentence."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

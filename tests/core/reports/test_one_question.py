@@ -1,7 +1,5 @@
 """One question's p-values: by whole numbers, equal to the threshold's sets at every alpha, ties and all."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

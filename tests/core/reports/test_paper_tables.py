@@ -1,7 +1,5 @@
 """Tables for a paper: the figures of the reports with their intervals, and nothing that breaks LaTeX or Markdown."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The uniform level beside perplexities, and differences over conversations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

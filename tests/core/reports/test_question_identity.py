@@ -1,7 +1,5 @@
 """The digest of a run's test questions stands in the run, or is computed from them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Which run's calibration fits a typed question."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Works to cite: each that the code names stands there once, and runs cite what they used."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

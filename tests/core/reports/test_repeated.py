@@ -1,7 +1,5 @@
 """Rows that repeat questions: one of them calibrates, and each question counts once."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

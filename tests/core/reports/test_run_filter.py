@@ -1,7 +1,5 @@
 """Which runs a list shows, how they are grouped, and which share their questions."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import pytest

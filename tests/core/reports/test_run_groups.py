@@ -1,7 +1,5 @@
 """Runs grouped by their questions, and the runs that share their questions with another."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Two runs as one stream: which questions come, in which order, and what is said of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

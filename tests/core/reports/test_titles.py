@@ -1,7 +1,5 @@
 """Titles of runs: what is at its default is not said, and no two runs of one list read the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Real agents and workers in a home of their own, and none of them left when a test is over."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Groups, the order of the queue, duplicates, repeats, the bin: on the real database, mostly without an agent."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Finished runs at a URL."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

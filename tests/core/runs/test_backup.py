@@ -1,7 +1,5 @@
 """Backup and restore, with a database file and with a real Postgres."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

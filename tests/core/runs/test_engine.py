@@ -1,7 +1,5 @@
 """The run engine against the real thing: DBOS on SQLite, an agent, workers, and a fake model."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """How run.json, the database and the locks are weighed."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.runs import status

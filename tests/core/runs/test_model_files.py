@@ -1,8 +1,6 @@
 """The files of its model in a run's identity: what makes another run, what does not, and what a run does if they change
 before or while it is at work."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

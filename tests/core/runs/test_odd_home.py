@@ -1,8 +1,6 @@
 """The life of a run, a class, a backup and an archive in a home whose path has every character that means something to
 a URL, a shell, a pattern or a format."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

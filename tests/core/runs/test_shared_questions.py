@@ -1,7 +1,5 @@
 """Runs with their own questions and runs that share them are read alike."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

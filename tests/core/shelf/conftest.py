@@ -1,7 +1,5 @@
 """A mirror, and entries that point at it."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 from collections.abc import Iterator

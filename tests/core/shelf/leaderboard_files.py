@@ -1,8 +1,6 @@
 """Small data sets in the layout of the Open LLM Leaderboard v2, written by hand; the harness writes real ones in
 tests/core/exchange/test_lm_eval.py."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -3,8 +3,6 @@
 It is a proxy too: it answers for every host it is asked for by ``http``, and tunnels ``https`` to a server of the test.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

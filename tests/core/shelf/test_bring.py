@@ -1,7 +1,5 @@
 """Bringing entries in from a mirror: what comes, what is refused, and that nothing is fetched twice."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

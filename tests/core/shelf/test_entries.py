@@ -1,7 +1,5 @@
 """The entries that come with Hedge, and what is said of one that is wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import InputError

@@ -1,7 +1,5 @@
 """Juries of the shelf, from a mirror with small files in the publications' formats."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Models of the Open LLM Leaderboard, from a hub on this machine."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

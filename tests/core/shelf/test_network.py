@@ -1,7 +1,5 @@
 """Proxies, a network's own certificates, and the hub's token, with servers on this machine."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import ssl

@@ -3,8 +3,6 @@
 What the harness writes comes from the hub in tests/core/exchange/test_lm_eval.py, which has the harness run.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import InputError, UnreachableError

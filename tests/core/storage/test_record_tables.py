@@ -1,7 +1,5 @@
 """Records as tables, and back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

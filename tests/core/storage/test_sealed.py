@@ -1,7 +1,5 @@
 """Files with a digest: what is not what was written is refused, and what has none is read as it is."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

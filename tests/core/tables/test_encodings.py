@@ -1,7 +1,5 @@
 """Bytes as text: which encodings are told, which are a guess that is named, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import InputError

@@ -3,8 +3,6 @@
 Files that one function reads are damaged by ``tests/core/test_kept_files.py``.
 """
 
-from __future__ import annotations
-
 from tests.damage.kinds import juries, people, runs, unfinished
 from tests.damage.tries import Kind
 

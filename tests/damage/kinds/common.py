@@ -1,7 +1,5 @@
 """What the kinds share: a run that nothing happens to, and the words of commands."""
 
-from __future__ import annotations
-
 from tests.conftest import synthetic_run
 
 Names = dict[str, str]

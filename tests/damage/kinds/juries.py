@@ -1,7 +1,5 @@
 """A pipeline that was stopped before its jury was done."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import shutil

@@ -1,7 +1,5 @@
 """Classes, and the queue of runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.damage.kinds.common import QUESTIONS, Names, other_run

@@ -1,7 +1,5 @@
 """Finished runs, and their copies: in the archive, and in the bin."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from typing import Any

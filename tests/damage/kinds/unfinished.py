@@ -1,7 +1,5 @@
 """Runs that were stopped and are continued: each equals one that was never stopped, whatever was damaged."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import itertools

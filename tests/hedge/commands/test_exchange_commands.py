@@ -1,7 +1,5 @@
 """Import, export and compare on the command line: one JSON document, the right exit status, nothing half-done."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

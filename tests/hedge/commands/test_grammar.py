@@ -1,7 +1,5 @@
 """The grammar of the command line: help with defaults, examples that parse, completion, and what help imports."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex

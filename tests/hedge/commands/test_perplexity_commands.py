@@ -1,7 +1,5 @@
 """`python -m core perplexity`: as a person types it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The commands of the shelf, as a person types them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

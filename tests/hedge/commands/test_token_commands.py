@@ -1,7 +1,5 @@
 """Calibration, adapters and tokens from the shell, with the shipped pocket model."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Coverage under a shift as a live figure. It follows the Alpha lab's alpha in the browser, without the server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

@@ -5,8 +5,6 @@ the Alpha lab, data stays the same between reruns. The temperature from which th
 something other than the component changed the view.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

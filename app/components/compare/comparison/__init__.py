@@ -4,8 +4,6 @@ The dots come first. The matrix is computed in the background (:mod:`app.backgro
 click on one of its cells chooses that pair for the inspector, which is notified in the browser.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from pathlib import Path

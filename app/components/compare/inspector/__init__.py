@@ -4,8 +4,6 @@
 lab, data stays the same between reruns, and filters, the choice of a pair and the keyboard need no message to Python.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -7,8 +7,6 @@ table of runs is mounted separately, so that the bars need not wait for it. In t
 change of alpha.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

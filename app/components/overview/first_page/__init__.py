@@ -3,8 +3,6 @@
 ``first_page.js`` draws what it is sent; every figure comes from Python. A click is sent back as the page to open.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

@@ -5,8 +5,6 @@ Where the ends of a range meet, the figure is known. Python computes both ends a
 data stays the same between reruns, and a released alpha goes into the view.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

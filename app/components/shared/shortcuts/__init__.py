@@ -4,8 +4,6 @@ Speech input and a slipped finger press such keys without meaning to (WCAG 2.2, 
 covers Streamlit's own keys too, and the browser keeps it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from app.components.shared.bundled import component

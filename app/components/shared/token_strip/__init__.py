@@ -4,8 +4,6 @@
 focused. The browser computes nothing but differences.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from app.components.shared.bundled import component

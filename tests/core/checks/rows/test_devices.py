@@ -1,7 +1,5 @@
 """Checks that need GPUs: their verdicts, and that a host without one says so. NVML is a stand-in (``fake_nvml``)."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A prediction that is too small fails the row, and so does a limit that is none."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

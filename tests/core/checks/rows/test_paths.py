@@ -1,7 +1,5 @@
 """A path that scores wrong makes its row fail, whatever the precision; one that only rounds differently does not."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Real runs that are cancelled and killed, with the fake model; and each way in which that can go wrong."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a training must come to."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of scores that the browser gets."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.conformal.scores import SCORES

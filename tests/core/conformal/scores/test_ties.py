@@ -1,7 +1,5 @@
 """Scores of votes beside exact fractions: equal ones are tied, and the sets are those of exact arithmetic."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bombs end in one sentence that names the limit and the way out; the other files of the drop are read."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Every kind of file by its record: its examples are recognised, and read or refused in its own sentence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Odd files, as people have them: each ends in the right import or in one clear sentence, never in a traceback."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

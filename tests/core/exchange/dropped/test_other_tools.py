@@ -1,7 +1,5 @@
 """Files as further tools write them: each is read to the right figures, or refused in one sentence that is true."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

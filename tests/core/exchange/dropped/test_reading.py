@@ -1,7 +1,5 @@
 """Which files belong together, and what is said of those that lack their others."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

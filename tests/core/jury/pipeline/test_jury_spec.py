@@ -1,7 +1,5 @@
 """What a jury pipeline is asked for: its questions and their parts, and bad requests."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Judging tokens: every figure against a naive pass, sampling by the seed, memory that stays within bounds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

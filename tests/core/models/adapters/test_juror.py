@@ -1,7 +1,5 @@
 """Jurors: tuned, stopped and resumed to the same weights, used like any model; the model under them stays as it was."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 

@@ -1,7 +1,5 @@
 """The probabilistic layer, its KL and its prior, against slow references."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Adapters whose base model was given other weights, and evaluations of a folder before and after."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

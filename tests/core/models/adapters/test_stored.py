@@ -1,7 +1,5 @@
 """Adapters on disk, and whole-model checkpoints as the documents write them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

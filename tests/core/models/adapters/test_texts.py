@@ -1,7 +1,5 @@
 """Texts: where they come from, what counts in them, and what is refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts token by token: one that is longer than the model reads at once, and ones that can't be shown."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Training: it learns, resumes as if it had not stopped, and lets go of ranks that carry nothing."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

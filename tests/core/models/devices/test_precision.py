@@ -1,7 +1,5 @@
 """Precisions that need a GPU are refused before anything is loaded or written."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

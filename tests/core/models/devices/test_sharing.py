@@ -1,7 +1,5 @@
 """Which devices share a run; GPUs are those of the stand-in for NVIDIA's library (``eight``)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Conversations as people have them: which files are read, what is left out and said, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

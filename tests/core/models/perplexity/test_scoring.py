@@ -1,7 +1,5 @@
 """Losses by real models and by one whose probabilities are known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

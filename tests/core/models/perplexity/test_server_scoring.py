@@ -1,7 +1,5 @@
 """A message's losses are the same here and on a server that shows parts of characters in its own way."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.models.perplexity.conversations import Conversation, Message

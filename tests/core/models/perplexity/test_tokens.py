@@ -1,8 +1,6 @@
 """From windows to tokens: the system prompt is in every one, the pieces are the message, templates are taken as they
 are."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A loopback server for the tests of this folder; each begins with one that does everything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 

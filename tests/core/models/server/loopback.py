@@ -3,8 +3,6 @@
 It shares no code with the engine that asks it: the model's own call, one text at a time, and Python's HTTP server.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import threading

@@ -1,7 +1,5 @@
 """What a person is told who connects to a server, and what is remembered of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread

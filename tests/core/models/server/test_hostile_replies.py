@@ -1,7 +1,5 @@
 """A server that means harm gets one sentence: replies of any size, nested, with odd numbers, names and headers."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

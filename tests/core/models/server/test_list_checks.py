@@ -1,7 +1,5 @@
 """A server whose list is not the model's gives the right letters in another way, or one sentence."""
 
-from __future__ import annotations
-
 import math
 from contextlib import closing
 

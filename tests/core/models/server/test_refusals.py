@@ -1,7 +1,5 @@
 """What a server says when it refuses: repeated in one sentence without secrets, or followed where that is possible."""
 
-from __future__ import annotations
-
 import time
 from base64 import b64encode
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Every request states how tokens are chosen, whatever a server accepts, and written answers equal those of a local
 model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

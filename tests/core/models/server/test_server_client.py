@@ -1,7 +1,5 @@
 """Faults of servers end in every answer once, or in one clear sentence; limits, budgets and keys are kept."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import deque

@@ -1,7 +1,5 @@
 """The server engine equals the transformers engine where the server tells all, and says so where it does not."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What servers were seen to reply, and what can't be right."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 

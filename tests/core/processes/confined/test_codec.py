@@ -1,7 +1,5 @@
 """The caller builds what it expects of a process's messages, and refuses everything else in one sentence."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

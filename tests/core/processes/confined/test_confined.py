@@ -1,7 +1,5 @@
 """A process with limits dies in place of its caller, whatever code it is in."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

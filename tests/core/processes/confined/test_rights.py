@@ -3,8 +3,6 @@
 Each attack is tried in a real child. What the kernel of this machine does not offer is named by Doctor.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """What chat templates do about reasoning, in templates of the kinds that models have."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.models.chat_templates import ConfinedTemplate

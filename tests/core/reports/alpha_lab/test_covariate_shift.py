@@ -1,7 +1,5 @@
 """A shift's coverage by hand, and what can't be compared."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

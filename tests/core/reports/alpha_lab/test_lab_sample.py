@@ -1,7 +1,5 @@
 """A run too large for a pointer's pace: the lab draws a part of it, seeded and in the same split."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

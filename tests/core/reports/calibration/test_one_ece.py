@@ -1,7 +1,5 @@
 """One run's ECE is the same figure on every page, in every file and from every command."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

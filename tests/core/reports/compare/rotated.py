@@ -1,7 +1,5 @@
 """Copies of a run: with its options in reverse order, with fewer test questions, without E and F."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from typing import Any

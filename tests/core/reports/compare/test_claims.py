@@ -1,7 +1,5 @@
 """The published claims on figures whose answer is known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

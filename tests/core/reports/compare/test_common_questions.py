@@ -1,7 +1,5 @@
 """Runs are compared on the questions and the options that both have, and what is left out is said."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import InputError

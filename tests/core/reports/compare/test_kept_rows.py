@@ -1,7 +1,5 @@
 """The kept figures of compared runs: the same to the last bit, and computed again where anything has changed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

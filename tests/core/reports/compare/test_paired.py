@@ -1,7 +1,5 @@
 """Two runs question by question: counts, tests and intervals against hand and scipy's own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

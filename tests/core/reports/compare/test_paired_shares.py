@@ -1,7 +1,5 @@
 """Whole clusters are turned: the exact law against all signs, and what a cluster is worth."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

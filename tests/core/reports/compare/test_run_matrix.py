@@ -1,7 +1,5 @@
 """The matrix of all pairs against each pair alone, and the tables of the inspector."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Answering some questions alone: against a slow count, and against hand-made curves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The question on a card: its set is the run's own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The headline says what the frame says, also where runs are alike."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

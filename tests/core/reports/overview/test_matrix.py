@@ -1,7 +1,5 @@
 """Models × tasks: the cells are the reports' figures, and each has its place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

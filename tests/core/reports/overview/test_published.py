@@ -1,7 +1,5 @@
 """The figures typed from others: whole, in range, and those that the logits give."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """Ways of asking: what joins runs to an experiment, figures by hand, and the story that a small model tells."""
 
-from __future__ import annotations
-
 import json
 import time
 

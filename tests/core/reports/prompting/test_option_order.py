@@ -1,7 +1,5 @@
 """Models whose taste for letters is known."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The host agent: alone on its host, hard to kill, and gone without a trace when told to."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

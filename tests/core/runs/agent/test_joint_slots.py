@@ -1,7 +1,5 @@
 """Runs that need several devices. GPUs are simulated by a stand-in for NVIDIA's library (tests/core/fake_nvml)."""
 
-from __future__ import annotations
-
 import json
 
 import psutil

@@ -1,7 +1,5 @@
 """Runs of a real model, killed where it hurts, then resumed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A person's own question is answered while a long run has the only slot."""
 
-from __future__ import annotations
-
 import json
 
 from core.runs import engine

@@ -1,7 +1,5 @@
 """Eight CPU slots pose as GPUs, and each run sees exactly its own."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Which deaths of workers count against a run, and when it is given up."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import RunError

@@ -1,7 +1,5 @@
 """Which runs hang."""
 
-from __future__ import annotations
-
 import pytest
 
 from core import progress

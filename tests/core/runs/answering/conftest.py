@@ -1,7 +1,5 @@
 """A real answering server and its worker in a home of their own, with a run of the fake model to calibrate by."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

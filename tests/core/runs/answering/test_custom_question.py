@@ -1,7 +1,5 @@
 """What can be asked, the one sentence about what can't, and answers on disk."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """A model of the hub, from a server on this machine that speaks as the hub does, slowly."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

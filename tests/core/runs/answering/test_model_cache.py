@@ -1,7 +1,5 @@
 """Models that stay loaded, by memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A model that stays loaded, and what is kept of it, after the weights in its folder were replaced."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

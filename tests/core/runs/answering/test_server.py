@@ -1,7 +1,5 @@
 """The answering server and its worker as processes: asked, crashed, hung, killed, idle, and asked again."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import re

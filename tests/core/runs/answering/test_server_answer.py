@@ -1,7 +1,5 @@
 """A person's own question, put to a model on a server as a finished run put its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A text read token by token by the answering worker, as `python -m core tokens view` reads it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

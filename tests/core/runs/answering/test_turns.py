@@ -1,7 +1,5 @@
 """The queue of the model that is kept warm: visitors take turns, and nobody stops another's question."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A question put to the real pocket model as a run puts its own, in this process."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The fake engine over questions of its own, and a model on a server of this machine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of an unfinished run that are damaged: the run makes them again, and is equal to one that was not disturbed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The whole path on the shipped model: answers, jurors, verdicts, a jury; stopped and resumed; bad requests."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

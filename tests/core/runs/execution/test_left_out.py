@@ -1,7 +1,5 @@
 """Questions that a server does not answer: named, left out of the figures, and said wherever the run is shown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

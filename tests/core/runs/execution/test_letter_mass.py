@@ -1,7 +1,5 @@
 """Runs of models of this machine that begin with something else than a letter."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

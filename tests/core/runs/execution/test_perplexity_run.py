@@ -1,7 +1,5 @@
 """Runs that score words: written, gone on with, read again; and what keeps them from it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

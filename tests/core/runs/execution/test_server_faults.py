@@ -1,8 +1,6 @@
 """Faults of a server on every path of a run (letters, texts, perplexity, written answers, jurors): the right figures or
 one clear sentence, none lost and none twice."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

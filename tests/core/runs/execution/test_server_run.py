@@ -1,7 +1,5 @@
 """A run of a model on a server, from the command line to its figures."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

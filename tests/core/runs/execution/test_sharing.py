@@ -1,8 +1,6 @@
 """One run's questions on several devices: real processes with the fake engine, whose GPUs are a stand-in's, and one
 real model on two processes of the processor."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Many hosts over one Postgres: agents under different names share the work, and take over from each other."""
 
-from __future__ import annotations
-
 import gc
 import json
 import signal

@@ -1,7 +1,5 @@
 """The queue as DBOS keeps it: on a database file and on Postgres, mostly without workers."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 

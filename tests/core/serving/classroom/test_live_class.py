@@ -1,7 +1,5 @@
 """A class in memory and on disk: joining, answering, what is refused, and what survives a restart."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where the run database is, whatever characters the path has, and what HEDGE_DATABASE_URL means."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

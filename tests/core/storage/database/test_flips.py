@@ -1,7 +1,5 @@
 """Fifty flipped bits of each database, and what a person reads of a damaged one."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """How damage to a SQLite file is noticed, and what is none."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path

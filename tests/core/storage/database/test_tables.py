@@ -1,7 +1,5 @@
 """The clock with which DBOS dates its rows from Python 3.12 on, on a SQLite that does not have it."""
 
-from __future__ import annotations
-
 import time
 
 import sqlalchemy as sa
