@@ -23,12 +23,16 @@ def replacing(path: Path, *, lasting: bool = True) -> Iterator[Path]:
     try:
         yield part
         if lasting:
-            with part.open("rb") as file:
-                os.fsync(file.fileno())
+            _sync(part)
             _GUARD.get()()
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 @contextmanager

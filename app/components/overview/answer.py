@@ -36,7 +36,7 @@ MODELS_ALONE = "Language models"
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Answer:
     """What the section shows of the runs that the filters keep, apart from its controls."""
 
     table: pd.DataFrame
@@ -57,7 +57,7 @@ class Section:
     """How many of a person's own runs the filters hide."""
 
 
-def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Section:
+def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Answer:
     """Show the section. The headline speaks of the ``showcase``'s task if it is among those shown."""
     shared = overview_cache.shared_view(view)
     section = overview_cache.kept(
@@ -89,7 +89,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
     return section
 
 
-def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Section:
+def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Answer:
     values, active = filters.with_published(offered(finished), view), filters.active_filter(view, finished)
     records = [record for record in finished if active.keeps(record)]
     table, problems = overview_cache.overview(records, view.alpha, view.score)
@@ -98,7 +98,7 @@ def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewV
     specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in records}
     models = model_titles(specs)
     names = {run: " · ".join([models[run], *differences(spec)]) for run, spec in specs.items()}
-    return Section(
+    return Answer(
         table=table,
         problems=problems,
         active=active,
@@ -143,7 +143,7 @@ def _hidden_own(hidden: int) -> None:
             )
 
 
-def _figure(section: Section, finished: Sequence[RunRecord], view: OverviewView) -> None:
+def _figure(section: Answer, finished: Sequence[RunRecord], view: OverviewView) -> None:
     shared = overview_cache.shared_view(view)
     # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     if view.figure == "matrix":
@@ -170,13 +170,13 @@ def _figure(section: Section, finished: Sequence[RunRecord], view: OverviewView)
         figures.download("Download these runs as CSV", ordered, "overview", about)
 
 
-def _ordered(section: Section) -> pd.DataFrame:
+def _ordered(section: Answer) -> pd.DataFrame:
     """The frame in the order of the table; a model's name says its weights where runs of it have different ones."""
     ordered = by_model_and_task(section.table, section.specs)
     return ordered.assign(model=ordered["run"].map(model_titles(section.specs)))
 
 
-def _matrix(section: Section, view: OverviewView) -> dict[str, Any]:
+def _matrix(section: Answer, view: OverviewView) -> dict[str, Any]:
     """What the component shows of the runs of the section and of published results."""
     own = frozenset(run for run in section.specs if not store.is_bundled(run))
     own_matrix = Matrix((), (), {}) if section.table.empty else matrix(section.table, section.specs, own, view.score)

@@ -134,7 +134,9 @@ def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int, *
     if not full and _is_a_point(size):
         _, rare = share_interval(0, m)
         size = Estimate(size.value, size.value * (1 - rare), size.value * (1 - rare) + options * rare)
-    if _is_a_point(both):
+    if _is_a_point(both) and size.low == 0:  # one test question: where sets may be empty, UAcc has no bound
+        both = Estimate(both.value, math.nan, math.nan)
+    elif _is_a_point(both):
         low, high = share_interval(accuracy * m, m)
         ends = uacc(np.array([low, high]), np.array([size.high, size.low]), options)
         both = Estimate(both.value, min(float(ends[0]), both.value), max(float(ends[1]), both.value))

@@ -71,8 +71,8 @@ class Option:
     group: str = ""
     exclusive: bool = False
 
-    def add_to(self, parser: argparse._ActionsContainer) -> None:
-        """Add the option to a parser or to a group of one."""
+    def add_by(self, add_argument: Callable[..., object]) -> None:
+        """Add the option by the method of a parser or of a group of one."""
         keywords = {name: value for name in OF_ARGPARSE if (value := getattr(self, name)) is not None}
         if self.choices is not None:
             keywords["choices"] = tuple(self.choices)
@@ -83,7 +83,7 @@ class Option:
         example = self.default[0] if isinstance(self.default, list) and self.default else self.default
         if type(example) in (int, float):
             keywords["type"] = type(example)
-        parser.add_argument(*self.names.split(), help=self.help, **keywords)
+        add_argument(*self.names.split(), help=self.help, **keywords)
 
 
 JSON = Option("--json", "print one JSON document on standard output", False)
@@ -111,16 +111,16 @@ class Command:
             add_commands(parser, self.commands(), dest=self.dest)
             return
         parser.set_defaults(action=_lazy(self.function))
-        self.json.add_to(parser)
+        self.json.add_by(parser.add_argument)
         parser.epilog = "\n".join(["examples:", *(f"  {PROG} {example}" for example in self.examples)])
-        groups: dict[str, argparse._ActionsContainer] = {"": parser}
+        groups: dict[str, Callable[..., object]] = {"": parser.add_argument}
         exclusive = None
         for option in self.options():
             if option.exclusive:
-                exclusive = exclusive or parser.add_mutually_exclusive_group()
+                exclusive = exclusive or parser.add_mutually_exclusive_group().add_argument
             elif option.group not in groups:
-                groups[option.group] = parser.add_argument_group(option.group)
-            option.add_to(exclusive if option.exclusive and exclusive else groups[option.group])
+                groups[option.group] = parser.add_argument_group(option.group).add_argument
+            option.add_by(exclusive if option.exclusive and exclusive else groups[option.group])
 
 
 def add_commands(

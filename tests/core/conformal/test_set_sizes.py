@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -72,6 +72,7 @@ def test_the_size_at_the_own_rank_is_that_of_the_formed_sets(method, ragged, emp
     ragged=st.booleans(),
     seed=st.integers(0, 99),
 )
+@example(n=8, m=1, alpha=112, name="lac", ragged=False, seed=8)
 def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
     own, asked, right = scored(n, m, name=name, ragged=ragged, seed=seed)
     result = intervals.intervals(curve(own, asked, right), alpha)
@@ -83,6 +84,9 @@ def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
         assert size.low < size.high
     if size.value == 0:
         assert np.isnan([result.uacc.value, *result.uacc.ends]).all()
+    elif np.isnan(result.uacc.low):
+        assert m == 1
+        assert np.isnan(result.uacc.high)
     else:
         assert 0 <= result.uacc.low <= result.uacc.value <= result.uacc.high
 

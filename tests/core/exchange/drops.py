@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from core.exchange import llm_uncertainty_bench
 from core.exchange.dropped.found import Header, Reading, refusals
 from core.exchange.dropped.reading import (
     Kinds,
@@ -16,6 +17,7 @@ from core.exchange.dropped.reading import (
     sorted_files,
     with_meaning,
 )
+from core.exchange.imported import ImportedRun
 from core.exchange.table_columns import Columns
 
 
@@ -65,3 +67,14 @@ def dropped(folder: Path, files: Mapping[str, bytes | str]) -> Reading:
 def refused(reading: Reading) -> dict[str, str]:
     """Why files become nothing, by their names."""
     return {name.lstrip("/"): sentence for sentence, names in refusals(reading) for name in names}
+
+
+def read_logits(paths: list[Path], labels: Path) -> list[ImportedRun]:
+    """The runs of LLM-Uncertainty-Bench's results, with the answers in the folder ``labels``."""
+    runs = []
+    for path in paths:
+        data = llm_uncertainty_bench.data_set(path)
+        names = (labels / f"{data}.json", labels / f"{data}.labels.json")
+        answers = llm_uncertainty_bench.read_answers(next(filter(Path.is_file, names)), data)
+        runs.append(llm_uncertainty_bench.read_run(path, answers, data=data))
+    return runs

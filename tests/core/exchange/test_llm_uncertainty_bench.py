@@ -8,9 +8,10 @@ from sklearn.model_selection import train_test_split
 
 from core.errors import InputError
 from core.exchange import llm_uncertainty_bench as bench
-from core.exchange.imported import ImportedRun, logits_dtype, save
+from core.exchange.imported import logits_dtype, save
 from core.runs import store
 from core.settings import settings
+from tests.core.exchange.drops import read_logits
 
 pytestmark = pytest.mark.quick
 
@@ -22,16 +23,6 @@ def write(folder: Path, *, n=40, name="Tiny-1B_halu_dialogue_base_icl1.pkl", ans
     path = folder / name
     path.write_bytes(pickle.dumps(rows or [{"id": i, "logits_options": logits[i]} for i in range(n)]))
     return path
-
-
-def read_logits(paths: list[Path], labels: Path) -> list[ImportedRun]:
-    """The runs of results, with the answers in the folder ``labels``."""
-    runs = []
-    for path in paths:
-        data = bench.data_set(path)
-        names = (labels / f"{data}.json", labels / f"{data}.labels.json")
-        runs.append(bench.read_run(path, bench.read_answers(next(filter(Path.is_file, names)), data), data=data))
-    return runs
 
 
 def test_names_roles_and_labels(tmp_path):

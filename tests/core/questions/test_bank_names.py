@@ -23,8 +23,8 @@ from core.runs.spec import RunSpec
 from core.settings import settings
 from hedge.cli import main
 from tests.conftest import synthetic_run
+from tests.core.exchange.drops import read_logits
 from tests.core.exchange.test_bluq import write as write_bluq
-from tests.core.exchange.test_llm_uncertainty_bench import read_logits
 
 pytestmark = pytest.mark.quick
 

@@ -87,7 +87,7 @@ def test_a_joint_worker_makes_way_where_no_device_is_left():
 def test_a_large_run_is_done_on_two_devices_beside_a_small_one(engine_home, monkeypatch):
     """Real agent and workers; the fake engine says how much memory a run needs."""
     monkeypatch.setattr(engine, "ensure_agent", lambda: None)
-    monkeypatch.setattr(engine, "check_fits", lambda spec: None)
+    monkeypatch.setattr(engine, "check_fits", lambda spec, source: 0.0)
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 20, "needs_gib": 25}))
     large = engine.submit(spec(samples=100))
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 20, "needs_gib": 2}))

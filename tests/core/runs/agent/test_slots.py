@@ -102,7 +102,7 @@ def test_the_memory_that_slurm_gave_a_job_is_what_there_is(monkeypatch):
 
 def test_a_named_device_takes_the_run_and_no_other_does(engine_home, monkeypatch):
     monkeypatch.setattr(engine, "ensure_agent", lambda: None)
-    monkeypatch.setattr(engine, "check_fits", lambda spec: None)
+    monkeypatch.setattr(engine, "check_fits", lambda spec, source: 0.0)
     name = engine.submit(spec(device="cuda:1"))
     assert store.read_record(name).spec.device == "cuda:1"
     assert spec(device="cuda:1").run_id == spec().run_id  # how a run is executed is no part of what it is

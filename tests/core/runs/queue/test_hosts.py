@@ -105,7 +105,7 @@ def test_a_run_goes_only_where_its_memory_is(shared_home, monkeypatch):
     with agent_of("small", **fake_nvml(small)):
         until(lambda: "small" in hosts.alive(), "its heart")
         monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "needs_gib": 40}))
-        monkeypatch.setattr(engine, "check_fits", lambda spec: None)
+        monkeypatch.setattr(engine, "check_fits", lambda spec, source: 0.0)
         heavy = engine.submit(spec(samples=10))
         monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "needs_gib": 2}))
         light = engine.submit(spec(samples=10, seed=1))
