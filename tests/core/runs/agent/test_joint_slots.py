@@ -87,9 +87,10 @@ def test_a_joint_worker_makes_way_where_no_device_is_left():
 def test_a_large_run_is_done_on_two_devices_beside_a_small_one(engine_home, monkeypatch):
     """Real agent and workers; the fake engine says how much memory a run needs."""
     monkeypatch.setattr(engine, "ensure_agent", lambda: None)
-    monkeypatch.setattr(engine, "check_fits", lambda spec, source: 0.0)
+    monkeypatch.setattr(engine, "check_fits", lambda spec, source: 25.0)  # no device of this host holds it
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 20, "needs_gib": 25}))
     large = engine.submit(spec(samples=100))
+    monkeypatch.setattr(engine, "check_fits", lambda spec, source: 2.0)
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 20, "needs_gib": 2}))
     small = [engine.submit(spec(samples=20, seed=seed)) for seed in (1, 2)]
     variables = {"HEDGE_TEST_GPUS": json.dumps([16] * 3), "PYTHONPATH": str(FAKE_NVML)}
