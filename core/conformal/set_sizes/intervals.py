@@ -136,7 +136,8 @@ def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int, *
         size = Estimate(size.value, size.value * (1 - rare), size.value * (1 - rare) + options * rare)
     if _is_a_point(both):
         low, high = share_interval(accuracy * m, m)
-        ends = uacc(np.array([low, high]), np.array([size.high, size.low]), options)
+        smallest = size.low or 1 / m  # of m sets that are not all empty
+        ends = uacc(np.array([low, high]), np.array([size.high, smallest]), options)
         both = Estimate(both.value, min(float(ends[0]), both.value), max(float(ends[1]), both.value))
     return SetEstimates(Estimate(size.value, math.nan, math.nan) if full else size, both)
 
