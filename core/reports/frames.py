@@ -9,16 +9,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.calibration.metrics import correct
 from core.conformal.alpha import THOUSAND
-from core.conformal.clusters import within
-from core.conformal.coverage import Ties, beta_binomial_band, covered_questions, guarantee_p_value
+from core.conformal.coverage import covered_questions, strata_band, strata_p_value
 from core.conformal.curve import AlphaCurve, alpha_curve
 from core.conformal.draws import WORD
-from core.conformal.scores import score, true_scores
-from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank
+from core.conformal.set_sizes.by_rank import SizeCurve
 from core.conformal.set_sizes.intervals import intervals
-from core.conformal.tuning import tune
 from core.errors import InputError
 from core.questions.option_names import short_names
 from core.records import LETTERS, IntArray, Question
@@ -26,11 +22,21 @@ from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
-from core.reports.repeated import one_row_each, standing_test_rows
-from core.reports.report import DEFAULT_SCORES, Report, ScoreReport, report
+from core.reports.repeated import one_row_each
+from core.reports.report import (
+    DEFAULT_SCORES,
+    CoverageStrata,
+    Report,
+    ScoreReport,
+    coverage_strata,
+    report,
+    sizes_by_rank,
+)
+from core.reports.scored_sets import form
 from core.runs import store
 from core.runs.caveats import COLUMN
 
+TENTH = THOUSAND // 10
 MOST_IN_LAB = 100_000
 MOST_NUMBERS_IN_LAB = 1_300_000
 """The most probabilities of questions with more options than there are letters: 10 MB for a browser, where choosing
@@ -40,10 +46,10 @@ CONTEXT_SHOWN = 400
 
 
 def overview_row(run: Report, questions: str) -> dict[str, Any]:
-    """One run's row: its names, the digest of the ``questions`` that it was tested on, accuracy with a 95% interval,
-    and per score coverage and set size."""
+    """One run's row, without the figures of scores: its names, the digest of the ``questions`` that it was tested on,
+    and accuracy with a 95% interval."""
     low, high = run.accuracy_interval
-    row: dict[str, Any] = {
+    return {
         "run": run.run,
         "model": run.model,
         "task": run.task,
@@ -69,49 +75,20 @@ def overview_row(run: Report, questions: str) -> dict[str, Any]:
         "k": run.k,
         COLUMN: in_one(run.caveats),
     }
-    for name, figures in run.scores.items():
-        size = (figures.mean_set_size, *figures.mean_set_size_interval)
-        uacc = (figures.uacc, *figures.uacc_interval)
-        row |= _score_columns(name, figures.coverage, figures.coverage_band, figures.p_value, size, uacc)
-    return row
-
-
-def _score_columns(
-    name: str,
-    coverage: float,
-    band: tuple[float, float],
-    p_value: float,
-    size: tuple[float, ...],
-    uacc: tuple[float, ...],
-) -> dict[str, float]:
-    """A score's figures in a row of the overview; mean set size and UAcc with the ends of their intervals."""
-    columns = {f"{name}_coverage": coverage, f"{name}_coverage_low": band[0], f"{name}_coverage_high": band[1]}
-    columns[f"{name}_coverage_p"] = p_value
-    for figure, values in (("set_size", size), ("uacc", uacc)):
-        columns |= {f"{name}_{figure}{end}": value for end, value in zip(("", "_low", "_high"), values, strict=True)}
-    return columns
 
 
 def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEFAULT_SCORES) -> pd.DataFrame:
     """A row for each finished run at ``alpha`` thousandths, with each score's figures; empty for no runs."""
-    rows = []
-    for run in runs:
-        result = report(run, alpha, scores=scores)
-        rows.append(overview_row(result, question_identity.question_set(run.run_id)))
-    return pd.DataFrame(rows)
+    return overview_at((summarise(run, scores) for run in runs), alpha)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
-    """One score's sets of a run at every alpha. ``n`` questions calibrate. ``m`` is how many questions the test rows
-    are worth in a band of coverage, and ``ties`` are the equal scores of the true options.
-    """
+    """One score's sets of a run at every alpha. ``coverage`` is what the law of their coverage depends on."""
 
-    n: int
-    m: int
     curve: AlphaCurve
     sizes: SizeCurve
-    ties: Ties | None
+    coverage: CoverageStrata
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,27 +101,19 @@ class RunSummary:
     questions: str
 
 
-def summarise(run: Evaluation) -> RunSummary:
-    """The figures that do not depend on alpha, and those of LAC and APS at every alpha."""
-    scores = {name: summarise_score(run, name) for name in DEFAULT_SCORES}
-    return RunSummary(report(run, THOUSAND // 10, scores=()), scores, question_identity.question_set(run.run_id))
+def summarise(run: Evaluation, scores: Sequence[str] = DEFAULT_SCORES) -> RunSummary:
+    """The figures that do not depend on alpha, and those of the scores at every alpha."""
+    summaries = {name: summarise_score(run, name) for name in scores}
+    return RunSummary(report(run, TENTH, scores=()), summaries, question_identity.question_set(run.run_id))
 
 
 def summarise_score(run: Evaluation, name: str) -> ScoreSummary:
     """The figures of one score at every alpha."""
-    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
-    own = tuned.calibration
-    scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
-    true = true_scores(scores[own], run.labels[own])
-    limits = thresholds_by_rank(true, THOUSAND // 10)  # exact thresholds are already known at every alpha
-    right = correct(run.probabilities[run.test], run.labels[run.test])
-    stand = standing_test_rows(run, run.test)
+    sets = form(run, name, TENTH)  # whose scores, and exact thresholds by rank, are those of every alpha
     return ScoreSummary(
-        n=len(own),
-        m=len(stand),
-        curve=alpha_curve(true, scores[run.test], run.labels[run.test]),
-        sizes=size_curve(limits, scores[run.test], right, options=run.k, clusters=within(run.clusters, run.test)),
-        ties=Ties.of(true, true_scores(scores[stand], run.labels[stand])),
+        curve=alpha_curve(sets.calibration_scores, sets.test_scores, run.labels[run.test]),
+        sizes=sizes_by_rank(run, sets, TENTH),
+        coverage=coverage_strata(run, sets, "all"),
     )
 
 
@@ -154,14 +123,23 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     for run in runs:
         row = overview_row(run.report, run.questions)
         for name, summary in run.scores.items():
-            band = beta_binomial_band(summary.n, summary.m, alpha, ties=summary.ties)
-            likely = intervals(summary.sizes, alpha)
-            coverage = float(summary.curve.coverage[alpha - 1])
-            p = guarantee_p_value(covered_questions(coverage, summary.m), summary.n, summary.m, alpha)
-            size, uacc = ((one.value, *one.ends) for one in (likely.mean_set_size, likely.uacc))
-            row |= _score_columns(name, coverage, band, p, size, uacc)
+            row |= _score_columns(name, summary, alpha)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _score_columns(name: str, summary: ScoreSummary, alpha: int) -> dict[str, float]:
+    """A score's figures in a row of the overview; mean set size and UAcc with the ends of their intervals."""
+    law, coverage = summary.coverage, float(summary.curve.coverage[alpha - 1])
+    low, high = strata_band(law.calibrated, law.tested, alpha, ties=law.ties)
+    covered = covered_questions(coverage, sum(law.tested.values()))
+    columns = {f"{name}_coverage": coverage, f"{name}_coverage_low": low, f"{name}_coverage_high": high}
+    columns[f"{name}_coverage_p"] = strata_p_value(covered, law.calibrated, law.tested, alpha)
+    likely = intervals(summary.sizes, alpha)
+    for figure, estimate in (("set_size", likely.mean_set_size), ("uacc", likely.uacc)):
+        columns[f"{name}_{figure}"] = estimate.value
+        columns[f"{name}_{figure}_low"], columns[f"{name}_{figure}_high"] = estimate.ends
+    return columns
 
 
 def lab_tables(run: Evaluation) -> dict[str, Any]:

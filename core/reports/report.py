@@ -1,8 +1,8 @@
 """The figures of a run at one alpha: what ``hedge report`` prints and the pages show."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from core.conformal.probabilities import option_shares, row_blocks, top_shares
 from core.conformal.published import top_ties_of
 from core.conformal.scores import SCORES, Parameters
 from core.conformal.scores.ranking import costed
-from core.conformal.set_sizes.by_rank import size_curve, thresholds_by_rank, total_sizes, uacc
+from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank, total_sizes, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, Strata, intervals, strata_intervals
 from core.conformal.set_sizes.resampling import needed_ranks
 from core.conformal.threshold import full_set_message
@@ -330,14 +330,12 @@ def set_estimates(
 ) -> SetEstimates:
     """Mean set size and UAcc of the sets ``made``, with 95% intervals that include the luck of calibration and test
     questions."""
-    own, ties = made.tuned.calibration, top_ties_of(method)
-    right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=ties)
-    clusters = within(run.clusters, run.test)
+    own = made.tuned.calibration
     if by == "all":
-        limits = thresholds_by_rank(made.calibration_scores, alpha, method=method)
-        curve = size_curve(limits, made.test_scores, right, options=run.k, empty=empty, clusters=clusters)
-        choices = size_choices(run, made, alpha, empty=empty)
-        return intervals(curve, alpha, choices=choices)
+        ranks = needed_ranks(len(own), alpha)
+        return intervals(sizes_by_rank(run, made, alpha, ranks=ranks, method=method, empty=empty), alpha)
+    right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=top_ties_of(method))
+    clusters = within(run.clusters, run.test)
     if by == "class" and run.samples is not None and len(np.unique(run.samples)) > 1:
         # In simulations, intervals held the size of such sets in 90% of draws only (rare letters, 5 to 30 samples).
         size = float(made.members.sum(axis=1).mean())
@@ -368,25 +366,42 @@ def without_intervals(size: float, accuracy: float, options: int) -> SetEstimate
     return SetEstimates(Estimate(size, *nothing), Estimate(float(uacc(accuracy, size, options)), *nothing))
 
 
-def size_choices(
-    run: Evaluation, made: FormedSets, alpha: Alpha, *, empty: str = "allow"
-) -> list[tuple[float, FloatArray]]:
-    """The mean set sizes at each rank of the threshold, (n + 1,), with each of the parameters that may be chosen, and
-    the share of draws in which they are. They are NaN at ranks that no interval at alpha needs."""
-    tuned, chosen = made.tuned, []
-    shares = redrawn_choices(made.name, run.option_probabilities, run.labels, tuned, seed=run.spec.seed)
+def sizes_by_rank(
+    run: Evaluation,
+    made: FormedSets,
+    alpha: Alpha,
+    *,
+    ranks: tuple[int, int] | None = None,
+    method: str = "exact",
+    empty: str = "allow",
+) -> SizeCurve:
+    """The sizes of sets with one threshold for all, at each of its ranks, and with each of the parameters that may be
+    chosen. An exact threshold gives the same sizes for every ``alpha``.
+
+    The sizes with other parameters are NaN outside of ``ranks``, the first and last that an interval needs."""
+    right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=top_ties_of(method))
+    limits = thresholds_by_rank(made.calibration_scores, alpha, method=method)
+    clusters = within(run.clusters, run.test)
+    curve = size_curve(limits, made.test_scores, right, options=run.k, empty=empty, clusters=clusters)
+    return replace(curve, choices=tuple(_size_choices(run, made, ranks or (1, len(limits)), empty)))
+
+
+def _size_choices(
+    run: Evaluation, made: FormedSets, ranks: tuple[int, int], empty: str
+) -> Iterator[tuple[float, FloatArray]]:
+    """The share of draws in which parameters are chosen, and the mean set sizes with them at each rank, (n + 1,)."""
+    shares = redrawn_choices(made.name, run.option_probabilities, run.labels, made.tuned, seed=run.spec.seed)
     if not shares or made.parts is None:
-        return []
-    true, (base, ranks) = made.parts
-    first, last = needed_ranks(len(tuned.calibration), alpha)
+        return
+    true, (base, places) = made.parts
+    first, last = ranks
     for parameters, share in shares.items():
         limits = thresholds_by_rank(costed(*true, parameters), TUNING_ALPHA)
         ends = limits[first - 1], limits[last - 1]
-        blocks = (costed(base[rows], ranks[rows], parameters, between=ends) for rows in row_blocks(len(base), run.k))
+        blocks = (costed(base[rows], places[rows], parameters, between=ends) for rows in row_blocks(len(base), run.k))
         sizes = np.full(len(limits), np.nan)
         sizes[first - 1 : last] = total_sizes(limits[first - 1 : last], blocks, empty=empty) / len(run.test)
-        chosen.append((share, sizes))
-    return chosen
+        yield share, sizes
 
 
 def _size_coverage(run: Evaluation, size: int, of_size: BoolArray, covered: BoolArray) -> SizeCoverage:

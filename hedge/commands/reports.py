@@ -10,6 +10,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from core.conformal.alpha import thousandths
+from core.conformal.scores import SCORES
 from core.errors import InputError, plain
 from core.estimates import interval_text
 from core.questions.bank_names import task_title
@@ -158,7 +159,8 @@ def compare(arguments: Namespace) -> CommandResult:
         )
         for a, b in alike
     }
-    sentences = [common_options.options_words(rows), *_not_compared(reasons, names)]
+    chosen = paired.CHOSEN if alike and SCORES[score].tuned else ""
+    sentences = [common_options.options_words(rows), *_not_compared(reasons, names), chosen]
     values = {
         "runs": finite(rows.to_dict("records")),
         "pairs": [finite(asdict(pair)) | {"differs": about[pair.first, pair.second]} for pair in pairs],

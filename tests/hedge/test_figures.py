@@ -1,18 +1,30 @@
 """What a notebook shows is what core computes, and an error is one sentence."""
 
+import json
+
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import hedge
-from core.conformal.scores import score, true_scores
+from app.caches import alpha_lab_cache, overview_cache
+from app.state.alpha_lab import AlphaLabView
+from core.conformal.scores import SCORES, score, true_scores
 from core.conformal.threshold import threshold
 from core.errors import InputError
+from core.reports import exports, frames
+from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
+from core.reports.overview.matrix import matrix
+from core.reports.prompting.experiments import PromptingMethod, figures
 from core.reports.report import report
+from core.runs import store
+from hedge.cli import main
 from tests.conftest import synthetic_run
 
 pytestmark = pytest.mark.quick
+
+BUNDLED = "pocket-8m-qa-base-0shot-float32-69717be8bc"
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 4, 300)
@@ -44,6 +56,53 @@ def test_the_report_of_a_run_is_its_report(home):
     assert "Brier score" in page
     assert "<b>" not in page
     assert "color" not in page  # the notebook's own, light or dark
+
+
+@pytest.mark.parametrize("name", [name for name, score in SCORES.items() if score.tuned])
+def test_a_tuned_score_has_the_same_intervals_everywhere(home, capsys, name):
+    """Without redrawing the choice of parameters, an interval of this run is a third as wide."""
+    run = load(BUNDLED)
+    expected = report(run, 250, scores=(name,)).scores[name]
+    keys = ("coverage_band", "mean_set_size_interval", "uacc_interval")
+    ends = [end for key in keys for end in getattr(expected, key)]
+    by_command = {}
+    for command in ("report", "compare"):
+        assert main([command, BUNDLED, "--alpha", "0.25", "--score", name, "--json"]) == 0
+        by_command[command] = json.loads(capsys.readouterr().out)
+    of_report = by_command["report"][0][name]
+    table, _ = overview_cache.overview([store.read_record(BUNDLED)], 250, name)
+    cell = matrix(table, {BUNDLED: run.spec}, frozenset(), name).cells[0, 0]
+    assert [*cell.coverage_band, *cell.set_size.ends] == ends[:4]
+    view = AlphaLabView(alpha=250, left=name, right="lac")
+    lab = frames.score_table(alpha_lab_cache.lab_report(BUNDLED, alpha_lab_cache.sets_of(BUNDLED, view)))
+    rule = SetRule(250, (name,))
+    of_arrays = hedge.sets(
+        run.option_probabilities,
+        run.labels,
+        alpha=0.25,
+        score=name,
+        calibration=np.isin(np.arange(len(run.labels)), run.calibration),
+        seed=run.spec.seed,
+    )
+    sizes = (("coverage", "mean_set_size", "uacc"), ("coverage", "set_size", "uacc"))
+    places = {
+        "hedge report": [end for key in keys for end in of_report[key]],
+        "hedge compare": _ends(by_command["compare"]["runs"][0], sizes[1]),
+        "Overview": _ends(table.iloc[0], [f"{name}_{figure}" for figure in sizes[1]]),
+        "figure of accuracy and set size": _ends(
+            frames.overview([run], 250, (name,)).iloc[0], [f"{name}_{figure}" for figure in sizes[1]]
+        ),
+        "Alpha lab": _ends(lab.iloc[0], sizes[0]),
+        "Compare and exports": _ends(exports.rows([run], rule).iloc[0], sizes[1]),
+        "Prompting": _ends(figures([PromptingMethod(BUNDLED, "letters", 0)], [run], rule).iloc[0], sizes[1]),
+        "hedge.report": _ends(hedge.report(BUNDLED, alpha=0.25, scores=[name]).frame.iloc[0], sizes[0]),
+        "hedge.sets": _ends(of_arrays.frame.iloc[0], sizes[0]),
+    }
+    assert all(shown == ends for shown in places.values()), places
+
+
+def _ends(row, figures):
+    return [row[f"{figure}_{end}"] for figure in figures for end in ("low", "high")]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from core.conformal.scores import SCORE_NAMES
 from core.reports import evaluation
 from core.reports.compare import benchmark, kept_rows, run_matrix
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.paired import CHOSEN
 from core.reports.report import shown_with
 from core.settings import ROOT
 from tests.conftest import synthetic_run
@@ -252,6 +253,8 @@ def test_the_page_says_what_its_tests_and_intervals_mean(open_page: Open):
     alone = said(open_page("compare", runs=",".join(ids[:2])))
     assert SAYS not in alone
     assert "The intervals are 95% intervals that count the luck of the calibration questions." in alone
+    assert CHOSEN not in alone
+    assert CHOSEN in said(open_page("compare", runs=",".join(ids[:2]), score="saps"))
 
 
 def test_a_link_reopens_the_pair_the_filters_and_the_question(open_page: Open):

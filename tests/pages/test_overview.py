@@ -18,7 +18,7 @@ from core.exchange import bluq
 from core.exchange.imported import save
 from core.reports import evaluation
 from core.reports.overview.similar_accuracy import alike
-from core.reports.report import DEFAULT_SCORES, report
+from core.reports.report import report
 from core.runs import store
 from core.settings import ASSETS, ROOT
 from tests.app.golden import CASES
@@ -379,9 +379,8 @@ def test_every_score_has_its_figure_and_its_columns(score: str, open_page: Open)
     assert row[f"{score}_set_size"] == expected.mean_set_size
     assert row[f"{score}_coverage"] == pytest.approx(100 * expected.coverage)
     assert (row[f"{score}_coverage_low"], row[f"{score}_coverage_high"]) == pytest.approx(expected.coverage_band)
-    if score in DEFAULT_SCORES:  # one interval of a figure, on every page
-        for name, interval in (("set_size", expected.mean_set_size_interval), ("uacc", expected.uacc_interval)):
-            assert (row[f"{score}_{name}_low"], row[f"{score}_{name}_high"]) == pytest.approx(interval)
+    for name, interval in (("set_size", expected.mean_set_size_interval), ("uacc", expected.uacc_interval)):
+        assert (row[f"{score}_{name}_low"], row[f"{score}_{name}_high"]) == pytest.approx(interval)
     shown = json.loads(app.dataframe[0].proto.columns)
     assert shown[f"{score}_set_size"]["label"] == f"{title} size"
     matrix = sent(open_page("overview", alpha="250", score=score), "matrix")

@@ -8,6 +8,7 @@ import pytest
 from core.conformal.scores import SCORES
 from core.questions import bank
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.paired import CHOSEN
 from core.reports.prompting import experiments
 from core.runs import store
 from hedge.cli import main
@@ -112,6 +113,9 @@ def test_other_ways_and_shots_are_chosen(asked, open_page: Open):
     app.segmented_control(key="prompting_shots").set_value(2).run()
     assert (app.query_params["method"], app.query_params["shots"]) == ("continued", "2")
     assert "Every other way minus As continuation, raw" in said(app)
+    assert CHOSEN not in said(app)
+    app.selectbox(key="score_choice").set_value("raps").run()
+    assert CHOSEN in said(app)
     app.segmented_control(key="prompting_measure").set_value("accuracy").run()
     assert "the accuracy of guessing" in said(app)
 

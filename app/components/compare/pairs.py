@@ -20,9 +20,10 @@ from app.components.shared.seed import was_shown
 from app.formatting import counted, plain, sentence
 from app.state.compare import CompareView
 from charts.run_names import unique
+from core.conformal.scores import SCORES
 from core.errors import InputError, UnreadableRunError
 from core.reports.caveats import marked
-from core.reports.compare import run_matrix
+from core.reports.compare import paired, run_matrix
 from core.reports.compare.common_options import options_words
 from core.reports.compare.run_matrix import MOST_RUNS
 from core.reports.compare.shared_questions import few_shared, shared_words
@@ -90,7 +91,7 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
     if problem:
         return True
     with st.expander("How the differences are tested", key="pairs_said"):
-        st.markdown(_said(matrix) if matrix else "The tests are being computed.")
+        st.markdown(_said(matrix, view.score) if matrix else "The tests are being computed.")
     st.subheader("Two runs, question by question", anchor=False)
     stamps = ",".join(run_cache.version(name) for name in group)
     inspector(
@@ -168,7 +169,7 @@ def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatri
     return " ".join(filter(None, (options_words(rows), *shared, differs if len(group) > 1 else "")))
 
 
-def _said(matrix: run_matrix.RunMatrix) -> str:
+def _said(matrix: run_matrix.RunMatrix, score: str) -> str:
     """How the tests and intervals of the matrix are to be read, as a list."""
     many = len(matrix.pairs["accuracy"])
     sentences = [
@@ -188,6 +189,8 @@ def _said(matrix: run_matrix.RunMatrix) -> str:
         ]
     else:
         sentences.append(f"The intervals are 95% intervals that count the luck of the calibration questions. {OF_FEW}")
+    if SCORES[score].tuned:
+        sentences.append(paired.CHOSEN)
     if matrix.smallest_p > 0.001:
         sentences.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
     if any(matrix.alone):

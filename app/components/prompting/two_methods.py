@@ -16,9 +16,11 @@ from app.components.shared.static_table import static_table
 from app.formatting import counted, plain, sentence, shortened, signed
 from app.state.prompting import PromptingView
 from charts.heat_map import set_sizes
+from core.conformal.scores import SCORES
 from core.errors import InputError
 from core.records import LETTERS, Question
 from core.reports.compare import side_by_side
+from core.reports.compare.paired import CHOSEN
 from core.reports.p_values import p_text
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import LETTERS_METHOD, METHODS, MethodSets, PromptingMethod
@@ -125,7 +127,7 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
         }
     )
     static_table(shown, alt="Differences of all ways of asking with paired tests")
-    st.caption(TESTS)
+    st.caption(f"{TESTS} {CHOSEN}" if SCORES[view.score].tuned else TESTS)
     about = figures.about([first.run_id, *(method.run_id for method in others)], view.alpha)
     figures.download("These tests as CSV", table, "prompting-tests", about)
 

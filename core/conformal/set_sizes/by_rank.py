@@ -25,6 +25,9 @@ class SizeCurve:
     its square, and of size × right; right is 1 for a question whose top option is true, otherwise 0. ``options`` is the
     k of UAcc. ``covariances`` (n + 1, 2, 2) of mean size and accuracy are given if rows repeat questions; otherwise
     they follow from the means. ``worth`` is then how many questions the m rows are.
+
+    ``choices`` belong to a tuned score: the sizes by rank, (n + 1,), with the parameters that other questions to tune
+    on would choose, and the shares of draws in which they do (:func:`core.conformal.tuning.redrawn_choices`).
     """
 
     n: int
@@ -36,6 +39,7 @@ class SizeCurve:
     size_if_right: FloatArray
     covariances: FloatArray | None = None
     worth: int | None = None
+    choices: tuple[tuple[float, FloatArray], ...] = ()
 
 
 def thresholds_by_rank(calibration_scores: FloatArray, alpha: Alpha, *, method: str = "exact") -> FloatArray:

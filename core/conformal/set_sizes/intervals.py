@@ -48,11 +48,10 @@ class SetEstimates:
     uacc: Estimate
 
 
-def intervals(curve: SizeCurve, alpha: Alpha, *, choices: Sequence[tuple[float, FloatArray]] = ()) -> SetEstimates:
+def intervals(curve: SizeCurve, alpha: Alpha) -> SetEstimates:
     """Mean set size and UAcc at alpha thousandths if all questions share one threshold.
 
-    ``choices`` are the sizes by rank, (n + 1,), with the parameters that other questions to tune on would choose, and
-    the shares of draws in which they do (:func:`core.conformal.tuning.redrawn_choices`): each resample takes one.
+    Of a tuned score, each resample takes one of the curve's ``choices``.
     """
     of = luck(curve.n, alpha)
     at = curve.n if of is None else of.rank - 1
@@ -69,14 +68,14 @@ def intervals(curve: SizeCurve, alpha: Alpha, *, choices: Sequence[tuple[float, 
         )
     places = redrawn_places(curve.n, alpha, shrinkage(curve.size, curve.n, of))
     resampled = expected_sizes(curve.size, curve.n, alpha, places)
-    if choices:
-        resampled = _of_choices(choices, curve.n, alpha)
+    if curve.choices:
+        resampled = _of_choices(curve.choices, curve.n, alpha)
     found = _estimates(resampled, size, curve.accuracy, covariance, curve.options)
     found = _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options, full=of is None)
     if of is None:
         return found
     # Parameters that no redrawn choice took are still chosen now and then, and move the threshold.
-    unseen = share_interval(0, REDRAWN)[1] if choices else 0.0
+    unseen = share_interval(0, REDRAWN)[1] if curve.choices else 0.0
     return _beyond_the_step(found, curve, at, unseen)
 
 
@@ -138,7 +137,8 @@ def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int, *
         both = Estimate(both.value, math.nan, math.nan)
     elif _is_a_point(both):
         low, high = share_interval(accuracy * m, m)
-        ends = uacc(np.array([low, high]), np.array([size.high, size.low]), options)
+        smallest = size.low or 1 / m  # of m sets that are not all empty
+        ends = uacc(np.array([low, high]), np.array([size.high, smallest]), options)
         both = Estimate(both.value, min(float(ends[0]), both.value), max(float(ends[1]), both.value))
     return SetEstimates(Estimate(size.value, math.nan, math.nan) if full else size, both)
 

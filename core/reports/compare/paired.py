@@ -37,6 +37,13 @@ from core.reports.scored_sets import form
 TESTS = {"accuracy": "McNemar, exact", "set_size": "Paired permutation", "uacc": "Paired permutation"}
 """Maps each hypothesis (that a figure of both runs has the same distribution) to the title of its test."""
 
+CHOSEN = (
+    "The intervals of differences in set size and UAcc hold for each run's tuned parameters and do not redraw them."
+)
+"""What a reader of differences by a tuned score needs to know. In simulations of equal models, intervals held a
+difference of 0 in 73 to 90 of 100 draws by RAPS and SAPS, because the parameters differ by chance; they held the
+difference with the chosen parameters in 96."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.reports.compare.paired import CHOSEN
 from core.reports.evaluation import load
 from core.reports.figure_names import RUN_FIGURES
 from core.reports.report import report
@@ -175,5 +176,8 @@ def test_compare_says_figures_pairs_and_verdicts(home, capsys):
     ]
     assert main(["compare", *names]) == 0
     said = capsys.readouterr().out
+    assert CHOSEN not in said
     assert "p after Holm: accuracy" in said
     assert "at alpha 0.100 coverage" in said
+    assert main(["compare", *names, "--score", "saps"]) == 0
+    assert CHOSEN in capsys.readouterr().out
