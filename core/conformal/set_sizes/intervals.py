@@ -137,8 +137,7 @@ def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int, *
         both = Estimate(both.value, math.nan, math.nan)
     elif _is_a_point(both):
         low, high = share_interval(accuracy * m, m)
-        smallest = size.low or 1 / m  # of m sets that are not all empty
-        ends = uacc(np.array([low, high]), np.array([size.high, smallest]), options)
+        ends = uacc(np.array([low, high]), np.array([size.high, size.low]), options)
         both = Estimate(both.value, min(float(ends[0]), both.value), max(float(ends[1]), both.value))
     return SetEstimates(Estimate(size.value, math.nan, math.nan) if full else size, both)
 

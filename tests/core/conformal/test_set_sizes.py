@@ -73,7 +73,6 @@ def test_the_size_at_the_own_rank_is_that_of_the_formed_sets(method, ragged, emp
     ragged=st.booleans(),
     seed=st.integers(0, 99),
 )
-@example(n=8, m=1, alpha=112, name="lac", ragged=False, seed=8)
 def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
     own, asked, right = scored(n, m, name=name, ragged=ragged, seed=seed)
     result = intervals.intervals(curve(own, asked, right), alpha)
