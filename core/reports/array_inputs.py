@@ -127,7 +127,7 @@ def _column_names(values: Any) -> tuple[Any, ...]:
     if getattr(values, "ndim", 2) != 2:  # a series has no columns
         return ()
     columns = getattr(values, "column_names", getattr(values, "columns", None))  # of pyarrow, and of all others
-    if columns is None or isinstance(columns, (str, bytes)) or any(not hasattr(one, "__hash__") for one in columns):
+    if columns is None or isinstance(columns, (str, bytes)) or any(not hasattr(name, "__hash__") for name in columns):
         return ()
     names = tuple(getattr(columns, "tolist", lambda: list(columns))())
     if any(not isinstance(name, (str, int, float, bool, np.generic)) for name in names):

@@ -158,7 +158,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
             likely = intervals(summary.sizes, alpha)
             coverage = float(summary.curve.coverage[alpha - 1])
             p = guarantee_p_value(covered_questions(coverage, summary.m), summary.n, summary.m, alpha)
-            size, uacc = ((one.value, *one.ends) for one in (likely.mean_set_size, likely.uacc))
+            size, uacc = ((estimate.value, *estimate.ends) for estimate in (likely.mean_set_size, likely.uacc))
             row |= _score_columns(name, coverage, band, p, size, uacc)
         rows.append(row)
     return pd.DataFrame(rows)
@@ -302,10 +302,15 @@ def question(run: Evaluation, row: int) -> Question:
 def question_list(run: Evaluation) -> pd.DataFrame:
     """The test questions: ``row`` in the run's arrays, id, group and question."""
     texts = store.read_questions(run.run_id)
-    asked = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
+    question_texts = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
     ids = run.ids[run.test]
     return pd.DataFrame(
-        {"row": run.test, "id": ids, "group": run.groups[run.test], "question": [asked[name] for name in ids.tolist()]}
+        {
+            "row": run.test,
+            "id": ids,
+            "group": run.groups[run.test],
+            "question": [question_texts[name] for name in ids.tolist()],
+        }
     )
 
 

@@ -105,12 +105,12 @@ def paper_table(rows: pd.DataFrame) -> PaperTable:
         named.append(("Task", tasks))
     if rows["score"].nunique() > 1:
         named.append(("Score", [SCORES[name].title for name in rows["score"]]))
-    made = [
+    body = [
         (*(texts[i] for _, texts in named), *(_cell(row, column) for column in COLUMNS))
         for i, row in enumerate(rows.to_dict("records"))
     ]
     header = (*(title for title, _ in named), *(column.title for column in COLUMNS))
-    return PaperTable(header, tuple(made), len(named))
+    return PaperTable(header, tuple(body), len(named))
 
 
 def caption(rows: pd.DataFrame) -> str:

@@ -56,18 +56,21 @@ def sharing_questions(first: RunRecord, records: Sequence[RunRecord], without: C
     Runs that differ from it in fewer settings come first, whatever their model is; the model is not counted as one.
     A run whose questions can't be read is left out.
     """
-    asked = _questions(first)
-    if not asked:
+    first_questions = _questions(first)
+    if not first_questions:
         return []
     left_out = {first.run_id, *without}
-    others = [one for one in records if one.run_id not in left_out]
-    alike = {asked: True}
-    for one in others:
-        questions = _questions(one)
+    others = [record for record in records if record.run_id not in left_out]
+    alike = {first_questions: True}
+    for record in others:
+        questions = _questions(record)
         if questions not in alike:
-            alike[questions] = bool(questions) and nearly_alike(first.run_id, one.run_id)
-    found = [one for one in others if alike[_questions(one)]]
-    return sorted(found, key=lambda one: (_apart(one.spec, first.spec), len(differences(one.spec)), reading_order(one)))
+            alike[questions] = bool(questions) and nearly_alike(first.run_id, record.run_id)
+    matching = [record for record in others if alike[_questions(record)]]
+    return sorted(
+        matching,
+        key=lambda record: (_apart(record.spec, first.spec), len(differences(record.spec)), reading_order(record)),
+    )
 
 
 def _questions(record: RunRecord) -> str:

@@ -121,8 +121,8 @@ def details(spec: RunSpec, *, classes: bool = False) -> str:
     if not spec.answers:
         result = STUDY_DETAILS.get(spec.task_name)
         return " · ".join(filter(None, (result, PRECISION_TITLES[spec.dtype], weights)))
-    said = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
-    return " · ".join(filter(None, (*said, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
+    parts = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
+    return " · ".join(filter(None, (*parts, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
 
 
 def differences(spec: RunSpec) -> list[str]:
@@ -131,9 +131,9 @@ def differences(spec: RunSpec) -> list[str]:
     >>> differences(RunSpec(model="m", task="qa", strategy="task", shots=4, form="cloze"))
     ['task instruction', '4 shots', 'by text']
     """
-    asked = ["strategy", "shots", "form"] * spec.answers
-    said = [name for name in [*asked, "dtype"] if getattr(spec, name) != getattr(DEFAULTS, name)]
-    return [setting_title(name, getattr(spec, name)) for name in said] + _additions(spec)
+    asking = ["strategy", "shots", "form"] * spec.answers
+    changed = [name for name in [*asking, "dtype"] if getattr(spec, name) != getattr(DEFAULTS, name)]
+    return [setting_title(name, getattr(spec, name)) for name in changed] + _additions(spec)
 
 
 def run_title(spec: RunSpec, bank: str) -> str:
@@ -217,7 +217,7 @@ def distinct_titles(
 
 def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
     """Maps each stored run's id to its title, no two of them alike (:func:`distinct_titles`)."""
-    runs = {of.run_id: (of.spec, bank_name(of.spec, of.provenance)) for of in records}
+    runs = {record.run_id: (record.spec, bank_name(record.spec, record.provenance)) for record in records}
     return distinct_titles(runs, served=served_weights(records))
 
 
@@ -259,13 +259,13 @@ APART: tuple[Callable[[RunSpec], str], ...] = (
 
 def _additions(spec: RunSpec) -> list[str]:
     """The settings that are named only for runs that use them."""
-    said = [FORMAT_TITLES["chat"]] * (spec.prompt_format == "chat")
-    said += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
-    said += ["own system prompt"] * bool(spec.system)
-    said += [_counted(spec.repeats, "written answer")] * bool(spec.repeats)
-    said += [f"frequencies of {spec.picks:,} samples"] * bool(spec.picks)
-    return said + ([f"up to {_counted(spec.samples, 'question')}"] if spec.samples else [])
+    parts = [FORMAT_TITLES["chat"]] * (spec.prompt_format == "chat")
+    parts += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
+    parts += ["own system prompt"] * bool(spec.system)
+    parts += [_counted(spec.repeats, "written answer")] * bool(spec.repeats)
+    parts += [f"frequencies of {spec.picks:,} samples"] * bool(spec.picks)
+    return parts + ([f"up to {_counted(spec.samples, 'question')}"] if spec.samples else [])
 
 
-def _counted(number: int, one: str) -> str:
-    return f"{number:,} {one if number == 1 else one + 's'}"
+def _counted(number: int, singular: str) -> str:
+    return f"{number:,} {singular if number == 1 else singular + 's'}"

@@ -45,16 +45,16 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
         columns |= {f"p{j}": judgements.p_true[:, j], f"f{j}": judgements.p_false[:, j]}
     rows = [
         {
-            "rule": of.rule,
-            "title": RULES[of.rule].title,
-            **{name: _known(getattr(of.accuracy, end)) for name, end in _ENDS.items()},
+            "rule": outcome.rule,
+            "title": RULES[outcome.rule].title,
+            **{name: _known(getattr(outcome.accuracy, end)) for name, end in _ENDS.items()},
             **{
-                f"gain_{name}" if name != "accuracy" else "gain": _known(getattr(of.to_majority, end))
+                f"gain_{name}" if name != "accuracy" else "gain": _known(getattr(outcome.to_majority, end))
                 for name, end in _ENDS.items()
             },
         }
-        for of in result.outcomes
-        if of.rule in SHOWN_RULES
+        for outcome in result.outcomes
+        if outcome.rule in SHOWN_RULES
     ]
     return {
         "jurors": list(judgements.jurors),
