@@ -234,7 +234,7 @@ def figures(
 def jury_figure(
     name: str, judgements: Judgements, found: JuryExperiment, called: str, style: FigureStyle | None = None
 ) -> FigureFile:
-    """A figure of a jury that is ``called`` so, from its evaluation ``found``; ``name`` is one of
+    """A figure of a jury that is ``called`` so, from its evaluation ``evaluated``; ``name`` is one of
     :data:`~core.reports.figure_names.JURY_FIGURES`.
 
     Raises :class:`InputError` for an unknown name.

@@ -70,23 +70,23 @@ class FigureRequest:
     drawing; figures of several panels have as many columns as fit."""
 
     runs: Sequence[Evaluation]
-    asked: SetRule
+    rule: SetRule
     units: float = 640.0
 
     @property
     def score(self) -> str:
         """The score of figures that show one."""
-        return self.asked.scores[0]
+        return self.rule.scores[0]
 
     @property
     def at(self) -> str:
         """Alpha, as a title says it."""
-        return f"alpha {self.asked.alpha / 1000:g}"
+        return f"alpha {self.rule.alpha / 1000:g}"
 
     @cached_property
     def rows(self) -> pd.DataFrame:
         """Every run's figures by every score (:func:`core.reports.compare.benchmark.run_rows`)."""
-        return benchmark.run_rows(self.runs, benchmark.reports(self.runs, self.asked))
+        return benchmark.run_rows(self.runs, benchmark.reports(self.runs, self.rule))
 
     @cached_property
     def of_score(self) -> pd.DataFrame:
@@ -96,7 +96,7 @@ class FigureRequest:
     @cached_property
     def caveats(self) -> list[str]:
         """The caveats of each run as text; empty for a run without any."""
-        return [in_one(of_run(run, method=self.asked.method)) for run in self.runs]
+        return [in_one(of_run(run, method=self.rule.method)) for run in self.runs]
 
     @cached_property
     def names(self) -> list[str]:
@@ -118,7 +118,7 @@ class FigureRequest:
     @cached_property
     def lines(self) -> pd.DataFrame:
         """Coverage and set size at every alpha (:func:`core.reports.by_alpha.by_alpha`)."""
-        of = self.asked
+        of = self.rule
         return by_alpha(self.runs, self.broken(LEGEND), of.alpha, self.score, method=of.method, empty=of.empty)
 
     @property
@@ -171,19 +171,19 @@ def _coverage_by_alpha(of: FigureRequest) -> list[Drawing]:
         f"The dashed line is what is promised, 1 − alpha. {BAND}{first}. Marks show {of.at}. Questions are the test "
         "questions."
     )
-    figure = coverage_by_alpha(of.lines, of.asked.alpha / 1000)
+    figure = coverage_by_alpha(of.lines, of.rule.alpha / 1000)
     return [Drawing(figure, f"Coverage of {SCORES[of.score].title} sets at every alpha", reading, True, of.legend_rows)]
 
 
 def _set_size_by_alpha(of: FigureRequest) -> list[Drawing]:
     title = SCORES[of.score].title
     reading = f"The mean number of options in a test question's set. Marks show {of.at}."
-    figure = set_size_by_alpha(of.lines, of.asked.alpha / 1000, title)
+    figure = set_size_by_alpha(of.lines, of.rule.alpha / 1000, title)
     return [Drawing(figure, f"Mean size of {title} sets at every alpha", reading, True, of.legend_rows)]
 
 
 def _sizes(of: FigureRequest, names: Sequence[str]) -> pd.DataFrame:
-    return side_by_side.size_shares(of.runs, names, of.asked.alpha, of.score)
+    return side_by_side.size_shares(of.runs, names, of.rule.alpha, of.score)
 
 
 def _sets_by_size(of: FigureRequest) -> list[Drawing]:
@@ -193,7 +193,7 @@ def _sets_by_size(of: FigureRequest) -> list[Drawing]:
 
 
 def _forest(of: FigureRequest) -> list[Drawing]:
-    figure = run_forest(of.of_score.assign(name=of.broken(NAMES)), of.score, of.asked.alpha / 1000)
+    figure = run_forest(of.of_score.assign(name=of.broken(NAMES)), of.score, of.rule.alpha / 1000)
     reading = (
         "A line is a 95% interval: Clopper–Pearson for accuracy; for set size it counts the luck of the calibration "
         f"and the test questions. {BAND}, around what is promised."
@@ -202,7 +202,7 @@ def _forest(of: FigureRequest) -> list[Drawing]:
 
 
 def _accuracy_and_size(of: FigureRequest) -> list[Drawing]:
-    panels = accuracy_against_size(frames.overview(of.runs, of.asked.alpha, of.asked.scores), of.score)
+    panels = accuracy_against_size(frames.overview(of.runs, of.rule.alpha, of.rule.scores), of.score)
     named = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
     reading = f"{INTERVALS} That of set size counts the luck of the calibration questions too."
     return [
@@ -257,7 +257,7 @@ def _set_sizes(of: FigureRequest) -> list[Drawing]:
 
 
 def _sizes_when_right(of: FigureRequest) -> list[Drawing]:
-    frame = side_by_side.sizes_when_right(of.runs, of.broken(NAMES), of.asked.alpha, of.score)
+    frame = side_by_side.sizes_when_right(of.runs, of.broken(NAMES), of.rule.alpha, of.score)
     reading = "If a model's uncertainty is informative, its sets are larger where its top option is wrong."
     return [Drawing(sizes_when_right(frame), f"Set size where right and where wrong, {of.at}", reading)]
 

@@ -127,7 +127,7 @@ class PlattScaling:
 
     def logits(self, log_probabilities: FloatArray) -> FloatArray:
         odds = _log_odds(np.exp(log_probabilities))
-        slopes, intercepts = np.array([(one.slope, one.intercept) for one in self.sigmoids]).T
+        slopes, intercepts = np.array([(sigmoid.slope, sigmoid.intercept) for sigmoid in self.sigmoids]).T
         return _kept(log_expit(odds * slopes + intercepts), log_probabilities)
 
     def words(self) -> dict[str, float]:
@@ -159,8 +159,8 @@ def _kept(logs: FloatArray, log_probabilities: FloatArray) -> FloatArray:
 
     A row that would be −inf everywhere keeps its old log-probabilities.
     """
-    kept = np.where(np.isneginf(log_probabilities), -np.inf, logs)
-    return np.where(np.isneginf(kept).all(axis=1, keepdims=True), log_probabilities, kept)
+    restored = np.where(np.isneginf(log_probabilities), -np.inf, logs)
+    return np.where(np.isneginf(restored).all(axis=1, keepdims=True), log_probabilities, restored)
 
 
 def _log_odds(probabilities: FloatArray) -> FloatArray:

@@ -99,8 +99,8 @@ def swap_test(
         # result (2, r). "Not less far" instead of "at least as far", so that a NaN counts against a difference.
         as_far += (~(np.abs(result) < np.abs(seen) - ALIKE)).sum(axis=1)
     # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
-    size, both = ((1 + as_far) / (1 + resamples)).tolist()
-    return PValues(size, both)
+    size, uacc_p = ((1 + as_far) / (1 + resamples)).tolist()
+    return PValues(size, uacc_p)
 
 
 def coins(rng: np.random.Generator, rows: int, columns: int, clusters: IntArray | None = None) -> BoolArray:

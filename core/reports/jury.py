@@ -78,7 +78,7 @@ class SetsFigures:
     """Conformal sets of {True, False} on the pooled probability: their threshold, and their figures on ``n_test`` test
     rows, which belong to ``test_questions``.
 
-    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by luck alone.
+    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by chance alone.
     ``n_calibration`` of ``of_calibration`` answers calibrate: one of each question, and none of a tested question.
     """
 
@@ -99,8 +99,8 @@ class SetsFigures:
 def pooled_sets(judgements: Judgements, divided: Split, alpha: int) -> tuple[BoolArray, SetsFigures]:
     """The sets (m, 2) of a split's test rows at alpha thousandths, by LAC on the jurors' mean probability."""
     clusters = judgements.clusters
-    fitted, tested = (_normalised(pooled(rows)) for rows in (divided.case.calibration, divided.case.asked))
-    labels = [np.where(rows.labels, 0, 1) for rows in (divided.case.calibration, divided.case.asked)]
+    fitted, tested = (_normalised(pooled(rows)) for rows in (divided.case.calibration, divided.case.test))
+    labels = [np.where(rows.labels, 0, 1) for rows in (divided.case.calibration, divided.case.test)]
     calibrates, _ = calibrating(divided.calibration, divided.test, clusters, seed=0)
     own = true_scores(score("lac", fitted, seed=0), labels[0])[np.isin(divided.calibration, calibrates)]
     scores = score("lac", tested, seed=0)
@@ -146,7 +146,7 @@ class JurySplit:
 def bench(judgements: Judgements, protocol: Protocol, seed: int) -> JurySplit:
     """The split of a seed, with the verdicts of every rule."""
     divided = split(judgements, protocol, seed)
-    tested = divided.case.asked
+    tested = divided.case.test
     columns: dict[str, Any] = {
         "id": tested.ids,
         "question": tested.questions,
@@ -225,10 +225,10 @@ def _abstention(splits: Sequence[Split], verdicts: Sequence[dict[str, FloatArray
     for division, decided in zip(splits, verdicts, strict=True):
         for i, name in enumerate(names):
             sure = sureness(division.case, decided[name])
-            wrong = np.abs(decided[name] - division.case.asked.labels)
+            wrong = np.abs(decided[name] - division.case.test.labels)
             counts[:, i] += _as_sure(sure), (_as_sure(sure[wrong == 1]) + _as_sure(sure[wrong > 0])) / 2
     answered, wrong = counts.reshape(2, -1)
-    tested = sum(len(division.case.asked) for division in splits)
+    tested = sum(len(division.case.test) for division in splits)
     return np.concatenate([answered / tested, np.where(answered > 0, wrong / np.maximum(answered, 1), np.nan)])
 
 
@@ -284,7 +284,7 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
 
     def right(case: Case) -> FloatArray:
         """(r, n): whether each rule is right on each answer."""
-        return 1 - np.abs(np.stack([adjudicate(name, case) for name in rules]) - case.asked.labels)
+        return 1 - np.abs(np.stack([adjudicate(name, case) for name in rules]) - case.test.labels)
 
     def measured(division: Split) -> FloatArray:
         """(1 + 2 · j, r): accuracy with all; how often the rule is right with all jurors alone, and how often without
@@ -325,7 +325,7 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
 def _without(case: Case, juror: int) -> Case:
     return replace(
         case,
-        asked=case.asked.without(juror),
+        test=case.test.without(juror),
         confidence=np.delete(case.confidence, juror, axis=1),
         calibration=case.calibration.without(juror),
         unanimous=None if case.unanimous is None else np.delete(case.unanimous, juror, axis=1),
@@ -344,10 +344,10 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
     def sums(division: Split) -> FloatArray:
         """(3, j · 2 · bins): verdicts, right ones, and summed confidence."""
         result = np.zeros((3, j, 2, bins))
-        for scale, sure in enumerate((division.case.confidence, division.case.asked.top)):
+        for scale, sure in enumerate((division.case.confidence, division.case.test.top)):
             index = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
             held = index[..., None] == np.arange(bins)
-            parts = held, held * division.case.asked.right[..., None], held * sure[..., None]
+            parts = held, held * division.case.test.right[..., None], held * sure[..., None]
             result[:, :, scale] = [part.sum(axis=0) for part in parts]
         return result.reshape(3, -1)
 
@@ -409,7 +409,7 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     """
     judgements = experiment.read_ties(judgements, protocol)
     halved = split(judgements, protocol, protocol.seeds[0])
-    halves = judgements.rows(halved.calibration), halved.case.asked
+    halves = judgements.rows(halved.calibration), halved.case.test
     right = np.concatenate([half.right for half in halves])
     places = np.concatenate([halved.calibration, halved.test])
     clusters = within(judgements.clusters, places)

@@ -55,7 +55,7 @@ DRAWN = 90
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a person guesses before the answer: ``kind`` is one of :data:`KINDS`, ``of`` names the true value.
+    """A guess that a person makes before the answer: ``kind`` is one of :data:`KINDS`, ``of`` names the true value.
 
     ``moves`` says whether the true value depends on alpha.
     """
@@ -149,7 +149,7 @@ def lesson_tables(run: Evaluation, shift: Shifted | None, search: Search | None)
     ``rows``, ``group_names``, ``extra`` and ``seed`` are those of :func:`core.reports.frames.lab_tables`; ``questions``
     has the texts of at most 30 calibration and 30 test questions (:func:`_examples`), and ``examples`` their rows.
     ``least_covered`` has a p-value for each alpha from 1 to 999 thousandths (:func:`least_covered_by_alpha`), and
-    ``draws`` says how many permutations were made for them. ``shift`` describes the two subjects that ``found`` names,
+    ``draws`` says how many permutations were made for them. ``shift`` describes the two subjects that ``search`` names,
     and ``curves`` has coverage and mean set size at each alpha. ``shift`` is None, and there are no curves, for a run
     without two subjects that are large enough.
     """

@@ -49,7 +49,7 @@ class Provenance:
 
 
 def of_runs(runs: Sequence[Evaluation], rule: SetRule) -> Provenance:
-    """The provenance of figures of ``runs`` whose sets are formed by ``asked``, on common options."""
+    """The provenance of figures of ``runs`` whose sets are formed by ``rule``, on common options."""
     runs = offered_alike(runs)
     facts = [
         ("Made by", made_by()),

@@ -69,7 +69,7 @@ def hedge() -> CitedWork:
 
 
 def works(runs: Sequence[Evaluation], rule: SetRule, *, calibration: bool = True, jury: bool = False) -> dict[str, str]:
-    """The entries to cite for figures of ``runs`` by ``asked``, by key: Hedge, then methods, data, tools and models."""
+    """The entries to cite for figures of ``runs`` by ``rule``, by key: Hedge, then methods, data, tools and models."""
     keys = ["vovk2005algorithmic"]
     keys += [NUMBERS[number] for name in rule.scores for number in ARXIV.findall(SCORES[name].source)]
     keys += [*(CALIBRATION if calibration else ()), *(["verga2024replacing"] if jury else ())]

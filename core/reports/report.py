@@ -282,7 +282,7 @@ def accuracy_interval(run: Evaluation, *, method: str = "exact") -> tuple[float,
 def score_report(
     run: Evaluation, formed: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> ScoreReport:
-    """The figures of the sets ``made`` at alpha."""
+    """The figures of the sets ``formed`` at alpha."""
     name, own = formed.name, formed.tuned.calibration
     labels = run.labels[run.test]
     n, m, k = len(own), len(labels), run.k
@@ -328,7 +328,7 @@ def score_report(
 def set_estimates(
     run: Evaluation, formed: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> SetEstimates:
-    """Mean set size and UAcc of the sets ``made``, with 95% intervals that include the luck of calibration and test
+    """Mean set size and UAcc of the sets ``formed``, with 95% intervals that include the chance of calibration and test
     questions."""
     own, ties = formed.tuned.calibration, top_ties_of(method)
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=ties)

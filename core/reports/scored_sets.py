@@ -97,7 +97,7 @@ def form(
 
 
 def at_alpha(run: Evaluation, formed: FormedSets, alpha: Alpha, *, empty: str = "allow", by: str = "all") -> FormedSets:
-    """The sets ``made`` with the exact threshold at another alpha, of the same scores."""
+    """The sets ``formed`` with the exact threshold at another alpha, of the same scores."""
     own, test_scores = formed.calibration_scores, formed.test_scores
     calibration, q = formed.tuned.calibration, float("nan")
     if by == "all":

@@ -49,7 +49,7 @@ def truths(n: int) -> dict[str, np.ndarray]:
         places = kept(judged, PROTOCOL)
         of = split(judged, places, calibration_size(judged, places, PROTOCOL), seed, PROTOCOL)
         for name in RULES:
-            measured = measures(adjudicate(name, of.case), of.case.asked.labels)
+            measured = measures(adjudicate(name, of.case), of.case.test.labels)
             found[name].append([measured["accuracy"], measured["f1"]])
     return {name: np.mean(values, axis=0) for name, values in found.items()}
 

@@ -163,6 +163,6 @@ def sizes_at(
 
 def uacc(accuracy: float | FloatArray, size: float | FloatArray, options: int) -> FloatArray:
     """Accuracy · √k / mean set size, for one value or an array; NaN if every set is empty."""
-    kept = np.asarray(size, dtype=np.float64)
+    sizes = np.asarray(size, dtype=np.float64)
     above = np.clip(accuracy, 0, 1) * math.sqrt(options)
-    return np.asarray(above / np.where(kept > 0, kept, np.nan), dtype=np.float64)
+    return np.asarray(above / np.where(sizes > 0, sizes, np.nan), dtype=np.float64)

@@ -120,8 +120,8 @@ def folder_of(path_id: str) -> Path:
 def path_ids() -> list[str]:
     """All paths, the latest first."""
     parent = settings().home / "jury-paths"
-    found = [path.parent for path in parent.glob("*/path.json")]
-    return [path.name for path in sorted(found, key=lambda path: -(path / "path.json").stat().st_mtime)]
+    folders = [path.parent for path in parent.glob("*/path.json")]
+    return [path.name for path in sorted(folders, key=lambda path: -(path / "path.json").stat().st_mtime)]
 
 
 def read_spec(path_id: str) -> JurySpec:
@@ -146,7 +146,7 @@ def checked(spec: JurySpec) -> JurySpec:
         there = served_model(model)
         return str(there) if there else canonical(model)
 
-    there = [one.url for one in map(served_model, (spec.base, *spec.jurors)) if one]
+    there = [server.url for server in map(served_model, (spec.base, *spec.jurors)) if server]
     permission.check(there, spec.key_variable)
     if spec.key_variable or any(map(served_model, (spec.base, *spec.jurors))):
         check_key(spec.key_variable)
@@ -238,8 +238,8 @@ def drawn(spec: JurySpec) -> list[ShortQuestion]:
         clusters.setdefault(question.cluster, []).append(question)
     order = sorted(clusters)
     random.Random(f"{spec.seed}|questions").shuffle(order)
-    found = [question for name in order for question in clusters[name]]
-    return found[: spec.samples]
+    questions = [question for name in order for question in clusters[name]]
+    return questions[: spec.samples]
 
 
 def split(

@@ -111,7 +111,7 @@ def _without_extra(run: Evaluation) -> Evaluation:
 
 
 def _picks_of(run: Evaluation, *, options: IntArray) -> IntArray:
-    """The number of picks of the options that are ``kept``, (n,)."""
+    """The number of picks of these ``options``, (n,)."""
     counts = np.rint(run.probabilities[:, options] * np.asarray(run.samples)[:, None])
     return np.asarray(counts.sum(axis=1), dtype=np.int64)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.calibration.binned import binned_estimates, binned_gaps, ece_estimate, expected_by_luck, l2_estimate
+from core.calibration.binned import binned_estimates, binned_gaps, ece_estimate, expected_by_chance, l2_estimate
 from core.calibration.bins import TopLabel, edges, place
 from core.calibration.crossfit import CrossFit, folds_of
 from core.calibration.errors import top_errors
@@ -28,7 +28,7 @@ def test_luck_is_the_mean_over_all_that_may_come_out():
     for right in itertools.product((0.0, 1.0), repeat=5):
         truths = np.array(right)
         expected += top_errors(TopLabel(c, truths)).ece * float(np.where(truths == 1, c, 1 - c).prod())
-    assert expected_by_luck(binned_gaps(TopLabel(c, np.zeros(5)))) == pytest.approx(expected, rel=1e-3)
+    assert expected_by_chance(binned_gaps(TopLabel(c, np.zeros(5)))) == pytest.approx(expected, rel=1e-3)
 
 
 def test_luck_of_many_questions_is_that_of_drawn_answers():
@@ -37,11 +37,11 @@ def test_luck_of_many_questions_is_that_of_drawn_answers():
     drawn = [
         top_errors(TopLabel(top.confidence, (rng.random(3000) < top.confidence).astype(float))).ece for _ in range(400)
     ]
-    assert expected_by_luck(binned_gaps(top)) == pytest.approx(np.mean(drawn), rel=0.03)
+    assert expected_by_chance(binned_gaps(top)) == pytest.approx(np.mean(drawn), rel=0.03)
 
 
 def test_the_certain_have_no_luck():
-    assert expected_by_luck(binned_gaps(TopLabel(np.ones(5), np.ones(5)))) == 0
+    assert expected_by_chance(binned_gaps(TopLabel(np.ones(5), np.ones(5)))) == 0
 
 
 @given(
@@ -174,13 +174,13 @@ def test_gaps_by_bin_by_hand():
 def test_luck_of_one_bin_is_the_binomials_mean_deviation(n, c):
     counts = np.arange(n + 1)
     expected = (stats.binom(n, c).pmf(counts) * np.abs(counts - n * c)).sum() / n
-    assert expected_by_luck(binned_gaps(TopLabel(np.full(n, c), np.zeros(n)))) == pytest.approx(expected)
+    assert expected_by_chance(binned_gaps(TopLabel(np.full(n, c), np.zeros(n)))) == pytest.approx(expected)
 
 
 def test_luck_counts_uncertain_questions_alone():
     # Four that are certain and one of .4 in another bin: a mean deviation of 2 · .4 · .6 among five questions.
     top = TopLabel(np.array([1.0, 1.0, 1.0, 1.0, 0.4]), np.ones(5))
-    assert expected_by_luck(binned_gaps(top)) == pytest.approx(0.48 / 5)
+    assert expected_by_chance(binned_gaps(top)) == pytest.approx(0.48 / 5)
 
 
 @pytest.mark.parametrize(("confidence", "right", "name"), [(0.999, 1.0, "over"), (0.001, 0.0, "under")])

@@ -77,7 +77,7 @@ def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
     result = intervals.intervals(curve(own, asked, right), alpha)
     size = result.mean_set_size
     if np.isnan(size.low):  # too few questions calibrate: all sets are full
-        assert resampling.luck(n, alpha) is None
+        assert resampling.rank_law(n, alpha) is None
     else:
         assert 0 <= size.low <= size.value <= size.high <= asked.shape[1]
         assert size.low < size.high
@@ -96,7 +96,7 @@ def test_full_sets_have_no_luck():
 
 def test_the_rank_of_a_redrawn_threshold_follows_its_beta_law():
     n, alpha = 200, 100
-    result = resampling.luck(n, alpha)
+    result = resampling.rank_law(n, alpha)
     assert result is not None
     assert result.rank == 181
     # Beta(181, 20): mean 181/201, so the mean rank is 181; variance 201² · 181 · 20 / (201² · 202).
@@ -116,7 +116,7 @@ def test_the_rank_of_a_redrawn_threshold_follows_its_beta_law():
 def test_the_interval_is_that_of_resampling_both_sides_by_loops():
     """The smoothed size of each resample: both sides redrawn, sizes weighted over the luck of the rank."""
     own, asked, right = scored(150, 200, seed=4)
-    of = resampling.luck(150, 100)
+    of = resampling.rank_law(150, 100)
     rng = np.random.default_rng(1)
     sizes, values = [], []
     for _ in range(600):
@@ -175,7 +175,7 @@ def test_the_difference_of_two_runs_is_that_of_redrawing_the_same_questions_by_l
         PairedRun(own, np.array([]), asked, right, 4),
         PairedRun(other_own, np.array([]), other_asked, other_right, 4),
     ]
-    of = resampling.luck(150, 100)
+    of = resampling.rank_law(150, 100)
     rng = np.random.default_rng(1)
     resampled = []
     for _ in range(600):
@@ -223,7 +223,7 @@ def test_no_test_questions_and_no_calibration_questions_are_refused():
 def test_a_jump_stretches_the_luck_of_the_calibration_draw(jump):
     """Without luck of the test draw the ends are quantiles of s̃(k + c·(J − k)), c = 1.35 where one rank makes most
     of the change."""
-    n, of = 200, resampling.luck(200, 100)
+    n, of = 200, resampling.rank_law(200, 100)
     ranks = np.arange(1, n + 2)
     size = np.where(ranks > 183, 4.0, 1.0) if jump else 1 + ranks / 100
     flat = by_rank.SizeCurve(n, 10**12, 4, 0.5, size, size**2, size / 2)
@@ -308,7 +308,7 @@ def test_sizes_at_thresholds_by_hand():
 
 def test_the_weights_of_ranks_are_the_beta_laws():
     """At n = 4 and alpha .4 the rank is 3: U ~ Beta(3, 2), and J is the whole number nearest to 5U, 1 to 5."""
-    of = resampling.luck(4, 400)
+    of = resampling.rank_law(4, 400)
     assert of.rank == 3
     law = stats.beta(3, 2)
     weights = dict(zip((of.first + np.arange(len(of.weights))).tolist(), of.weights, strict=True))
@@ -319,16 +319,16 @@ def test_the_weights_of_ranks_are_the_beta_laws():
     assert max(weights) > 6  # the weights reach six standard deviations, cut off at 1 and n + 1 by those who use them
     with pytest.raises(ValueError, match="read-only"):
         of.weights[0] = 1
-    assert resampling.luck(4, 199) is None  # ⌈5 · .801⌉ = 5 of 4
-    assert resampling.luck(4, 200).rank == 4
+    assert resampling.rank_law(4, 199) is None  # ⌈5 · .801⌉ = 5 of 4
+    assert resampling.rank_law(4, 200).rank == 4
     with pytest.raises(InputError, match="1 to 999"):
-        resampling.luck(4, 1000)
+        resampling.rank_law(4, 1000)
 
 
 def test_redrawn_ranks_are_the_beta_laws_quantiles():
     levels = (np.arange(2000) + 0.5) / 2000
     assert resampling.drawn_ranks(19, 18) == pytest.approx(20 * stats.beta.ppf(levels, 18, 2))
-    of = resampling.luck(19, 100)
+    of = resampling.rank_law(19, 100)
     assert of.rank == 18
     places = resampling.redrawn_places(19, 100, 0.5)
     assert places == pytest.approx(np.clip(18 + 0.5 * (20 * stats.beta.ppf(levels, 18, 2) - 18), 1, 20))
@@ -357,7 +357,7 @@ def test_noise_has_its_covariance_and_stays_the_same_in_every_version():
 
 def test_the_expected_size_is_the_weighted_mean_between_whole_places():
     """s̃ at a place between two ranks lies on the line between theirs; beyond n + 1 all ranks are n + 1."""
-    n, of = 30, resampling.luck(30, 200)
+    n, of = 30, resampling.rank_law(30, 200)
     assert of.rank == 25
     sizes = np.sqrt(np.arange(1, n + 2))
 
@@ -371,7 +371,7 @@ def test_the_expected_size_is_the_weighted_mean_between_whole_places():
 
 
 def test_a_jump_is_more_than_half_of_the_change_over_the_luck():
-    n, of = 200, resampling.luck(200, 100)
+    n, of = 200, resampling.rank_law(200, 100)
     ranks = np.arange(1, n + 2)[None, :]
     inside = resampling.drawn_ranks(n, of.rank)[[50, 1949]]
     low, high = int(np.floor(inside[0])), int(np.ceil(inside[1]))
@@ -404,7 +404,7 @@ def test_the_luck_of_the_test_draw_is_that_of_the_sets_and_answers(empty):
     sizes = np.maximum(sizes, 1) if empty == "top1" else sizes
     noise = resampling.normal_noise(np.cov(np.stack([sizes, right])) / 80)
     of = curve(own, asked, right, alpha=alpha, empty=empty)
-    places = resampling.redrawn_places(120, alpha, resampling.shrinkage(of.size, 120, resampling.luck(120, alpha)))
+    places = resampling.redrawn_places(120, alpha, resampling.shrinkage(of.size, 120, resampling.rank_law(120, alpha)))
     drawn = np.clip(resampling.expected_sizes(of.size, 120, alpha, places) + noise[:, 0], 0, 4)
     result = intervals.intervals(of, alpha)
     assert result.mean_set_size.ends == pytest.approx(ends(drawn))
@@ -416,7 +416,7 @@ def test_each_stratum_redraws_its_threshold_among_its_own_scores():
     codes, of_options = np.arange(90) % 3, np.tile([0, 1, 2, 2], (60, 1))
     own[codes == 2] = own[codes == 2][:1]  # ties, and only 30 questions each
     result = intervals.strata_intervals(own, asked, right, Strata(codes, of_options), 100, options=4)
-    of = resampling.luck(30, 100)
+    of = resampling.rank_law(30, 100)
     limits = []
     for code in range(3):
         mine = np.sort(own[codes == code])
@@ -464,7 +464,7 @@ def test_paired_thresholds_are_those_of_redrawing_questions_by_loops(alone):
     scores = [np.random.default_rng(i).random(n) for i in (1, 2)]
     sides = tuple(PairedRun(s[:40], s[40:], np.zeros((1, 2)), np.ones(1), 2) for s in scores)
     places = differences._paired_places(sides, 100, 5)
-    of = resampling.luck(n, 100)
+    of = resampling.rank_law(n, 100)
     drawn = rng.integers(0, 41, (2000, 41), dtype=np.int32)
     near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
     for side, (found, values) in enumerate(zip(places, scores, strict=True)):

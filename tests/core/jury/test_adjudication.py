@@ -49,7 +49,7 @@ def test_each_published_rule_by_hand() -> None:
 
 def published(of: Case) -> Case:
     """The same with ties as in the published experiment."""
-    return replace(of, asked=replace(of.asked, half_ties=False))
+    return replace(of, test=replace(of.test, half_ties=False))
 
 
 def test_a_tie_counts_half_and_as_published_is_false_or_goes_to_the_first_juror() -> None:
@@ -191,7 +191,7 @@ def test_an_unknown_rule_and_nothing_to_learn_from() -> None:
         adjudicate("dice", case([[0.5, 0.5]]))
     of = case([[0.9, 0.1]])
     with pytest.raises(InputError, match="nothing can be learned"):
-        adjudicate("weighted_log_odds", Case(of.asked, of.confidence, CALIBRATION.rows(CALIBRATION.labels)))
+        adjudicate("weighted_log_odds", Case(of.test, of.confidence, CALIBRATION.rows(CALIBRATION.labels)))
 
 
 def test_the_published_rules_are_six() -> None:
@@ -225,7 +225,7 @@ def test_dawid_and_skenes_rates_count_one_imagined_verdict_of_each_kind() -> Non
 def by_loops(rule: str, of: Case) -> list[bool]:
     """Every rule that is not fitted, answer by answer and juror by juror; confidences are exact in binary."""
     decided = []
-    for said, true, sure in zip(of.verdicts.tolist(), of.asked.p_true.tolist(), of.confidence.tolist(), strict=True):
+    for said, true, sure in zip(of.verdicts.tolist(), of.test.p_true.tolist(), of.confidence.tolist(), strict=True):
         yes, no = ([c for v, c in zip(said, sure, strict=True) if v == side] for side in (True, False))
         top = [max(p, 1 - p) for p in true]
         found = {
@@ -280,7 +280,7 @@ def test_a_regression_on_few_answers_is_held_back_by_its_penalty() -> None:
 
 def test_the_mean_of_probabilities_and_how_sure_a_jury_is_row_by_row() -> None:
     of = case([[0.9, 0.4, 0.2], [0.1, 0.6, 0.8]], [[0.9, 0.7, 0.6], [0.5, 0.8, 0.9]])
-    assert pooled(of.asked) == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    assert pooled(of.test) == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
     # The first says True, the others False; then the other way round.
     assert sureness(of, np.array([True, False])).tolist() == pytest.approx(
         [(0.9 + 0.3 + 0.4) / 3, (0.5 + 0.2 + 0.1) / 3]

@@ -77,7 +77,7 @@ def test_a_split_learns_from_agreed_answers_without_judging_them() -> None:
     calibrate = sum(judged.parts[i] == "calibration" for i in np.flatnonzero(agreed))
     assert of.case.unanimous.shape == (calibrate, 3)
     assert (of.case.unanimous == of.case.unanimous[:, :1]).all()
-    assert of.case.asked.disagreed.all()
+    assert of.case.test.disagreed.all()
     every = Protocol(disagreement=False)
     assert split(judged, np.arange(100), 50, 0, every).case.unanimous is None
 
@@ -101,7 +101,7 @@ def test_an_interval_is_the_jackknife_of_the_whole_experiment() -> None:
     judged = seeded_jury(200)
     protocol = Protocol(seeds=(4,), rules=("majority",), disagreement=False)
     of = split(judged, np.arange(200), 100, 4, protocol)
-    right = (of.case.verdicts.sum(axis=1) >= 2) == of.case.asked.labels
+    right = (of.case.verdicts.sum(axis=1) >= 2) == of.case.test.labels
     group = random_groups(200)[of.test]
     left_out = np.array([right[group != one].mean() for one in range(20)])
     variance = 19 / 20 * ((left_out - left_out.mean()) ** 2).sum()
@@ -301,7 +301,7 @@ def test_five_copies_of_an_answer_have_the_sets_and_errors_of_one() -> None:
     of = split(one, np.arange(200), 100, 0, every)
     both = [(5 * side[:, None] + np.arange(5)).ravel() for side in (of.calibration, of.test)]
     sides = [five.rows(rows) for rows in both]
-    case = replace(of.case, calibration=sides[0], asked=sides[1])
+    case = replace(of.case, calibration=sides[0], test=sides[1])
     _, alone = pooled_sets(one, of, 100)
     _, repeated = pooled_sets(five, replace(of, calibration=both[0], test=both[1], case=case), 100)
     assert (repeated.threshold, repeated.coverage, repeated.band) == (alone.threshold, alone.coverage, alone.band)
