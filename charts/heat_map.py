@@ -65,15 +65,15 @@ def set_sizes(counts: pd.DataFrame) -> Figure:
 def drawn(frame: pd.DataFrame, cells: Cells, name: str, what: str) -> Figure:
     """The heat map of a frame, in both forms; ``what`` it shows begins the words for those who do not see it."""
     rows = frame.head(SAID).to_dict("records")
-    said = "; ".join(f"{row[cells.y]}, {row[cells.x]}: {row[cells.value]:.3g}" for row in rows)
-    return Figure(frame, _pointed_at(frame, cells), f"{what}: {said}.", name, for_file=lambda: _still(frame, cells))
+    clauses = "; ".join(f"{row[cells.y]}, {row[cells.x]}: {row[cells.value]:.3g}" for row in rows)
+    return Figure(frame, _pointed_at(frame, cells), f"{what}: {clauses}.", name, for_file=lambda: _still(frame, cells))
 
 
 def _pointed_at(frame: pd.DataFrame, cells: Cells) -> graph_objects.Figure:
     """Plotly's form: the shade runs from the page's own colour to blue in both themes, and a hover says the cell."""
-    columns, names = (list(dict.fromkeys(frame[of])) for of in (cells.x, cells.y))
+    columns, names = (list(dict.fromkeys(frame[field])) for field in (cells.x, cells.y))
     wide = frame.set_index([cells.y, cells.x])[cells.value].unstack().reindex(index=names, columns=columns)
-    also = zip(*(frame[of] for of, *_ in cells.more), strict=True) if cells.more else [()] * len(frame)
+    also = zip(*(frame[field] for field, *_ in cells.more), strict=True) if cells.more else [()] * len(frame)
     pointed_at = dict(zip(zip(frame[cells.y], frame[cells.x], strict=True), also, strict=True))
     custom = [[pointed_at.get((name, column), ()) for column in columns] for name in names]
     more = "".join(f"<br>{title}: %{{customdata[{i}]:{form}}}" for i, (_, title, form) in enumerate(cells.more))

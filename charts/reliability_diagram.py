@@ -35,7 +35,7 @@ def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, nam
     """
     frame = _rows(bins, curve)
     chart = _drawn(frame, clicked=True)
-    return Figure(frame, chart, f"Reliability of {title}: {_said(bins)}.", name)
+    return Figure(frame, chart, f"Reliability of {title}: {_in_words(bins)}.", name)
 
 
 def _rows(bins: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
@@ -99,7 +99,7 @@ def _layers(clicked: bool) -> AltairChart:
     ).properties(width=SIDE, height=SIDE)
 
 
-def _said(bins: pd.DataFrame) -> str:
+def _in_words(bins: pd.DataFrame) -> str:
     held = bins[bins["n"] > 0].to_dict("records")
     return "; ".join(f"{row['confidence']:.0%} sure, {row['accuracy']:.0%} right of {row['n']:,}" for row in held)
 
@@ -117,13 +117,13 @@ class Diagram:
 def reliability_panels(diagrams: Sequence[Diagram], columns: int) -> Figure:
     """Diagrams side by side, for a file, each below its name and notes; a single one needs no name."""
     parts = []
-    for one in diagrams:
-        heading = ([one.name] if len(diagrams) > 1 else []) + list(one.note)
-        parts.append(_rows(one.bins, one.curve).assign(diagram="\n".join(heading)))
+    for diagram in diagrams:
+        heading = ([diagram.name] if len(diagrams) > 1 else []) + list(diagram.note)
+        parts.append(_rows(diagram.bins, diagram.curve).assign(diagram="\n".join(heading)))
     frame = pd.concat(parts, ignore_index=True)
     panel = _drawn(frame, clicked=False)
-    said = " ".join(f"{one.name}: {_said(one.bins)}." for one in diagrams)
-    return Figure(frame, in_panels(panel, frame["diagram"], columns), f"Reliability. {said}", "reliability")
+    sentences = " ".join(f"{diagram.name}: {_in_words(diagram.bins)}." for diagram in diagrams)
+    return Figure(frame, in_panels(panel, frame["diagram"], columns), f"Reliability. {sentences}", "reliability")
 
 
 def in_panels(panel: AltairChart, names: pd.Series, columns: int) -> AltairChart:

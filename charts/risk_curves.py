@@ -28,5 +28,5 @@ def risk_curves(frame: pd.DataFrame) -> Figure:
         )
         .properties(height=320 + LEGEND_ROW * math.ceil(len(names) / 2))
     )
-    said = f"Error against the share of questions answered, for {', '.join(names)}."
-    return Figure(frame, chart, said, "risk-coverage")
+    sentence = f"Error against the share of questions answered, for {', '.join(names)}."
+    return Figure(frame, chart, sentence, "risk-coverage")

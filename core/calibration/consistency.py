@@ -34,9 +34,10 @@ class CalibrationTest:
 
     ``ece`` is the observed one and ``expected`` the mean of a calibrated model
     (:func:`core.calibration.binned.expected_by_chance`). ``p_value`` is the probability that a calibrated model shows
-    at least the observed ECE, estimated from ``draws``. ``z`` is Spiegelhalter's z with its two-sided ``z_p_value``; it is
-    positive if the squared errors are larger than the confidences predict. Both are NaN if every confidence is 0, ½ or
-    1, because the test is then not defined. All three are NaN if there are too few questions, and ``reason`` says so.
+    at least the observed ECE, estimated from ``draws``. ``z`` is Spiegelhalter's z with its two-sided ``z_p_value``; it
+    is positive if the squared errors are larger than the confidences predict. Both are NaN if every confidence is 0, ½
+    or 1, because the test is then not defined. All three are NaN if there are too few questions, and ``reason`` says
+    so.
     """
 
     ece: float

@@ -320,7 +320,7 @@ def _share_of_others(judgements: Judgements, others: IntArray, protocol: Protoco
 
 
 def _less(side: IntArray, without: BoolArray, judgements: Judgements, *, both_labels: bool) -> IntArray:
-    """The side without the marked answers, or the whole side if too little would be left (``both_labels``: of either label)."""
+    """The side without the marked answers; all of it if none would be left, or with ``both_labels`` not both labels."""
     rest = side[~without[side]]
     enough = len(rest) > 0 and (not both_labels or 0 < judgements.labels[rest].sum() < len(rest))
     return rest if enough else side
@@ -597,9 +597,9 @@ def _behind(counts: Sequence[float], n: int) -> float:
 def measures(verdict: FloatArray | BoolArray, labels: BoolArray, *, both_classes: bool = False) -> dict[str, float]:
     """Accuracy, precision, recall and F1 of verdicts (n,), n ≥ 1; a right answer is the positive class.
 
-    A tie, ½, counts half on either side. With ``both_classes``, precision, recall and F1 are means over True and False as the
-    positive class. A measure is 0 if its denominator is 0: precision if no answer is judged right, recall if no answer
-    is right.
+    A tie, ½, counts half on either side. With ``both_classes``, precision, recall and F1 are means over True and False
+    as the positive class. A measure is 0 if its denominator is 0: precision if no answer is judged right, recall if no
+    answer is right.
 
     >>> measures(np.array([True, True, False]), np.array([True, False, False]))["precision"]
     0.5

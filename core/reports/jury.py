@@ -78,7 +78,7 @@ class SetsFigures:
     """Conformal sets of {True, False} on the pooled probability: their threshold, and their figures on ``n_test`` test
     rows, which belong to ``test_questions``.
 
-    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by chance alone.
+    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may be by chance.
     ``n_calibration`` of ``of_calibration`` answers calibrate: one of each question, and none of a tested question.
     """
 

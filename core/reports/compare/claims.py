@@ -293,8 +293,8 @@ def _of_correlation(
     *,
     shared: bool,
 ) -> PublishedClaim:
-    """A claim that something may be the case. ``sentence`` makes a sentence from the rows of two models, the first of which is
-    an instance of the claim."""
+    """A claim that something may be the case. ``sentence`` gives a sentence about the rows of two models. The first of
+    them is an instance of the claim."""
     measured = correlation(models[column].tolist(), models["mean_set_size"].tolist())
     points = pd.DataFrame({"model": models["model"], "x": models[column], "y": models["mean_set_size"]})
     low, high = (-1.0, 1.0) if math.isnan(measured.spearman) else (measured.low, measured.high)

@@ -77,7 +77,7 @@ class PublishedFigures:
 def as_ye_2024(reports: Sequence[Report]) -> PublishedFigures:
     """The figures of a model's runs on one task, one run for each prompting strategy, summed in the authors' order. The
     mean over strategies is taken first, for LAC and for APS, and then the mean of the two. The order matters if a
-    figure lies halfway between two printed values. ``reports`` are computed with ``method="paper"`` and ``empty="top1"``.
+    figure lies halfway between two printed values. ``reports`` have ``method="paper"`` and ``empty="top1"``.
     """
     sizes = [np.mean([report.scores[name].mean_set_size for report in reports]) for name in ("lac", "aps")]
     uaccs = [100 * np.mean([report.scores[name].uacc for report in reports]) for name in ("lac", "aps")]
