@@ -57,11 +57,11 @@ def verdict(case: Case, draws: int) -> tuple[bool, int, int]:
     """
     fails = [improbable(count, draws, case.allowed) for count in range(draws + 1)]
     count = 0
-    for made in range(draws + 1):
-        left = set(fails[count : count + draws - made + 1])  # what any count that may still come would say
+    for tried in range(draws + 1):
+        left = set(fails[count : count + draws - tried + 1])  # what any count that may still come would say
         if len(left) == 1:
-            return not left.pop(), count, made
-        count += bool(case.hit(made))
+            return not left.pop(), count, tried
+        count += bool(case.hit(tried))
     raise AssertionError("the last draw decides")
 
 
