@@ -1,4 +1,4 @@
-"""What a question costs at each alpha where the model may say nothing. Altair draws lines on a page and in a file."""
+"""The cost of a question at each alpha if the model may abstain. Altair draws lines on a page and in a file."""
 
 import altair as alt
 import pandas as pd

@@ -44,7 +44,7 @@ SHAPES = (
 
 @dataclass(frozen=True, slots=True)
 class ModelStyle:
-    """How a model's marks look: the ``meaning`` whose colour they take, and their shape as an SVG path."""
+    """The look of a model's marks: the ``meaning`` whose colour they take, and their shape as an SVG path."""
 
     name: str
     meaning: str

@@ -56,7 +56,7 @@ def name_width(names: Sequence[str]) -> int:
 
 
 def _lines(frame: pd.DataFrame, alpha: float, x: alt.X, y: alt.X | alt.Y) -> tuple[alt.Chart, alt.Chart]:
-    """A line a run, told apart by colour, dash and mark."""
+    """One line per run, with its own colour, dash and mark."""
     names = list(dict.fromkeys(frame["name"]))
     wide = name_width(names)
     legend = alt.Legend(

@@ -1,4 +1,4 @@
-"""What every chart function returns."""
+"""The return value of every chart function."""
 
 import hashlib
 import json

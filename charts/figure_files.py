@@ -49,7 +49,7 @@ HIGHEST = 330
 LEGEND_ROW = 16
 SLIDE = 9 / 16
 PANELS = 3
-"""How often panels are drawn anew until they are as wide as they should be together."""
+"""How often panels are drawn again, until together they have the intended width."""
 STRETCHED = 2.5
 """How much higher than elsewhere the panels of a slide may be, to fill it."""
 SMALLEST = 100
@@ -88,7 +88,7 @@ class FigureFile:
 
     @property
     def caption(self) -> str:
-        """What stands below the figure in a paper."""
+        """The caption below the figure in a paper."""
         return " ".join([f"{self.drawing.title}. {self.drawing.reading}".rstrip(), *self.footnotes])
 
     @property
@@ -138,7 +138,7 @@ class FigureFile:
         )
 
     def _metadata(self) -> dict[str, str]:
-        """What a file says of itself: PDF's names of document information."""
+        """The metadata of a file, under PDF's names of document information."""
         runs = "; ".join(value for what, value in self.provenance.facts if what.startswith("Run"))
         return {
             "Title": self.drawing.title,

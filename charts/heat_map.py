@@ -30,9 +30,9 @@ SAID = 24
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """What a heat map shows of a frame: the columns ``x``, ``y`` and ``value``, what they are called, and the ends of
-    the shade. A hover says ``more`` columns too: each with its title and format. ``x_titled`` writes ``x_title`` above
-    the columns, not only into the hover."""
+    """The part of a frame that a heat map shows: the columns ``x``, ``y`` and ``value``, what they are called, and the
+    ends of the shade. A hover says ``more`` columns too: each with its title and format. ``x_titled`` writes
+    ``x_title`` above the columns, not only into the hover."""
 
     x: str
     x_title: str
@@ -122,7 +122,7 @@ def _pointed_at(frame: pd.DataFrame, cells: Cells) -> graph_objects.Figure:
 
 
 def _broken(name: str, letters: int) -> str:
-    """The name in lines of so many letters."""
+    """The name, broken into lines of at most this many letters."""
     return "<br>".join(textwrap.wrap(name, letters, break_on_hyphens=True)) or name
 
 

@@ -1,4 +1,4 @@
-"""What each juror adds to a rule's accuracy. Altair layers bars and their intervals."""
+"""The accuracy that each juror adds to a rule. Altair layers bars and their intervals."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ INTERVALS = {
 
 
 def tips(*fields: tuple[str, str] | tuple[str, str, str]) -> list[alt.Tooltip]:
-    """What a hover says: the column, its title, and the format of a number."""
+    """A line of a tooltip: the column, its title, and the format of a number."""
     return [
         alt.Tooltip(field[0], type="quantitative", title=field[1], format=field[2])
         if len(field) == 3

@@ -1,4 +1,4 @@
-"""What the colours of charts mean, and the colours of both themes.
+"""The meanings of the colours of charts, and the colours of both themes.
 
 This module needs neither Altair nor Plotly, which take half a second to import: the first paint does not wait for them.
 """

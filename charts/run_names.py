@@ -1,4 +1,4 @@
-"""What a row of figures is called in charts and tables: its run, and its task with the bank of questions."""
+"""The name of a row of figures in charts and tables: its run, and its task with the bank of questions."""
 
 import re
 from collections.abc import Iterable, Sequence

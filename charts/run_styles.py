@@ -1,4 +1,4 @@
-"""Runs told apart in one figure: by colour as far as the palette goes, and by the dash of a line beyond it.
+"""Styles of runs in one figure: a colour as long as the palette has one, and beyond it the dash of a line.
 
 The colours are the theme's first three and five more. Thin lines in them stand out from the page, and people with any
 common colour blindness tell them apart (tests/charts/test_theme.py). The dash changes after every third run, so that

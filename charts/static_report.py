@@ -96,7 +96,7 @@ def _data(figure_file: FigureFile) -> str:
 
 
 def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Table:
-    """The ECE of each run, what luck alone would show, and the tests of calibration."""
+    """The ECE of each run, the ECE by chance alone, and the tests of calibration."""
     rows = []
     for run in runs:
         (figures_of_run,) = calibrated.calibrated(run)

@@ -407,7 +407,7 @@ def evaluation(run: Any, labels: Any, **arrays: Any) -> Evaluation:
 
 
 def title_of(run: Evaluation) -> str:
-    """What an evaluation is called in a notebook: the title of a stored run."""
+    """The name of an evaluation in a notebook: the title of a stored run."""
     return ARRAYS if run.spec.task == ARRAYS else run_title(run.spec, run.bank)
 
 

@@ -1,4 +1,4 @@
-"""What a perfectly calibrated model with the same confidences would show by chance alone.
+"""The figures that a perfectly calibrated model with the same confidences shows by chance alone.
 
 Each answer is drawn many times, right with a probability equal to its confidence (consistency resampling, Bröcker &
 Smith 2007). The draws give the range in which a calibrated bin's accuracy lies and the p-value of the observed ECE

@@ -135,7 +135,7 @@ class _Flips:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """What is counted under one setting: runs sorted, by place, and the sides of the runs that have the setting.
+    """The counts under one setting: runs sorted, by place, and the sides of the runs that have the setting.
 
     ``sides`` are numbered among those of all pairs, two for each pair; the first run's comes first.
     """

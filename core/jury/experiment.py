@@ -46,7 +46,7 @@ SEEDS_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How rules are tested.
+    """The settings of a test of rules.
 
     There is one split per seed. ``disagreement`` keeps only answers on which jurors disagree. ``share`` is the share of
     the answers that calibrates; None means as many as the source's own calibration part has. ``confidence`` and

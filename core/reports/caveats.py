@@ -98,7 +98,7 @@ def _of_probabilities(run: Evaluation, method: str) -> Caveats:
 
 
 def _of_frequencies(run: Evaluation) -> Caveats:
-    """What frequencies of picks do to figures.
+    """The effect of frequencies of picks on figures.
 
     With the chance (1 − p)^s, none of s samples picks a true option of probability p, and its loss is infinite. So the
     expected NLL is infinite for every s, and a run of frequencies has no NLL. The size of the noise in the Brier score

@@ -321,7 +321,7 @@ def _normalised(answers: StoredAnswers, normalisation: str) -> npt.NDArray[np.fl
 
 
 def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str, Mapping[str, float]]) -> OptionTexts:
-    """What else is known about the options' texts besides their raw scores, as rows of the same shape."""
+    """Other facts about the options' texts besides their raw scores, as rows of the same shape."""
     shape = scored.logits.shape
     characters, sizes, tokens = np.ones(shape), np.ones(shape), np.ones(shape)
     alone = {by: np.zeros(shape) for by in bare}

@@ -1,4 +1,4 @@
-"""What exported files are called: ``hedge_pocket-8m_summaries_alpha-0.10_sets.xlsx``."""
+"""The names of exported files: ``hedge_pocket-8m_summaries_alpha-0.10_sets.xlsx``."""
 
 import re
 import unicodedata
@@ -55,7 +55,7 @@ def of_runs(what: str, ending: str, specs: Sequence[tuple[RunSpec, str]], *, alp
 
 
 def stem(specs: Sequence[tuple[RunSpec, str]]) -> str:
-    """What the names of files about runs begin with, before alpha."""
+    """The beginning of the names of files about runs, before alpha."""
     return _about(_models(specs), [spec_task_title(*spec) for spec in specs])
 
 

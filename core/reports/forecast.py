@@ -67,8 +67,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What an earlier run measured. ``begins_s`` is the time before its first question, and ``here`` says whether it
-    ran on this machine."""
+    """The measurements of an earlier run. ``begins_s`` is the time before its first question, and ``here`` says whether
+    it ran on this machine."""
 
     run_id: str
     begins_s: float
@@ -79,12 +79,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What one run will take. ``tokens`` are ``counted`` by its model's tokenizer or estimated from the usual length.
-    ``memory_gib`` is 0 if the model's size is not known. ``devices`` is the number of devices that it needs together.
-    ``too_large`` says why none can hold it and what could; it is empty if some can. ``disk`` is in bytes, and so is
-    ``download``, what is still to be fetched from the hub (0 if its size is not known). Unknown values are None.
-    ``caveats`` are those that the run will probably have.
-    """
+    """The time and space that one run will need. ``tokens`` are ``counted`` by its model's tokenizer or estimated from
+    the usual length. ``memory_gib`` is 0 if the model's size is not known. ``devices`` is the number of devices that it
+    needs together. ``too_large`` says why none can hold it and what could; it is empty if some can. ``disk`` is in
+    bytes, and so is ``download``, what is still to be fetched from the hub (0 if its size is not known). Unknown values
+    are None. ``caveats`` are those that the run will probably have."""
 
     spec: RunSpec
     work: Work | None
@@ -170,7 +169,7 @@ def forecast(
     worked: Worked = work_of,
     text_of_token: Callable[[str, Work], float | None] = lambda model, work: None,
 ) -> Forecast:
-    """What the run will take on one of these devices, by what ``earlier`` runs measured.
+    """The time and space that the run will need on one of these devices, from ``earlier`` runs.
 
     ``worked`` and ``text_of_token`` (characters per token) compute what takes a while, so that a caller can cache it.
     Raises :class:`~core.errors.InputError` if the spec is not possible.

@@ -116,7 +116,7 @@ class ScoreSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What the overview needs to know about a run at any alpha, so that no run is read again when alpha changes.
+    """The figures of a run that the overview needs at any alpha, so that no run is read again when alpha changes.
     ``questions`` is the digest of its test questions (:func:`core.reports.question_identity.question_set`)."""
 
     report: Report

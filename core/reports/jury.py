@@ -30,8 +30,8 @@ from core.reports.report import finite
 
 
 def to_json(evaluated: JuryExperiment, errors: pd.DataFrame) -> dict[str, Any]:
-    """What ``jury evaluate --json`` prints: ``rules`` with the four measures of each, and all other figures; ``errors``
-    are those of :func:`calibration_errors`. Ends of intervals are null if there is no interval."""
+    """The output of ``jury evaluate --json``: ``rules`` with the four measures of each, and all other figures;
+    ``errors`` are those of :func:`calibration_errors`. Ends of intervals are null if there is no interval."""
     values: dict[str, Any] = finite(
         {
             "rules": {
@@ -404,7 +404,7 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
 
     The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence`` or
     ``raw``): ``n`` verdicts, their ``ece``, the error that ``luck`` alone would produce, and the 95% interval of the
-    error beyond luck, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
+    error beyond chance, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
     ece_estimate`). Answers of one question count as one unit.
     """
     judgements = experiment.read_ties(judgements, protocol)

@@ -111,7 +111,7 @@ class CalibratedRun:
     unanswered: Mapping[str, str]
 
     def names(self, k: int) -> Sequence[str]:
-        """What the k options of a question are called: classes by their names, others by their letters."""
+        """The names of a question's k options: classes by their names, others by their letters."""
         return self.letters if self.classes and k == self.k else OPTION_NAMES[:k]
 
     @property

@@ -81,7 +81,7 @@ READING = (
     "draws if the guarantee holds. ECE beyond luck is the expected calibration error (15 bins) that luck "
     "does not explain."
 )
-"""What a reader of the table needs to know."""
+"""The notes below the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ def paper_table(rows: pd.DataFrame) -> PaperTable:
 
 
 def caption(rows: pd.DataFrame) -> str:
-    """What the table shows: the task if all rows share it, alpha, the score, the numbers of questions, and the caveats
-    of marked runs."""
+    """The caption of the table: the task if all rows share it, alpha, the score, the numbers of questions, and the
+    caveats of marked runs."""
     tasks = dict.fromkeys(task_title(task, bank) for task, bank in zip(rows["task"], rows["bank"], strict=True))
     scores = dict.fromkeys(SCORES[name].title for name in rows["score"])
     on = f" on {next(iter(tasks))}" if len(tasks) == 1 else ""

@@ -1,4 +1,4 @@
-"""Where exported figures come from: runs, models, tasks, alpha, the version of Hedge, the date, intervals.
+"""The origin of exported figures: runs, models, tasks, alpha, the version of Hedge, the date, intervals.
 
 Every export contains the same record: as text next to a figure, in a file's metadata, on a workbook's last sheet, above
 a LaTeX table, and at the top of the offline report.
@@ -31,7 +31,7 @@ INTERVALS = (
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a reader needs to repeat a figure. ``facts`` are pairs of a name and its value."""
+    """The facts that a reader needs to repeat a figure. ``facts`` are pairs of a name and its value."""
 
     facts: tuple[tuple[str, str], ...]
 

@@ -118,7 +118,7 @@ class Report:
     of each question calibrates, so ``n_calibration`` of the ``calibration_rows`` do (:mod:`core.reports.repeated`).
 
     ``ece`` is the observed calibration error, ``ece_luck`` the mean error of a calibrated model, ``ece_excess`` the
-    error beyond luck, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
+    error beyond chance, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
     ``option_order`` is given if the questions were also asked with their options rotated.
     """
 
@@ -328,8 +328,8 @@ def score_report(
 def set_estimates(
     run: Evaluation, formed: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> SetEstimates:
-    """Mean set size and UAcc of the sets ``formed``, with 95% intervals that include the chance of calibration and test
-    questions."""
+    """Mean set size and UAcc of the sets ``formed``, with 95% intervals that include the variation of calibration and
+    test questions."""
     own, ties = formed.tuned.calibration, top_ties_of(method)
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=ties)
     clusters = within(run.clusters, run.test)
@@ -417,7 +417,7 @@ class CoverageStrata:
 
 
 def coverage_strata(run: Evaluation, formed: FormedSets, by: str, method: str = "exact") -> CoverageStrata:
-    """What the law of coverage depends on (:func:`core.conformal.coverage.strata_law`).
+    """The numbers that the law of coverage depends on (:func:`core.conformal.coverage.strata_law`).
 
     Rows that repeat questions count as the questions that they are worth. A published threshold is no order statistic,
     so its ties are not counted.

@@ -1,4 +1,4 @@
-"""Which runs a list shows: the filters of the Overview and of every choice of runs."""
+"""The runs that a list shows: the filters of the Overview and of every choice of runs."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -42,7 +42,7 @@ def grouped(records: Iterable[RunRecord]) -> list[RunGroup]:
 
 
 def setting_words(record: RunRecord, title: str) -> str:
-    """What a run's ``title`` says besides its model and its task; empty if nothing.
+    """The words of a run's ``title`` besides its model and its task; empty if nothing.
 
     ``title`` is one of :func:`core.reports.titles.record_titles`, which also says what tells two runs apart.
     """

@@ -98,7 +98,7 @@ def record_task_title(record: RunRecord) -> str:
 
 
 CLASSES_TITLE = "probabilities of classes"
-"""How a classifier answers, which is neither asked nor shown examples."""
+"""In place of a strategy, for a classifier: it gets no prompt and no examples."""
 
 
 def record_details(record: RunRecord) -> str:
@@ -165,7 +165,8 @@ def weights_title(spec: RunSpec) -> str:
 
 
 def weights_apart(specs: Mapping[str, RunSpec]) -> dict[str, str]:
-    """What tells runs of one model with different weights apart, by the keys of ``specs``; empty for all other runs."""
+    """Words that distinguish runs of one model with different weights, by the keys of ``specs``; empty for all other
+    runs."""
     fingerprints: dict[str, set[str]] = defaultdict(set)
     for spec in specs.values():
         fingerprints[spec.asked_model].add(spec.model_fingerprint)
@@ -254,7 +255,7 @@ APART: tuple[Callable[[RunSpec], str], ...] = (
     lambda spec: f"{spec.calibration_share:.0%} calibration questions",
     lambda spec: ORIGIN_TITLES.get(spec.origin, f"from {spec.origin}"),
 )
-"""What is added to the titles of two runs with the same title, if it differs."""
+"""Properties that are added to the titles of two runs with the same title, if they differ."""
 
 
 def _additions(spec: RunSpec) -> list[str]:

@@ -106,7 +106,7 @@ def read(path: Path) -> TokenResult:
 
 
 def figures_frame(token_results: tuple[TokenResult, ...]) -> pd.DataFrame:
-    """One row per evaluation: its names, tokens, each figure with interval and luck, ranks."""
+    """One row per evaluation: its names, tokens, each figure with its interval and its part by chance, ranks."""
     rows = []
     for tokens in token_results:
         values = tokens.values
@@ -128,7 +128,7 @@ def figures_frame(token_results: tuple[TokenResult, ...]) -> pd.DataFrame:
 
 
 def estimate_of(tokens: TokenResult, figure: str) -> CalibrationEstimate:
-    """A figure with its interval. Files of older versions have no error beyond luck."""
+    """A figure with its interval. Files of older versions have no error beyond chance."""
     values = tokens.values["figures"][figure]
     ends = {name: math.nan if values[name] is None else values[name] for name in ("low", "high")}  # no interval
     return CalibrationEstimate(**values | ends | ({"value": math.inf} if values["value"] is None else {}))

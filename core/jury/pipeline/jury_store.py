@@ -65,7 +65,7 @@ class JuryRecord:
 
 
 def folders() -> tuple[Path, ...]:
-    """Where juries are looked for: the person's own, then those that ship with Hedge."""
+    """The folders of juries: the person's own, then those that ship with Hedge."""
     return settings().home / "juries", ASSETS / "juries"
 
 

@@ -78,7 +78,7 @@ def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArra
 
 
 def renormalise_logs(log_probabilities: FloatArray, probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
-    """What :func:`renormalise` makes of ``probabilities`` (n, k; NaN for an option that a question lacks), as
+    """The output of :func:`renormalise` for ``probabilities`` (n, k; NaN for an option that a question lacks), as
     logarithms: from ``log_probabilities`` (n, k), or of the even spread where nothing is left."""
     remaining = np.delete(log_probabilities, places, axis=1)
     even = ~(np.nansum(np.delete(probabilities, places, axis=1), axis=1) > 0)

@@ -1,4 +1,5 @@
-"""What the inspector of Compare shows of each question: the sets, picks and probabilities of several runs, as tables.
+"""The data that the inspector of Compare shows for each question: the sets, picks and probabilities of several runs, as
+tables.
 
 All of it goes to the browser once, so that filters and another pair of runs need no further message. Probabilities are
 rounded to hundredths of a percent, a difference that bars can't show, and long texts are shortened. The page One

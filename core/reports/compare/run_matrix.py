@@ -2,7 +2,7 @@
 
 A difference is the second run's figure minus the first run's. Each figure of a pair has one test: accuracy the exact
 McNemar test, mean set size and UAcc the paired permutation test of :mod:`core.conformal.pairwise`, which counts the
-luck of the calibration draw too. The p-values of one figure are corrected for all of its pairs (Holm 1979,
+variation of the calibration draw too. The p-values of one figure are corrected for all of its pairs (Holm 1979,
 *Scandinavian Journal of Statistics* 6, 65–70), so that the chance of any false "different" is at most 5%, whichever
 pairs truly differ.
 
@@ -91,7 +91,7 @@ class RunMatrix:
 
     @property
     def smallest_p(self) -> float:
-        """The smallest corrected p-value that a permutation test of so many pairs can give."""
+        """The smallest corrected p-value that a permutation test of this many pairs can give."""
         return min(1.0, len(self.pairs["set_size"]) / (1 + SWAPS))
 
 
@@ -261,6 +261,6 @@ def _shared_runs(shared: SharedQuestions, score: str) -> SharedRuns:
 
 
 def _setting(run: Evaluation, parameters: object, rows: IntArray, score: str) -> tuple[object, ...]:
-    """What belongs to a run and not to its answers; equal for runs that would score the same answer alike."""
+    """The settings of a run without its answers; equal for runs that would score the same answer alike."""
     frozen = (run.spec.seed, rows.tobytes()) if SCORES[score].randomised else None
     return parameters, frozen, options_key(run, rows)

@@ -1,4 +1,4 @@
-"""The questions that several runs share, told by their identity (:mod:`core.questions.identity`).
+"""The questions that several runs share, matched by their identity (:mod:`core.questions.identity`).
 
 The same question may have another id, another row and another order of options in another run.
 """
@@ -24,7 +24,7 @@ NEARLY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class OptionsKey:
-    """What the order of a run's options is derived from: equal for two runs that show the same options alike."""
+    """The key from which the order of a run's options follows: equal for two runs that show the same options alike."""
 
     questions: tuple[str, ...]
     rows: bytes
@@ -108,7 +108,7 @@ def nearly_alike(first: str, second: str) -> bool:
 
 
 def shared_words(tested: Sequence[int], n: int, units: int, *, repeats: bool) -> list[str]:
-    """What is to be said of n shared questions, where runs were ``tested`` on more: how many are left out, and how many
+    """Sentences about n shared questions, if runs were ``tested`` on more: how many are left out, and how many
     units they are. With ``repeats``, rows of a run repeat its questions.
 
     >>> shared_words([1065, 1062], 1062, 1062, repeats=False)

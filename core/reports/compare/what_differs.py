@@ -1,4 +1,4 @@
-"""What else differs between compared runs, so that a reader does not take it for what is compared."""
+"""Other differences between compared runs, so that a reader does not overlook them."""
 
 from collections.abc import Sequence
 

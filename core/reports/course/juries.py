@@ -20,7 +20,7 @@ EXAMPLES = 12
 
 
 def jury_protocol(judgements: Judgements) -> Protocol:
-    """How the Jury page tests rules if nobody has chosen otherwise, for :data:`SHOWN_RULES` alone."""
+    """The default test of rules on the Jury page, for :data:`SHOWN_RULES` alone."""
     own = {"calibration", "test"} <= set(judgements.parts)
     return replace(Protocol(), share=None if own else 0.5, rules=SHOWN_RULES)
 

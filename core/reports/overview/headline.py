@@ -13,7 +13,7 @@ from core.reports.run_filter import task_key, task_order
 
 
 def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: int, *, task: str = "") -> str:
-    """What the runs of an overview frame show on one task at ``alpha`` thousandths; empty if there are no runs.
+    """Sentences about the runs of an overview frame on one task at ``alpha`` thousandths; empty if there are no runs.
     ``names`` maps each run to its name. The task is the one with the key ``task`` if some run has it, otherwise the one
     with the most runs on the same questions. Only these runs are compared, and all figures are those of the frame. The
     sentence compares the observed figures. If the 95% intervals of two mean set sizes overlap, it says so, because

@@ -156,7 +156,7 @@ Settings = tuple[tuple[str, Any], ...]
 
 
 def _settings(spec: RunSpec) -> Settings:
-    """What two runs of one row have in common."""
+    """The settings that two runs of one row share."""
     return tuple((name, getattr(spec, name)) for name in IN_A_ROW)
 
 

@@ -108,7 +108,7 @@ def published(name: str) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class PublishedResult:
-    """What a table prints about a model on one task: ``accuracy`` as a share, ``set_size`` in options of ``k`` (None:
+    """The printed figures of a model on one task: ``accuracy`` as a share, ``set_size`` in options of ``k`` (None:
     not printed). ``source`` is a key of :data:`SOURCES`. ``mean_over_tasks`` is the set size where only the mean of all
     tasks is printed.
     """

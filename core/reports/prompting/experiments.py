@@ -60,7 +60,8 @@ CONTINUED = "continued"
 
 @dataclass(frozen=True, slots=True)
 class PromptingExperiment:
-    """What all runs of an experiment share, including the draw of their questions, so that they can be joined."""
+    """The settings that all runs of an experiment share, including the draw of their questions, so that they can be
+    joined."""
 
     model: str
     task: str
