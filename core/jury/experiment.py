@@ -166,7 +166,7 @@ def usable_rules(judgements: Judgements, rules: Sequence[str]) -> tuple[str, ...
     return usable
 
 
-def kept(judgements: Judgements, protocol: Protocol) -> IntArray:
+def answers_used(judgements: Judgements, protocol: Protocol) -> IntArray:
     """The indices of the answers that an experiment uses, with the source's calibration part first.
 
     Raises :class:`InputError` if the jurors disagree on no answer, or the remaining answers are all right or all wrong.
@@ -211,7 +211,7 @@ def split_in_half(judgements: Judgements, protocol: Protocol) -> tuple[Protocol,
     """
     if protocol.share is not None:
         return protocol, ""
-    places = kept(judgements, protocol)
+    places = answers_used(judgements, protocol)
     calibrate = sum(judgements.parts[i] == "calibration" for i in places.tolist())
     if 0 < calibrate < len(places):
         return protocol, ""
@@ -336,7 +336,7 @@ def repeated(judgements: Judgements, protocol: Protocol, figures: Figures) -> tu
     A group has whole questions. Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """
     judgements = read_ties(judgements, protocol)
-    places, clusters = kept(judgements, protocol), judgements.clusters
+    places, clusters = answers_used(judgements, protocol), judgements.clusters
     group = np.empty(len(judgements), dtype=np.int64)
     for rows in (places, _not_judged(judgements, places)):
         own = within(clusters, rows) if clusters is not None and len(rows) else None
@@ -358,7 +358,7 @@ def once(
     Raises :class:`InputError` as :func:`repeated` does.
     """
     judgements = read_ties(judgements, protocol)
-    places = kept(judgements, protocol)
+    places = answers_used(judgements, protocol)
     size = calibration_size(judgements, places, protocol)
     return figures([split(judgements, places, size, seed, protocol, without=without) for seed in protocol.seeds])
 
@@ -422,7 +422,7 @@ def _alone(part: Split, verdicts: dict[str, FloatArray], places: Sequence[int]) 
 def tested(judgements: Judgements, protocol: Protocol) -> tuple[int, int]:
     """The number of different answers that the splits test, and of their questions."""
     judgements = read_ties(judgements, protocol)
-    places, clusters = kept(judgements, protocol), judgements.clusters
+    places, clusters = answers_used(judgements, protocol), judgements.clusters
     size = calibration_size(judgements, places, protocol)
     own = None if protocol.share is None else clusters
     rows = np.unique(np.concatenate([sides(places, size, seed, own)[1] for seed in protocol.seeds]))
@@ -478,7 +478,7 @@ def tried(
     (:func:`with_baselines`). The ends are NaN if only the figures themselves are computed.
     """
     judgements = read_ties(judgements, protocol)
-    places = kept(judgements, protocol)
+    places = answers_used(judgements, protocol)
     size = calibration_size(judgements, places, protocol)
     shown = usable_rules(judgements, protocol.rules)
     names = with_baselines(shown)
@@ -521,7 +521,7 @@ def notes(judgements: Judgements, protocol: Protocol) -> tuple[str, ...]:
             else "count as False, as in the published experiment; use another protocol to count them half for each side"
         )
         sentences.append(f"{counted_ties(ties)} of equal probabilities {how}.")
-    places, clusters = kept(judgements, protocol), judgements.clusters
+    places, clusters = answers_used(judgements, protocol), judgements.clusters
     own = within(clusters, places) if clusters is not None else None
     if own is not None:
         what = "pairs" if judgements.pairwise else "answers"

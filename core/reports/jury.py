@@ -264,7 +264,7 @@ def _risk_table(
 
 def split(judgements: Judgements, protocol: Protocol, seed: int) -> Split:
     """The split of one seed by a protocol."""
-    places = experiment.kept(judgements, protocol)
+    places = experiment.answers_used(judgements, protocol)
     size = experiment.calibration_size(judgements, places, protocol)
     return experiment.split(judgements, places, size, seed, protocol)
 

@@ -58,10 +58,10 @@ def tests(run_id: str) -> int:
 
 def shared_tests(first: str, second: str) -> int:
     """How many test questions two runs share. One that is asked several times in both counts as often."""
-    return shared(asked(first), asked(second))
+    return shared(asked_questions(first), asked_questions(second))
 
 
-def asked(run_id: str) -> AskedQuestions:
+def asked_questions(run_id: str) -> AskedQuestions:
     """The questions of a run, read once to be compared with those of many others by :func:`shared`."""
     return AskedQuestions(run_id, _file(run_id), _source(run_id))
 

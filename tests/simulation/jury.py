@@ -13,7 +13,7 @@ import numpy as np
 from core.estimates import Estimate
 from core.jury.adjudication import adjudicate
 from core.jury.agreement import agreement
-from core.jury.experiment import JuryExperiment, Protocol, calibration_size, kept, measures, run, split
+from core.jury.experiment import JuryExperiment, Protocol, answers_used, calibration_size, measures, run, split
 from core.jury.judgements import Judgements
 from tests.simulation.case import INTERVAL, Case
 
@@ -46,7 +46,7 @@ def truths(n: int) -> dict[str, np.ndarray]:
     by_rule: dict[str, list[list[float]]] = {name: [] for name in RULES}
     for seed in range(40_000 // n + 300):
         judged = law(n, FAR + seed)
-        places = kept(judged, PROTOCOL)
+        places = answers_used(judged, PROTOCOL)
         halves = split(judged, places, calibration_size(judged, places, PROTOCOL), seed, PROTOCOL)
         for name in RULES:
             measured = measures(adjudicate(name, halves.case), halves.case.test.labels)

@@ -270,7 +270,7 @@ def nominal_coverage(run: Evaluation) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def said(figures: CalibrationFigures) -> str:
+def tests_in_words(figures: CalibrationFigures) -> str:
     """The results of the tests in one or two sentences."""
     ece, over, under = (figures.estimates[name].value for name in ("ece", "over", "under"))
     p = figures.test.p_value

@@ -61,7 +61,11 @@ def _may_narrow(run: Evaluation) -> bool:
 
 def wider(options: Sequence[tuple[str, int]]) -> frozenset[str]:
     """The runs, given by id and number of options, that offer more options than another one with the same questions."""
-    questions = {name: question_identity.asked(name) for name, _ in options} if len({k for _, k in options}) > 1 else {}
+    questions = (
+        {name: question_identity.asked_questions(name) for name, _ in options}
+        if len({k for _, k in options}) > 1
+        else {}
+    )
     return frozenset(
         name
         for (name, k), (other, fewer) in itertools.permutations(options, 2)

@@ -17,7 +17,16 @@ from core.exchange.juries import read
 from core.jury import experiment
 from core.jury.adjudication import CONSTANT, RULES
 from core.jury.agreement import agreement
-from core.jury.experiment import PROTOCOLS, Protocol, calibration_size, kept, measures, run, split, split_in_half
+from core.jury.experiment import (
+    PROTOCOLS,
+    Protocol,
+    answers_used,
+    calibration_size,
+    measures,
+    run,
+    split,
+    split_in_half,
+)
 from core.jury.judgements import Judgements
 from core.reports.jury import bench, calibration_errors, left_out, pooled_sets, reliability, risk, to_json
 from tests.core.jury.verdicts import jury, seeded_jury
@@ -47,7 +56,7 @@ def test_nothing_divides_by_zero() -> None:
 def test_the_source_calibration_rows_come_first_and_their_number_stays() -> None:
     judged = seeded_jury(100)
     turned = judged.rows(np.arange(100)[::-1])
-    places = kept(turned, PROTOCOLS["published"])
+    places = answers_used(turned, PROTOCOLS["published"])
     size = calibration_size(turned, places, PROTOCOLS["published"])
     parts = [turned.parts[i] for i in places]
     assert parts == ["calibration"] * size + ["test"] * (len(places) - size)
@@ -70,7 +79,7 @@ def test_an_interval_holds_the_figure_and_no_rule_differs_from_itself() -> None:
 
 def test_a_split_learns_from_agreed_answers_without_judging_them() -> None:
     judged = seeded_jury(100)
-    places = kept(judged, PROTOCOLS["all-rules"])
+    places = answers_used(judged, PROTOCOLS["all-rules"])
     size = calibration_size(judged, places, PROTOCOLS["all-rules"])
     halves = split(judged, places, size, 0, PROTOCOLS["all-rules"])
     agreed = ~judged.disagreed
@@ -222,7 +231,7 @@ def test_answers_of_one_question_stay_together_and_count_as_one_unit() -> None:
     once = seeded_jury(60, 3, seed=7)
     five = once.rows(np.repeat(np.arange(60), 5))
     protocol = Protocol(seeds=(0, 1, 2, 3), confidence="raw", rules=("majority", "mean_probability"))
-    places = kept(five, protocol)
+    places = answers_used(five, protocol)
     halves = split(five, places, calibration_size(five, places, protocol), 1, protocol)
     questions = [{five.questions[i] for i in side} for side in (halves.calibration, halves.test)]
     assert not questions[0] & questions[1]
@@ -286,7 +295,7 @@ def test_leaving_a_juror_out_and_reliability() -> None:
 def test_pooled_sets_keep_their_promise_within_its_band() -> None:
     judged = seeded_jury(2000)
     protocol = Protocol(disagreement=False)
-    places = kept(judged, protocol)
+    places = answers_used(judged, protocol)
     sets = [pooled_sets(judged, split(judged, places, 1000, seed, protocol), 100) for seed in range(20)]
     assert sum(figures.band[0] <= figures.coverage <= figures.band[1] for _, figures in sets) >= 16
     assert np.mean([figures.coverage for _, figures in sets]) == pytest.approx(0.9, abs=0.01)
@@ -319,7 +328,7 @@ def test_a_question_on_both_sides_of_a_sources_own_split_calibrates_no_sets() ->
     once = seeded_jury(40)
     two = replace(once.rows(np.arange(40).repeat(2)), parts=("calibration", "test") * 40)
     protocol = Protocol(share=None, disagreement=False)
-    halves = split(two, kept(two, protocol), 40, 0, protocol)
+    halves = split(two, answers_used(two, protocol), 40, 0, protocol)
     apart = {two.questions[i] for i in halves.calibration} - {two.questions[i] for i in halves.test}
     _, figures = pooled_sets(two, halves, 100)
     assert (figures.n_calibration, figures.of_calibration) == (len(apart), 40)
@@ -349,7 +358,7 @@ def test_a_share_leaves_an_answer_on_either_side(share: float, size: int) -> Non
 def test_without_a_group_neither_side_nor_the_agreed_answers_keep_its_answers() -> None:
     judged = seeded_jury(100)
     protocol = Protocol()
-    places = kept(judged, protocol)
+    places = answers_used(judged, protocol)
     size = calibration_size(judged, places, protocol)
     whole = split(judged, places, size, 0, protocol)
     # Half of the answers on which the jurors agree calibrate.
@@ -427,8 +436,8 @@ def test_answers_to_judge_need_both_labels_and_a_calibration_part() -> None:
     apart = np.tile([0.9, 0.2], (4, 1))
     for labels in (np.ones(4), np.zeros(4)):
         with pytest.raises(InputError, match="if both labels occur"):
-            kept(jury(apart, labels), Protocol())
-    every = kept(jury(np.full((4, 2), 0.9), np.arange(4) < 2), Protocol(disagreement=False))
+            answers_used(jury(apart, labels), Protocol())
+    every = answers_used(jury(np.full((4, 2), 0.9), np.arange(4) < 2), Protocol(disagreement=False))
     assert (every.dtype, every.tolist()) == (np.int64, [0, 1, 2, 3])
     own, all_four = Protocol(share=None), np.arange(4)
     assert calibration_size(disputed(("calibration", "test", "test", "test")), all_four, own) == 1
@@ -442,7 +451,7 @@ def test_an_experiment_is_the_mean_over_its_seeds_split_by_pandas() -> None:
     judged = seeded_jury(60, seed=3)
     protocol = Protocol(seeds=(0, 5), confidence="raw", rules=("veto", "max_probability"))
     result = run(judged, protocol)
-    places = kept(judged, protocol)
+    places = answers_used(judged, protocol)
     size = round(0.5 * len(places))
     tests = [
         places[pd.Series(range(len(places))).sample(frac=1, random_state=seed).to_numpy()][size:] for seed in (0, 5)
@@ -485,7 +494,7 @@ def test_a_figure_of_few_answers_stays_in_its_range() -> None:
 
 def test_a_side_keeps_one_answer_but_calibrates_on_both_labels() -> None:
     judged, protocol = disputed(("",) * 6), Protocol()
-    places = kept(judged, protocol)
+    places = answers_used(judged, protocol)
     whole = split(judged, places, 3, 0, protocol)
     # All but one of the answers that are tested go: one is enough. Of those that calibrate one of each label is.
     gone = np.zeros(6, dtype=bool)

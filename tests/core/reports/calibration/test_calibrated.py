@@ -145,20 +145,20 @@ def test_where_the_two_tests_disagree_the_page_says_why():
     """z sums (y − c)(1 − 2c): −.2 · −.6 at .8 and +.29 · −.4 at .7 cancel; at .52 a gap counts by .04."""
     cancel = of_top([0.8, 0.7], [0.6, 0.99])
     assert cancel.test.p_value <= 0.05 < cancel.test.z_p_value
-    assert "here these parts cancel out" in calibrations.said(cancel)
+    assert "here these parts cancel out" in calibrations.tests_in_words(cancel)
     middle = of_top([0.52, 0.97], [0.4, 0.97])
     assert middle.test.p_value <= 0.05 < middle.test.z_p_value
-    assert "near 50% hardly count" in calibrations.said(middle)
+    assert "near 50% hardly count" in calibrations.tests_in_words(middle)
     small = of_top([0.61, 0.69, 0.75, 0.81, 0.89], [0.58, 0.655, 0.72, 0.775, 0.86])
     assert small.test.z_p_value <= 0.05 < small.test.p_value
-    assert "adds up small gaps" in calibrations.said(small)
+    assert "adds up small gaps" in calibrations.tests_in_words(small)
     agreed = of_top([0.9], [0.6])
     assert calibrations.disagreement(agreed) == ""
 
 
 def test_a_single_question_is_not_tested(run):
     (figures,) = calibrated(replace(run, test=run.test[:1]))
-    sentence = calibrations.said(figures)
+    sentence = calibrations.tests_in_words(figures)
     assert sentence.endswith("It has no interval and is not tested: 1 question, and 10 are needed.")
     row = figures_frame([figures], ["a run"]).iloc[0]
     assert row["nll_no_interval"] == row["ece_no_interval"] == "1 question, and 10 are needed"
