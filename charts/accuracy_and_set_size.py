@@ -82,13 +82,13 @@ def accuracy_against_size(runs: pd.DataFrame, score: str, published: pd.DataFram
     own.
     """
     printed = pd.DataFrame() if published is None else published
-    result = [] if runs.empty else _of_runs(runs, score, printed)
-    there = {panel.key for panel in result}
+    panels = [] if runs.empty else _of_runs(runs, score, printed)
+    there = {panel.key for panel in panels}
     for group in [group for _, group in printed.groupby(["task_key", "k"], sort=False)] if len(printed) else []:
         key, options = f"{group['task_key'].iloc[0]}-{group['k'].iloc[0]}", int(group["k"].iloc[0])
         if key not in there:
-            result.append(Panel(key, task_titles(group)[0], options, _published_panel(group, options), opens=False))
-    return result
+            panels.append(Panel(key, task_titles(group)[0], options, _published_panel(group, options), opens=False))
+    return panels
 
 
 def _of_runs(runs: pd.DataFrame, score: str, printed: pd.DataFrame) -> list[Panel]:

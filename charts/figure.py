@@ -35,10 +35,10 @@ class Figure:
     def still(self) -> AltairChart:
         """The figure in Altair, which vl-convert draws without a browser. Raises :class:`HedgeError` if there is
         none."""
-        result = self.for_file() if self.for_file else self.chart
-        if isinstance(result, PlotlyFigure):
+        chart = self.for_file() if self.for_file else self.chart
+        if isinstance(chart, PlotlyFigure):
             raise HedgeError(f"the figure {self.name} is drawn on a page only, not into a file")
-        return result
+        return chart
 
     @property
     def spec(self) -> dict[str, Any]:

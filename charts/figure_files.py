@@ -388,10 +388,10 @@ def _sized(drawn: str, width: float, height: float, wide: str, high: str) -> str
 
 
 def _size(drawn: str) -> tuple[float, float]:
-    result = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
-    if result is None:
+    match = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
+    if match is None:
         raise InputError("the figure was drawn without a size; draw it again")
-    return float(result[1]), float(result[2])
+    return float(match[1]), float(match[2])
 
 
 def with_pdf_information(document: bytes, values: dict[str, str]) -> bytes:

@@ -66,9 +66,9 @@ def _layers(names: tuple[str, ...], score: str) -> AltairChart:
     )
     target = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(0))
     guarantee = alt.layer(theme.painted(band, theme.GUARANTEE), theme.painted(target, theme.TRUTH))
-    result: AltairChart = (
+    layers: AltairChart = (
         alt.layer(guarantee, lines)
         .properties(height=HEIGHT)
         .resolve_scale(color="independent", strokeDash="independent")
     )
-    return result
+    return layers

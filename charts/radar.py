@@ -142,5 +142,5 @@ def _small_multiples(frame: pd.DataFrame, columns: int) -> AltairChart:
     star = alt.layer(*layers, data=frame).properties(width=230, height=190)
     names = list(dict.fromkeys(frame["name"]))
     places = alt.Facet("name:N", title=None, sort=names, header=alt.Header(labelLimit=260))
-    result: AltairChart = star.facet(facet=places, columns=columns).configure_view(stroke=None)
-    return result
+    chart: AltairChart = star.facet(facet=places, columns=columns).configure_view(stroke=None)
+    return chart

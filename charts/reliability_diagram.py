@@ -22,9 +22,9 @@ BIN = "bin"
 
 def share_axis(channel: Literal["x", "y"], field: str, title: str | None) -> alt.X | alt.Y:
     """A share of questions from 0% to 100%."""
-    result = alt.X if channel == "x" else alt.Y
+    channel_type = alt.X if channel == "x" else alt.Y
     axis = alt.Axis(format=".0%", tickCount=5)
-    return result(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+    return channel_type(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
 def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, name: str) -> Figure:
@@ -132,6 +132,6 @@ def in_panels(panel: AltairChart, names: pd.Series, columns: int) -> AltairChart
     order = list(dict.fromkeys(names))
     header = alt.Header(labelLimit=SIDE, labelPadding=3)
     places = alt.Facet(str(names.name), type="nominal", title=None, sort=order, header=header)
-    result: alt.FacetChart = panel.facet(facet=places, columns=columns)
+    chart: alt.FacetChart = panel.facet(facet=places, columns=columns)
     # An axis that panels share would also stand below the places that the last row leaves empty.
-    return result.resolve_axis(x="independent") if len(order) % columns else result
+    return chart.resolve_axis(x="independent") if len(order) % columns else chart

@@ -290,10 +290,10 @@ def _risk_coverage(request: FigureRequest) -> list[Drawing]:
 
 def risk_frame(run: Evaluation, name: str) -> pd.DataFrame:
     """A run's risk–coverage curve, thinned to some points: ``name``, ``share``, ``risk``."""
-    result = selective.risk_coverage(run)
-    m = len(result.share)
+    curve = selective.risk_coverage(run)
+    m = len(curve.share)
     at = np.unique(np.linspace(0, m - 1, min(RISK_POINTS, m)).round().astype(int))
-    return pd.DataFrame({"name": name, "share": result.share[at], "risk": result.risk[at]})
+    return pd.DataFrame({"name": name, "share": curve.share[at], "risk": curve.risk[at]})
 
 
 FIGURES: dict[str, Callable[[FigureRequest], list[Drawing]]] = {

@@ -238,10 +238,10 @@ def sets(
     tests = np.flatnonzero(np.isin(rows, run.test))
     caveats, questions = of_run(run) if len(tests) else run.recorded, questions_of(run, run.test)
     names = given_names(probabilities, classes, labels, run.k)
-    results = []
+    per_alpha = []
     for level in at:
         formed = at_alpha(whole, formed, level, empty=empty, by=strata)
-        results.append(
+        per_alpha.append(
             SetFigures(
                 alpha=float(level / THOUSAND),
                 score=score,
@@ -259,7 +259,7 @@ def sets(
                 run=whole,
             )
         )
-    return ByAlpha(results) if several else results[0]
+    return ByAlpha(per_alpha) if several else per_alpha[0]
 
 
 def report(

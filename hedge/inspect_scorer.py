@@ -74,16 +74,16 @@ def _figures(samples: list[dict[str, Any]]) -> dict[str, float]:
         calibration=settings["calibration"],
         seed=settings["seed"],
     )
-    result = report(run, settings["alpha"], scores=(settings["score"],))
-    sets = result.scores[settings["score"]]
+    run_figures = report(run, settings["alpha"], scores=(settings["score"],))
+    sets = run_figures.scores[settings["score"]]
     values = (
         sets.coverage,
         sets.mean_set_size,
         sets.threshold,
-        result.accuracy,
-        result.ece,
-        result.ece_excess,
-        result.brier,
+        run_figures.accuracy,
+        run_figures.ece,
+        run_figures.ece_excess,
+        run_figures.brier,
     )
     counts = (len(run.calibration), len(run.test), sum(sample["bounded"] > 0 for sample in samples))
     return dict(zip((*FIGURES, *COUNTS), (*values, *map(float, counts)), strict=True))
@@ -112,19 +112,19 @@ def hedge_sets(alpha: float = 0.1, score: str = "lac", calibration: float = 0.5,
             raise InputError(f"{where} has no choices; hedge_sets scores multiple-choice tasks")
         label = true_option(list(target), texts, where)
         check_row(where, len(texts), label, texts)
-        result = read_letters(state.output.model_dump(), len(texts), where)
-        if result is None:
+        letters = read_letters(state.output.model_dump(), len(texts), where)
+        if letters is None:
             return Score.unscored(reason="scoring_failed", explanation=MISSING)
         order = _order(state, texts, where)
-        _check_order(state, order[result.answered], where)
-        logits = unshuffled(result.logits, order)
+        _check_order(state, order[letters.answered], where)
+        logits = unshuffled(letters.logits, order)
         shares = softmax(np.array([logits]))
         top = int(top_options(shares)[0])
         return Score(
             value=CORRECT if top == label else INCORRECT,
             answer=LETTERS[top],
             explanation=", ".join(f"{LETTERS[j]} {100 * share:.1f}%" for j, share in enumerate(shares[0])),
-            metadata={KEY: {**settings, "logits": list(logits), "label": label, "bounded": result.bounded}},
+            metadata={KEY: {**settings, "logits": list(logits), "label": label, "bounded": letters.bounded}},
         )
 
     return scored

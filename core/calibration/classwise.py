@@ -78,10 +78,10 @@ def _covariance(
         return np.asarray(covariance_of_mean(spread, clusters) * n**2)
     within = index - np.arange(k) * bins
     # Cov = Σ_questions g_a·1(bin i)·g_b·1(bin j) − S_ai·S_bj / n, one block (bins, bins) per pair of options a, b
-    result = np.empty((k, bins, k, bins))
+    covariance = np.empty((k, bins, k, bins))
     for a in range(k):
         for b in range(a, k):
             pair_bins = within[:, a] * bins + within[:, b]
             block = np.bincount(pair_bins, weights=gaps[:, a] * gaps[:, b], minlength=bins * bins).reshape(bins, bins)
-            result[a, :, b, :], result[b, :, a, :] = block, block.T
-    return np.asarray(result.reshape(k * bins, k * bins) - np.outer(sums, sums) / n, dtype=np.float64)
+            covariance[a, :, b, :], covariance[b, :, a, :] = block, block.T
+    return np.asarray(covariance.reshape(k * bins, k * bins) - np.outer(sums, sums) / n, dtype=np.float64)

@@ -56,12 +56,12 @@ def estimates(
     top = top_label(probabilities, labels)
     logs = log(probabilities) if log_probabilities is None else log_probabilities
     losses = loss_estimates(probabilities, logs, labels, clusters)
-    result = _estimates(top, losses, bins=bins, by=by, seed=seed, clusters=clusters)
+    figures = _estimates(top, losses, bins=bins, by=by, seed=seed, clusters=clusters)
     index, _ = class_columns(probabilities, labels, bins=bins, by=by)
     chance = _classwise_chance(probabilities, index, bins, np.random.default_rng([seed, 3]), clusters)
-    result["classwise_ece"] = classwise_estimate(probabilities, labels, chance, bins=bins, by=by, clusters=clusters)
+    figures["classwise_ece"] = classwise_estimate(probabilities, labels, chance, bins=bins, by=by, clusters=clusters)
     order = ("accuracy", "nll", "brier", "ece", "over", "under", "mce", "l2", "classwise_ece", "smooth_ece")
-    return {name: result[name] for name in order}
+    return {name: figures[name] for name in order}
 
 
 def top_estimates(

@@ -161,15 +161,15 @@ def swap_tests(
             f"there are {len(runs.setting)} runs with {m} test questions; a paired test needs at least two runs and "
             "one question"
         )
-    result = _p_values(runs, alpha, empty, resamples, seed, REACH)
-    return result if result is not None else _exactly(runs, alpha, empty, resamples, seed)
+    p_values = _p_values(runs, alpha, empty, resamples, seed, REACH)
+    return p_values if p_values is not None else _exactly(runs, alpha, empty, resamples, seed)
 
 
 def _exactly(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int) -> FloatArray:
     """The p-values without the assumption that thresholds stay near the runs' own."""
-    result = _p_values(runs, alpha, empty, resamples, seed, math.inf)
-    assert result is not None  # with no bound, no threshold lies outside
-    return result
+    p_values = _p_values(runs, alpha, empty, resamples, seed, math.inf)
+    assert p_values is not None  # with no bound, no threshold lies outside
+    return p_values
 
 
 def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int, reach: float) -> FloatArray | None:
@@ -184,11 +184,11 @@ def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: in
     )
     for part in np.array_split(np.arange(resamples), max(1, -(-resamples * widest // MOST_FLIPS))):
         flips = _Flips(np.ascontiguousarray(coins(rng, len(part), n + m, runs.clusters).T).view(np.uint8))
-        result = _differences(runs, settings, flips)
-        if result is None:
+        differences = _differences(runs, settings, flips)
+        if differences is None:
             return None
         # "Not less far" instead of "at least as far", so that a NaN counts against a difference.
-        as_far += (~(np.abs(result) < np.abs(seen)[:, :, None] - ALIKE)).sum(axis=2)
+        as_far += (~(np.abs(differences) < np.abs(seen)[:, :, None] - ALIKE)).sum(axis=2)
     # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
     return np.asarray((1 + as_far) / (1 + resamples), dtype=np.float64)
 

@@ -448,8 +448,8 @@ def rule_ends(
         shares, without = rules[:, place], of_rules[:, :, place]
         if name == "f1":  # F1 = 2s / (1 + s), with s the share of hits among answers that are right or judged right
             shares, without = shares / (2 - shares), without / (2 - without)
-        result = np.stack(share_ends(shares, without, *counts_behind(share, n, questions)))
-        ends[:, :, place] = 2 * result / (1 + result) if name == "f1" else result
+        both_ends = np.stack(share_ends(shares, without, *counts_behind(share, n, questions)))
+        ends[:, :, place] = 2 * both_ends / (1 + both_ends) if name == "f1" else both_ends
     for i in range(len(BASELINES)):
         place = len(MEASURES) + i
         only = len(MEASURES) + len(BASELINES) + len(BEHIND) + 2 * i

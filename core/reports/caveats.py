@@ -156,8 +156,8 @@ def footnote_of(caveats: Iterable[Caveat]) -> str:
 
 def lab_footnote_of(run: Evaluation, *, method: str = "exact") -> str:
     """The caveats of a run whose lab is shown (:func:`footnote_of`)."""
-    result = of_run(run, method=method)
-    return footnote_of((*result, Caveat("repeated", IN_THE_LAB)) if run.clusters is not None else result)
+    caveats = of_run(run, method=method)
+    return footnote_of((*caveats, Caveat("repeated", IN_THE_LAB)) if run.clusters is not None else caveats)
 
 
 def marked(name: str, caveats: object) -> str:

@@ -307,8 +307,10 @@ def _clusters_of(path: Path, stamp: int) -> Mapping[str, int] | None:
 def _texts_of(column: pa.ChunkedArray) -> npt.NDArray[np.str_]:
     """A column (n,) with few different texts as an array; each text is converted to a Python string only once."""
     encoded = column.combine_chunks().dictionary_encode()
-    result: npt.NDArray[np.str_] = np.array(encoded.dictionary.to_pylist(), dtype=np.str_)[encoded.indices.to_numpy()]
-    return result
+    unique_texts: npt.NDArray[np.str_] = np.array(encoded.dictionary.to_pylist(), dtype=np.str_)[
+        encoded.indices.to_numpy()
+    ]
+    return unique_texts
 
 
 def _normalised(answers: StoredAnswers, normalisation: str) -> npt.NDArray[np.float64]:

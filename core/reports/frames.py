@@ -96,8 +96,8 @@ def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEF
     """A row for each finished run at ``alpha`` thousandths, with each score's figures; empty for no runs."""
     rows = []
     for run in runs:
-        result = report(run, alpha, scores=scores)
-        rows.append(overview_row(result, question_identity.question_set(run.run_id)))
+        figures = report(run, alpha, scores=scores)
+        rows.append(overview_row(figures, question_identity.question_set(run.run_id)))
     return pd.DataFrame(rows)
 
 
@@ -287,15 +287,15 @@ def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
 def question(run: Evaluation, row: int) -> Question:
     """The whole question of a row of the run's arrays."""
     texts = store.read_questions(run.run_id)
-    result = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
+    row_texts = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
     return Question(
-        id=result["id"],
-        task=result["task"],
-        group=result["group"],
-        context=result["context"],
-        question=result["question"],
-        options=tuple(result["options"]),
-        label=result["label"],
+        id=row_texts["id"],
+        task=row_texts["task"],
+        group=row_texts["group"],
+        context=row_texts["context"],
+        question=row_texts["question"],
+        options=tuple(row_texts["options"]),
+        label=row_texts["label"],
     )
 
 

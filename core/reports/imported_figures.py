@@ -43,17 +43,17 @@ def figures(run: ImportedRun) -> ImportedFigures:
     Raises :class:`~core.errors.InputError` for labels or probabilities that can't be right, and for letters that are no
     answers.
     """
-    result = evaluation(run)
-    check_answers(run.spec.run_id, run.spec, letter_mass(run.scored, result.test))
-    sets = form(result, SHOWN_SCORE, SHOWN_ALPHA)
+    loaded = evaluation(run)
+    check_answers(run.spec.run_id, run.spec, letter_mass(run.scored, loaded.test))
+    sets = form(loaded, SHOWN_SCORE, SHOWN_ALPHA)
     roles = dict(zip((question.id for question in run.questions), run.roles, strict=True))
     rows = np.flatnonzero([roles[name] != "rotation" for name in run.scored.ids])
     return ImportedFigures(
         rows=len(rows),
-        questions=questions_of(result, rows),
-        test=len(result.test),
+        questions=questions_of(loaded, rows),
+        test=len(loaded.test),
         accuracy=metrics.accuracy(
-            result.probabilities[result.test], result.labels[result.test], ties=top_ties_of("exact")
+            loaded.probabilities[loaded.test], loaded.labels[loaded.test], ties=top_ties_of("exact")
         ),
         mean_set_size=float(sets.members.sum(axis=1).mean()),
     )

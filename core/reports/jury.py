@@ -307,8 +307,8 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     low, high = np.full((2, *gain.shape), np.nan)
     if questions > 1:
         counts = experiment.counts_behind(np.ones(gain.size), n, questions)
-        result = difference_ends(only, only_without, left_out[:, (1 + 2 * j) * len(rules) :], *counts)
-        low, high = (end.reshape(gain.shape) for end in result)
+        ends = difference_ends(only, only_without, left_out[:, (1 + 2 * j) * len(rules) :], *counts)
+        low, high = (end.reshape(gain.shape) for end in ends)
     return pd.DataFrame(
         {
             "rule": np.repeat(rules, j),
@@ -343,13 +343,13 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
 
     def sums(division: Split) -> FloatArray:
         """(3, j · 2 · bins): verdicts, right ones, and summed confidence."""
-        result = np.zeros((3, j, 2, bins))
+        totals = np.zeros((3, j, 2, bins))
         for scale, sure in enumerate((division.case.confidence, division.case.test.top)):
             index = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
             held = index[..., None] == np.arange(bins)
             parts = held, held * division.case.test.right[..., None], held * sure[..., None]
-            result[:, :, scale] = [part.sum(axis=0) for part in parts]
-        return result.reshape(3, -1)
+            totals[:, :, scale] = [part.sum(axis=0) for part in parts]
+        return totals.reshape(3, -1)
 
     def figures(splits: Sequence[Split]) -> FloatArray:
         n, right, sure = sum((sums(division) for division in splits), start=np.zeros((3, j * 2 * bins)))
@@ -420,9 +420,9 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     rows = []
     for j, juror in enumerate(judgements.jurors):
         for scale, values in sure.items():
-            result = ece_estimate(TopLabel(np.concatenate(values)[:, j], right[:, j]), clusters=clusters)
-            luck = {"luck": result.bias, "low": result.low, "high": result.high}
-            rows.append({"juror": juror, "scale": scale, "n": result.n, "ece": result.value} | luck)
+            estimate = ece_estimate(TopLabel(np.concatenate(values)[:, j], right[:, j]), clusters=clusters)
+            luck = {"luck": estimate.bias, "low": estimate.low, "high": estimate.high}
+            rows.append({"juror": juror, "scale": scale, "n": estimate.n, "ece": estimate.value} | luck)
     return pd.DataFrame(rows)
 
 

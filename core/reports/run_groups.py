@@ -34,11 +34,11 @@ def grouped(records: Iterable[RunRecord]) -> list[RunGroup]:
     for record in records:
         (own if is_own(record) else others).append(record)
     shipped = sorted(others, key=reading_order)
-    result: dict[tuple[bool, str], list[RunRecord]] = defaultdict(list)
+    groups: dict[tuple[bool, str], list[RunRecord]] = defaultdict(list)
     for yours, these in ((True, own), (False, shipped)):
         for record in these:
-            result[yours, record_task_title(record)].append(record)
-    return [RunGroup(title, yours, tuple(these)) for (yours, title), these in result.items()]
+            groups[yours, record_task_title(record)].append(record)
+    return [RunGroup(title, yours, tuple(these)) for (yours, title), these in groups.items()]
 
 
 def setting_words(record: RunRecord, title: str) -> str:

@@ -89,8 +89,8 @@ def form(
         q = threshold(own, alpha, method=method)
         members, thresholds = test_scores <= q, {"all": q}
     else:
-        result = FormedSets(name, tuned, own, test_scores, q, {}, np.empty(test_scores.shape, dtype=np.bool_), parts)
-        return at_alpha(run, result, alpha, empty=empty, by=by)
+        formed = FormedSets(name, tuned, own, test_scores, q, {}, np.empty(test_scores.shape, dtype=np.bool_), parts)
+        return at_alpha(run, formed, alpha, empty=empty, by=by)
     if check_empty(empty) == "top1":
         filled(members, empty, run.probabilities[run.test], ties=top_ties_of(method))
     return FormedSets(name, tuned, own, test_scores, q, thresholds, members, parts)

@@ -119,8 +119,8 @@ def details(spec: RunSpec, *, classes: bool = False) -> str:
         return CLASSES_TITLE
     weights = weights_title(spec) if spec.model_fingerprint or spec.model not in shipped() else ""
     if not spec.answers:
-        result = STUDY_DETAILS.get(spec.task_name)
-        return " · ".join(filter(None, (result, PRECISION_TITLES[spec.dtype], weights)))
+        study = STUDY_DETAILS.get(spec.task_name)
+        return " · ".join(filter(None, (study, PRECISION_TITLES[spec.dtype], weights)))
     parts = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
     return " · ".join(filter(None, (*parts, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
 

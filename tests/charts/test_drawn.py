@@ -1,4 +1,4 @@
-"""What is really drawn: specifications rendered as on a page, in a frame that legends and axes share with the plot."""
+"""The drawn figures: specifications rendered as on a page, in a frame that legends and axes share with the plot."""
 
 import re
 from pathlib import Path

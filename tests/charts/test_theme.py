@@ -147,7 +147,7 @@ def mixed(text: str, page: str, opacity: float) -> str:
 
 
 def chosen(expression: str, page: str) -> str:
-    """What the expression of :func:`charts.theme.ink` gives in a browser whose page has this colour."""
+    """The value of the expression of :func:`charts.theme.ink` in a browser whose page has this colour."""
     result = re.fullmatch(r"luminance\(background\) > ([\d.]+) \? '(#\w{6})' : '(#\w{6})'", expression)
     assert result, expression
     luminance = float(np.array([0.2126, 0.7152, 0.0722]) @ linear(page))

@@ -28,7 +28,7 @@ def cases():
 
 
 def rival_figures(p, y):
-    """What each rival says of one case."""
+    """The figures of each rival for one case."""
     import netcal.metrics as netcal
     import relplot
     import torch

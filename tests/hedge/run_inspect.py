@@ -88,7 +88,7 @@ def figures(log: EvalLog) -> dict[str, Any]:
 
 
 def message(call: Any) -> str:
-    """What a call says that must fail."""
+    """The error message of a call that must fail."""
     try:
         call()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What a notebook shows is what core computes, and an error is one sentence."""
+"""A notebook shows the figures that core computes, and an error is one sentence."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the Overview, the Alpha lab and One question show of coverage, besides a run's own figures.
+"""The coverage figures of the Overview, the Alpha lab and One question, besides a run's own figures.
 
 The laws of coverage do not depend on the model, so one does: six options, of which the true one's logit is raised.
 """

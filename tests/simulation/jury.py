@@ -1,4 +1,4 @@
-"""What the intervals of a jury's rules hold on the answers on which jurors disagree.
+"""The coverage of the intervals of a jury's rules on the answers on which jurors disagree.
 
 The law has three unequal jurors whose errors are correlated. What an interval should hold is what the same experiment
 gives on average on other answers of that law, those to calibrate on included. Confidences are the raw ones, which are

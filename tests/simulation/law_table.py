@@ -122,7 +122,7 @@ def population(name: str) -> Population:
 
 @cache
 def true_errors(name: str) -> dict[str, float]:
-    """What the calibration figures of a law's first model are in the long run, with bins of equal width."""
+    """The long-run calibration figures of a law's first model, with bins of equal width."""
     rows = population(name).rows
     p, shares = rows.probabilities[0], rows.shares
     ends = edges(np.zeros(1))
@@ -172,7 +172,7 @@ def runs(rows: Rows, n: int) -> list[Evaluation]:
 
 
 def reported(law: Law, n: int, seed: int) -> Measured:
-    """What ``report``, Overview and the Alpha lab show of a run."""
+    """The figures of a run in ``report``, Overview and the Alpha lab."""
     run = runs(law.rows(seed, 2 * n), n)[0]
     true, whole = true_errors(law.name), population(law.name)
     rng = np.random.default_rng([seed, 1])
@@ -225,7 +225,7 @@ def _band(coverage: float, low: float, high: float) -> Interval:
 
 
 def calibration(law: Law, n: int, seed: int) -> Measured:
-    """What Calibration shows of a run."""
+    """The figures of a run on Calibration."""
     rows = law.rows(seed, 2 * n)
     run = runs(rows, n)[0]
     (calibrated_run,) = calibrated(run)
@@ -319,7 +319,7 @@ SKILLS = (1.0, 1.0, 1.0, 1.5)
 
 
 def compared(law: Law, n: int, seed: int) -> Measured:
-    """What ``compare`` and Compare show of two equal models, of a better one, and of three equal models."""
+    """The figures in ``compare`` and Compare of two equal models, of a better one, and of three equal models."""
     rows = law.rows(seed, 2 * n, skills=SKILLS)
     models = runs(rows, n)
     out: Measured = {}
@@ -353,7 +353,7 @@ def _together(estimates: list[Estimate], limit: float) -> Interval:
 
 
 def words(law: Law, n: int, seed: int) -> Measured:
-    """What Perplexity shows of two prompts on the same messages, and of choices between endings.
+    """The figures on Perplexity of two prompts on the same messages, and of choices between endings.
 
     The losses of true options serve as those of messages, of which five make a conversation.
     """
@@ -423,7 +423,7 @@ def true_agreement(name: str) -> dict[str, float]:
 
 
 def jurors(law: Law, n: int, seed: int) -> Measured:
-    """What ``jury agree``, ``jury evaluate`` and Jury show of three jurors."""
+    """The figures of three jurors in ``jury agree``, ``jury evaluate`` and on Jury."""
     judgements = judged(law.rows(seed, n, skills=JURORS, k=2))
     true = true_agreement(law.name)
     least = {"same verdict": 0, "unanimous": 0, "unanimous and wrong": 0, "effective votes": 0}

@@ -23,7 +23,7 @@ from tests.simulation.case import INTERVAL, TEST, Case, simulated
 M = 4
 SIZES = (200, 1000, 5000)
 TASTE = np.array([0.5, 0.0, -0.2, 0.1])
-"""What the letters' own logits are where the model prefers some."""
+"""The letters' own logits if the model prefers certain letters."""
 ALPHA = 200
 FAR = 10_000_000
 

@@ -35,8 +35,8 @@ NONE: FloatArray = np.array([])
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What a model says: ``k`` options, its mean signal, whether logits are cut to bfloat16 as the runs' own are, and
-    how much noise of its own each of two models has (1: nothing in common)."""
+    """The answers of a model: ``k`` options, its mean signal, whether logits are cut to bfloat16 as the runs' own are,
+    and how much noise of its own each of two models has (1: nothing in common)."""
 
     k: int = 6
     signal: float = 3.0

@@ -10,7 +10,7 @@ from tests.simulation.cases import CASES
 
 
 def figure(case: Case) -> str:
-    """What a case is about, whatever the number of questions."""
+    """The subject of a case, without its number of questions."""
     return re.sub(r"[\d,]*\d", "", case.name)
 
 

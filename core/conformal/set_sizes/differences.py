@@ -147,14 +147,14 @@ def _paired_places(
             ranks = np.empty(n + 1, dtype=np.int32)
             ranks[np.argsort(scores, kind="stable")] = np.arange(1, n + 1)
             ranks[n] = n + 1
-            # own (r, a): redrawn ranks of this run's other questions; result (r, n + 1): all drawn ranks, sorted
+            # own (r, a): redrawn ranks of this run's other questions; ranks_drawn (r, n + 1): all of them, sorted
             own = ranks[shared:n][rng.integers(0, max(n - shared, 1), (len(rows), n - shared), dtype=np.int32)]
-            result = np.sort(np.concatenate([np.append(ranks[:shared], ranks[n])[drawn], own], axis=1), axis=1)
+            ranks_drawn = np.sort(np.concatenate([np.append(ranks[:shared], ranks[n])[drawn], own], axis=1), axis=1)
             near = np.clip(law.first + np.arange(len(law.weights)), 1, n + 1)
             mean = near * (n + 1) / (n + 2) + 0.5
             wider = spread_of_places(
                 side.calibration, together, float(np.partition(scores, law.rank - 1)[law.rank - 1])
             )
             # place = k + Σ_j P(j | k)·(R_(j) − E R_(j))
-            into[rows] = np.clip(law.rank + wider * ((result[:, near - 1] - mean) @ law.weights), 1, n + 1)
+            into[rows] = np.clip(law.rank + wider * ((ranks_drawn[:, near - 1] - mean) @ law.weights), 1, n + 1)
     return places

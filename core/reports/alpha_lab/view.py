@@ -60,8 +60,8 @@ def extra_options(run: Evaluation) -> tuple[int, ...]:
     fewest = pc.min(rows.value_lengths()).as_py() or 0
     extra = pa.array([DONT_KNOW, NONE_OF_ABOVE])
     places = range(min(run.k, fewest))
-    result = tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
-    return () if len(result) == 1 and np.isin(run.labels, result).any() else result
+    extra_places = tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
+    return () if len(extra_places) == 1 and np.isin(run.labels, extra_places).any() else extra_places
 
 
 def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
@@ -159,6 +159,6 @@ def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntAr
         Question(**{**q, "options": tuple(q["options"]), "cluster": cluster_name(q.get("cluster", ""))})
         for q in (texts[name] for name in ids)
     ]
-    result = np.array(clusters(questions), dtype=np.int64)
-    result.setflags(write=False)
-    return result
+    numbers = np.array(clusters(questions), dtype=np.int64)
+    numbers.setflags(write=False)
+    return numbers

@@ -147,9 +147,9 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
     bins, by, seed = drawn.bins, drawn.by, _seed(run)
     logs = run.lacking(run.log_probabilities)[stratum.rows]
     clusters = clusters_within(run.clusters, stratum.rows)
-    result = estimates(p, y, log_probabilities=logs, bins=bins, by=by, seed=seed, clusters=clusters)
+    figures = estimates(p, y, log_probabilities=logs, bins=bins, by=by, seed=seed, clusters=clusters)
     if run.samples is not None:
-        result["nll"] = CalibrationEstimate(math.nan, math.nan, math.nan, len(y), reason=NO_NLL)
+        figures["nll"] = CalibrationEstimate(math.nan, math.nan, math.nan, len(y), reason=NO_NLL)
     return CalibrationFigures(
         run=drawn.run,
         stratum=drawn.stratum,
@@ -158,7 +158,7 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
         bins=bins,
         by=by,
         diagram=drawn.diagram,
-        estimates=result,
+        estimates=figures,
         brier_parts=brier_parts(p, y, bins=bins, by=by),
         test=calibration_test(top, rng=np.random.default_rng([seed, 5]), bins=bins, by=by, clusters=clusters),
     )

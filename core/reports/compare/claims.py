@@ -156,8 +156,8 @@ def parameters_of(model: str) -> float | None:
     >>> parameters_of("Qwen2-0.5B-Instruct"), parameters_of("SmolLM-135M"), parameters_of("phi-2")
     (500000000.0, 135000000.0, None)
     """
-    result = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
-    return float(result[1]) * UNIT[result[2].lower()] if result else None
+    match = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
+    return float(match[1]) * UNIT[match[2].lower()] if match else None
 
 
 def base_of(model: str) -> str | None:
@@ -194,11 +194,11 @@ def family_words(models: Sequence[str]) -> str:
     '2 of the 3 models share a family by their names (Qwen2: 2). They are not independent, so the true intervals are \
 wider and the true p-values larger.'
     """
-    result = families(list(dict.fromkeys(models)))
-    if not result:
+    model_families = families(list(dict.fromkeys(models)))
+    if not model_families:
         return ""
-    many = sum(map(len, result.values()))
-    named = ", ".join(f"{name}: {len(members)}" for name, members in result.items())
+    many = sum(map(len, model_families.values()))
+    named = ", ".join(f"{name}: {len(members)}" for name, members in model_families.items())
     return (
         f"{many} of the {len(set(models))} models share a family by their names ({named}). They are not independent, "
         "so the true intervals are wider and the true p-values larger."

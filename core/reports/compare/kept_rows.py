@@ -50,8 +50,8 @@ def _rows(
     names = [_name(rule, score) + " narrow" * narrow for score in rule.scores]
     if any(name not in stored for name in names):
         run = without_extra(load(run_id)) if narrow else load(run_id)
-        result = rows_of(run, reports([run], rule)[0])
-        stored |= dict(zip(names, result, strict=True))
+        computed = rows_of(run, reports([run], rule)[0])
+        stored |= dict(zip(names, computed, strict=True))
         last = {
             name: stored[name] for name in [name for name in stored if name not in names][: MOST_RULES - len(names)]
         }

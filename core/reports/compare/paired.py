@@ -156,9 +156,9 @@ def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
     right, sizes, tuned = [], [], []
     for run, places_of, test in zip(runs, at, rows, strict=True):
         right.append(correct(run.probabilities[test], run.labels[test]))
-        result = form(run, score, alpha)
-        sizes.append(result.members.sum(axis=1)[places_of])
-        tuned.append(result.tuned)
+        formed = form(run, score, alpha)
+        sizes.append(formed.members.sum(axis=1)[places_of])
+        tuned.append(formed.tuned)
     own, other = (sets.calibration for sets in tuned)
     places = _shared(a, own, b, other)
     return _Sides(
@@ -259,14 +259,14 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
     shared = [np.concatenate(parts) for parts in zip(sides.calibration, sides.rows, strict=True)]
     clusters = shared_clusters((a, b), shared)
     likely: SetEstimates = difference_intervals(_side(first_run), _side(other), alpha, clusters=clusters)
-    result: PValues = swap_test(first_run, other, alpha, clusters=clusters)
+    swap_p: PValues = swap_test(first_run, other, alpha, clusters=clusters)
     (first, second), (small, large) = sides.right, sides.sizes
     change = (large - small).astype(np.float64)
     turned = second - first
     p_values = {
         "accuracy": turned_p_value(turned, sides.clusters),
-        "set_size": result.mean_set_size,
-        "uacc": result.uacc,
+        "set_size": swap_p.mean_set_size,
+        "uacc": swap_p.uacc,
     }
     return Pair(
         first=a.run_id,

@@ -39,7 +39,7 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
     much larger that is than the majority's (``gain``), each with the ends of its 95% interval, None if there is none.
     ``splits`` is the number of splits into answers that calibrate and answers that test.
     """
-    result = shown_rules(judgements)
+    evaluated = shown_rules(judgements)
     columns: dict[str, Any] = {"label": judgements.labels.astype(np.uint8)}
     for j in range(len(judgements.jurors)):
         columns |= {f"p{j}": judgements.p_true[:, j], f"f{j}": judgements.p_false[:, j]}
@@ -53,7 +53,7 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
                 for name, end in _ENDS.items()
             },
         }
-        for outcome in result.outcomes
+        for outcome in evaluated.outcomes
         if outcome.rule in SHOWN_RULES
     ]
     return {
@@ -61,7 +61,7 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
         "verdicts": pa.table(columns),
         "cases": _cases(judgements),
         "rules": finite(rows),
-        "splits": len(result.protocol.seeds),
+        "splits": len(evaluated.protocol.seeds),
     }
 
 

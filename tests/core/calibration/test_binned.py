@@ -40,7 +40,7 @@ def test_chance_of_many_questions_is_that_of_drawn_answers():
     assert expected_by_chance(binned_gaps(top)) == pytest.approx(np.mean(drawn), rel=0.03)
 
 
-def test_the_certain_have_no_luck():
+def test_the_certain_have_no_chance():
     assert expected_by_chance(binned_gaps(TopLabel(np.ones(5), np.ones(5)))) == 0
 
 
@@ -135,7 +135,7 @@ def test_the_largest_gap_shares_its_error_rate_among_filled_bins():
     assert (estimate.low, estimate.high) == pytest.approx((result.low - 0.3, result.high - 0.3))
 
 
-def test_each_direction_has_half_of_the_luck():
+def test_each_direction_has_half_of_the_chance():
     result = binned_estimates(law(300))
     assert result["over"].bias == result["under"].bias == pytest.approx(result["ece"].bias / 2)
 
@@ -195,8 +195,8 @@ def test_of_one_kind_of_answer_each_upper_end_is_the_whole_gaps(confidence, righ
     assert result["ece"].high >= gap - 1e-9
 
 
-def test_an_error_within_luck_begins_at_0_and_one_beyond_it_above():
-    """One bin of 400 at ½: luck brings at most 1.96 · ½ / √400 = .049 in 95 of 100 samples."""
+def test_an_error_within_chance_begins_at_0_and_one_beyond_it_above():
+    """One bin of 400 at ½: chance gives at most 1.96 · ½ / √400 = .049 in 95 of 100 samples."""
     within = ece_estimate(TopLabel(np.full(400, 0.5), (np.arange(400) < 219).astype(float)))
     beyond = ece_estimate(TopLabel(np.full(400, 0.5), (np.arange(400) < 240).astype(float)))
     assert within.value == pytest.approx(0.0475)

@@ -1,4 +1,4 @@
-"""What luck alone brings: intervals, consistency, and the test of calibration."""
+"""Errors by chance alone: intervals, consistency, and the test of calibration."""
 
 import numpy as np
 import pytest

@@ -113,7 +113,7 @@ def test_each_question_five_times_has_the_interval_of_once(repeats, name):
     assert narrow < 0.75 * same
 
 
-def test_each_question_five_times_has_the_luck_of_once(repeats):
+def test_each_question_five_times_has_the_chance_of_once(repeats):
     once, clustered, _ = repeats
     for name in ("ece", "l2", "classwise_ece", "smooth_ece", "mce"):
         assert clustered[name].bias == pytest.approx(once[name].bias, rel=0.1), name

@@ -87,7 +87,7 @@ def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
         assert 0 <= result.uacc.low <= result.uacc.value <= result.uacc.high
 
 
-def test_full_sets_have_no_luck():
+def test_full_sets_have_no_variation():
     own, test_scores, right = scored(8, 30)  # rank ⌈9 · .9⌉ = 9 of 8: every set is full
     result = intervals.intervals(curve(own, test_scores, right), 100).mean_set_size
     assert result.value == 4.0
@@ -114,7 +114,7 @@ def test_the_rank_of_a_redrawn_threshold_follows_its_beta_law():
 
 
 def test_the_interval_is_that_of_resampling_both_sides_by_loops():
-    """The smoothed size of each resample: both sides redrawn, sizes weighted over the luck of the rank."""
+    """The smoothed size of each resample: both sides redrawn, sizes weighted over the distribution of the rank."""
     own, test_scores, right = scored(150, 200, seed=4)
     law = resampling.rank_law(150, 100)
     rng = np.random.default_rng(1)
@@ -199,8 +199,8 @@ def test_the_difference_counts_calibration_questions_of_one_run_alone():
     own, test_scores, right = scored(150, 200, seed=4)
     shared = PairedRun(own, np.array([]), test_scores, right, 4)
     together = differences.difference_intervals(shared, shared, 100).mean_set_size
-    assert together.ends == pytest.approx((-0.0139, 0.0139), rel=0.02)  # ±1.96·√2/200, without luck of the draw
-    # The same questions, a hundred of them drawn for either run on its own: their luck no longer cancels.
+    assert together.ends == pytest.approx((-0.0139, 0.0139), rel=0.02)  # ±1.96·√2/200, without variation of the draw
+    # The same questions, a hundred of them drawn for either run on its own: their variation no longer cancels.
     parted = PairedRun(own[:50], own[50:], test_scores, right, 4)
     apart = differences.difference_intervals(parted, parted, 100).mean_set_size
     assert apart.value == 0
@@ -220,8 +220,8 @@ def test_no_test_questions_and_no_calibration_questions_are_refused():
 
 
 @pytest.mark.parametrize("jump", [False, True])
-def test_a_jump_stretches_the_luck_of_the_calibration_draw(jump):
-    """Without luck of the test draw the ends are quantiles of s̃(k + c·(J − k)), c = 1.35 where one rank makes most
+def test_a_jump_stretches_the_variation_of_the_calibration_draw(jump):
+    """Without variation of the test draw the ends are quantiles of s̃(k + c·(J − k)), c = 1.35 where one rank makes most
     of the change."""
     n, law = 200, resampling.rank_law(200, 100)
     ranks = np.arange(1, n + 2)
@@ -370,7 +370,7 @@ def test_the_expected_size_is_the_weighted_mean_between_whole_places():
     assert resampling.expected_sizes(sizes, n, 10, np.array([3.0, 4.0])).tolist() == [sizes[-1]] * 2
 
 
-def test_a_jump_is_more_than_half_of_the_change_over_the_luck():
+def test_a_jump_is_more_than_half_of_the_change_over_the_variation():
     n, law = 200, resampling.rank_law(200, 100)
     ranks = np.arange(1, n + 2)[None, :]
     inside = resampling.drawn_ranks(n, law.rank)[[50, 1949]]
@@ -383,7 +383,7 @@ def test_a_jump_is_more_than_half_of_the_change_over_the_luck():
 
     assert of_one_step(181, 0.52) == 1.35
     assert of_one_step(181, 0.49) == law.shrink
-    # A jump outside of the middle 95% of redrawn thresholds is no part of the luck; at its ends it is.
+    # A jump outside of the middle 95% of redrawn thresholds is no part of the variation; at its ends it is.
     assert of_one_step(low, 0.9) == of_one_step(high - 1, 0.9) == 1.35
     assert of_one_step(high + 1, 0.9) == law.shrink
     assert resampling.shrinkage(np.ones(n + 1), n, None) == 1
@@ -395,7 +395,7 @@ def ends(resampled) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("empty", ["allow", "top1"])
-def test_the_luck_of_the_test_draw_is_that_of_the_sets_and_answers(empty):
+def test_the_noise_of_the_test_draw_is_that_of_the_sets_and_answers(empty):
     """The covariance of size and rightness from the formed sets themselves, question by question."""
     own, test_scores, right = scored(120, 80, seed=7, name="lac")
     alpha = 450  # where some sets are empty

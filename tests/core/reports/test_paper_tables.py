@@ -24,7 +24,7 @@ def rows(*names: str) -> pd.DataFrame:
 
 
 def latex_problems(text: str) -> list[str]:
-    """What a LaTeX run would stop at: braces, environments and columns that do not match, and signs left bare."""
+    """Errors that would stop a LaTeX run: braces, environments and columns that do not match, and signs left bare."""
     problems = []
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     depth = 0

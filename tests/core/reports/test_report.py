@@ -51,8 +51,8 @@ def test_intervals_of_strata_hold_the_figures_of_their_sets(run, by):
 
 
 def test_the_calibration_questions_widen_the_interval(run):
-    """By test sets alone the interval is mean ± 1.96 s/√m; the luck of the threshold makes it more than half as wide
-    again."""
+    """By test sets alone the interval is mean ± 1.96 s/√m; the variation of the threshold makes it more than half as
+    wide again."""
     figures = report(run, 100, scores=("lac",)).scores["lac"]
     counts, sizes = np.array(figures.sizes), np.arange(7)
     spread = np.sqrt((counts * (sizes - figures.mean_set_size) ** 2).sum() / 199 / 200)

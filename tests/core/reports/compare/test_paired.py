@@ -64,7 +64,7 @@ def test_each_hypothesis_has_one_test_and_holm_runs_over_hypotheses(home):
 
 
 def test_the_permutation_test_forms_the_sets_of_the_swapped_runs(home):
-    """What one swap makes of the figures is what runs with those rows of probabilities would show."""
+    """A swap gives the same figures as runs with the swapped rows of probabilities."""
     a, b = load(synthetic_run(400, seed=3)), load(synthetic_run(400, seed=3, model="other", signal=0.5))
     rng = np.random.default_rng(0)
     swaps = rng.integers(0, 2, len(a.labels)).astype(bool)

@@ -44,7 +44,7 @@ def rotated_run(judge, *, k=6, others=rotations, n=N):
 
 
 def taste(option):
-    """What a model thinks of an option's text, wherever it stands."""
+    """A model's score of an option's text, in any position."""
     return float(sum(map(ord, option)) % 97) / 10
 
 
