@@ -1,4 +1,4 @@
-"""What a question costs at each alpha where the model may say nothing. Altair draws lines on a page and in a file."""
+"""The cost of a question at each alpha if the model may abstain. Altair draws lines on a page and in a file."""
 
 import altair as alt
 import pandas as pd
@@ -36,5 +36,5 @@ def abstention_cost(frame: pd.DataFrame) -> Figure:
         .properties(height=320)
     )
     best = frame.iloc[int(frame["cost"].argmin())]
-    said = f"The cost is lowest at alpha {best['alpha']:g}: {best['cost']:.3f} per question."
-    return Figure(lines, theme.painted(chart, theme.LAC), said, "abstention-cost")
+    sentence = f"The cost is lowest at alpha {best['alpha']:g}: {best['cost']:.3f} per question."
+    return Figure(lines, theme.painted(chart, theme.LAC), sentence, "abstention-cost")

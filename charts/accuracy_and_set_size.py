@@ -44,7 +44,7 @@ SHAPES = (
 
 @dataclass(frozen=True, slots=True)
 class ModelStyle:
-    """How a model's marks look: the ``meaning`` whose colour they take, and their shape as an SVG path."""
+    """The look of a model's marks: the ``meaning`` whose colour they take, and their shape as an SVG path."""
 
     name: str
     meaning: str
@@ -82,13 +82,13 @@ def accuracy_against_size(runs: pd.DataFrame, score: str, published: pd.DataFram
     own.
     """
     printed = pd.DataFrame() if published is None else published
-    result = [] if runs.empty else _of_runs(runs, score, printed)
-    there = {panel.key for panel in result}
-    for of in [of for _, of in printed.groupby(["task_key", "k"], sort=False)] if len(printed) else []:
-        key, options = f"{of['task_key'].iloc[0]}-{of['k'].iloc[0]}", int(of["k"].iloc[0])
+    panels = [] if runs.empty else _of_runs(runs, score, printed)
+    there = {panel.key for panel in panels}
+    for group in [group for _, group in printed.groupby(["task_key", "k"], sort=False)] if len(printed) else []:
+        key, options = f"{group['task_key'].iloc[0]}-{group['k'].iloc[0]}", int(group["k"].iloc[0])
         if key not in there:
-            result.append(Panel(key, task_titles(of)[0], options, _published_panel(of, options), opens=False))
-    return result
+            panels.append(Panel(key, task_titles(group)[0], options, _published_panel(group, options), opens=False))
+    return panels
 
 
 def _of_runs(runs: pd.DataFrame, score: str, printed: pd.DataFrame) -> list[Panel]:
@@ -97,15 +97,15 @@ def _of_runs(runs: pd.DataFrame, score: str, printed: pd.DataFrame) -> list[Pane
     styles = model_styles(frame["model"].tolist())
     base = f"accuracy-and-{score}-set-size"
     groups = sorted(
-        ((str(of["task_key"].iloc[0]), int(of["k"].iloc[0]), of) for _, of in frame.groupby(["task_key", "k"])),
+        ((str(rows["task_key"].iloc[0]), int(rows["k"].iloc[0]), rows) for _, rows in frame.groupby(["task_key", "k"])),
         key=lambda group: (task_order(group[0]), group[1]),
     )
     panels = []
-    for key, options, of in groups:
+    for key, options, rows in groups:
         name = base if len(groups) == 1 else f"{base}-{re.sub('[^a-z0-9]+', '-', key.lower()).strip('-')}-{options}"
         same = printed[(printed["task_key"] == key) & (printed["k"] == options)] if len(printed) else printed
-        figure = _panel(of, score, styles, name, same)
-        panels.append(Panel(f"{key}-{options}", str(of["title"].iloc[0]), options, figure))
+        figure = _panel(rows, score, styles, name, same)
+        panels.append(Panel(f"{key}-{options}", str(rows["title"].iloc[0]), options, figure))
     return panels
 
 
@@ -141,11 +141,11 @@ def _published_marks(printed: pd.DataFrame, across: dict[str, Any], upward: dict
 
 
 def _published_words(printed: pd.DataFrame) -> str:
-    said = [
+    clauses = [
         f"{row['model']}: accuracy {row['accuracy']:.0%}, {row['set_size']:.2f} options"
         for row in printed.to_dict("records")
     ]
-    return "Published, not computed here: " + "; ".join(said) + "."
+    return "Published, not computed here: " + "; ".join(clauses) + "."
 
 
 def _axes(options: int, title: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -164,11 +164,11 @@ def _panel(runs: pd.DataFrame, score: str, styles: Sequence[ModelStyle], name: s
     ends = [f"{size}_low", f"{size}_high"]
     shown = ["run", "model", "title", "name", "k", "accuracy", "accuracy_low", "accuracy_high", f"{score}_coverage"]
     frame = runs[[*shown, size, *ends]]
-    said = _in_words(frame, size, SCORES[score].title)
+    sentence = _in_words(frame, size, SCORES[score].title)
     return Figure(
         frame,
         _drawn(frame, score, styles, printed, with_legend=False),
-        said if printed.empty else f"{said} {_published_words(printed)}",
+        sentence if printed.empty else f"{sentence} {_published_words(printed)}",
         name,
         for_file=partial(_drawn, frame, score, styles, printed, with_legend=True),
     )
@@ -206,8 +206,8 @@ def _drawn(
 
 
 def _in_words(runs: pd.DataFrame, size: str, score: str) -> str:
-    said = [
+    clauses = [
         f"{row['name']}: accuracy {row['accuracy']:.0%}, {row[size]:.2f} options"
         for row in runs.head(NAMED_RUNS).to_dict("records")
     ]
-    return f"Accuracy against mean set size by {score} on {runs['title'].iloc[0]}. " + "; ".join(said) + "."
+    return f"Accuracy against mean set size by {score} on {runs['title'].iloc[0]}. " + "; ".join(clauses) + "."

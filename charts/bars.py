@@ -44,8 +44,8 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
     places = frame["place"].nunique()
     height = (26 * 1.4 if by_score else 22) * places + AROUND_BARS
     chart = alt.layer(bar, theme.painted(interval, theme.TRUTH), data=frame).properties(height=height)
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['place']} {row['method'] if by_score else ''} {row[measure]:.3g}"
         for row in frame.head(24).to_dict("records")
     )
-    return Figure(frame, chart, f"{title}: {said}.", f"bars-{measure.replace('_', '-')}")
+    return Figure(frame, chart, f"{title}: {clauses}.", f"bars-{measure.replace('_', '-')}")

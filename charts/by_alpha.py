@@ -31,7 +31,9 @@ def coverage_by_alpha(frame: pd.DataFrame, alpha: float) -> Figure:
     chart = alt.layer(guarantee, alt.layer(*_lines(frame, alpha, x, y)), data=frame).resolve_scale(
         color="independent", strokeDash="independent"
     )
-    return Figure(frame, chart.properties(height=HEIGHT), _said(frame, alpha, "coverage", ".1%"), "coverage-by-alpha")
+    return Figure(
+        frame, chart.properties(height=HEIGHT), _in_words(frame, alpha, "coverage", ".1%"), "coverage-by-alpha"
+    )
 
 
 def set_size_by_alpha(frame: pd.DataFrame, alpha: float, score: str) -> Figure:
@@ -40,8 +42,8 @@ def set_size_by_alpha(frame: pd.DataFrame, alpha: float, score: str) -> Figure:
     scale = alt.Scale(domain=[0, float(frame["k"].max())])
     y = alt.Y("mean_set_size:Q", title=f"Mean {score} set size", scale=scale, axis=alt.Axis(tickMinStep=1))
     chart = alt.layer(*_lines(frame, alpha, x, y), data=frame)
-    said = _said(frame, alpha, "mean_set_size", ".2f")
-    return Figure(frame, chart.properties(height=HEIGHT), said, "set-size-by-alpha")
+    sentence = _in_words(frame, alpha, "mean_set_size", ".2f")
+    return Figure(frame, chart.properties(height=HEIGHT), sentence, "set-size-by-alpha")
 
 
 def _alpha_axis() -> alt.X:
@@ -54,7 +56,7 @@ def name_width(names: Sequence[str]) -> int:
 
 
 def _lines(frame: pd.DataFrame, alpha: float, x: alt.X, y: alt.X | alt.Y) -> tuple[alt.Chart, alt.Chart]:
-    """A line a run, told apart by colour, dash and mark."""
+    """One line per run, with its own colour, dash and mark."""
     names = list(dict.fromkeys(frame["name"]))
     wide = name_width(names)
     legend = alt.Legend(
@@ -75,7 +77,7 @@ def _lines(frame: pd.DataFrame, alpha: float, x: alt.X, y: alt.X | alt.Y) -> tup
     return base.mark_line(strokeWidth=1.75).encode(dash), here
 
 
-def _said(frame: pd.DataFrame, alpha: float, figure: str, form: str) -> str:
+def _in_words(frame: pd.DataFrame, alpha: float, figure: str, form: str) -> str:
     here = frame[(frame["alpha"] - alpha).abs() < 1e-9]
     values = "; ".join(f"{row['name']} {row[figure]:{form}}" for row in here.to_dict("records"))
     return f"At alpha {alpha:g}: {values}."

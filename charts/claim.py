@@ -47,9 +47,9 @@ def claim(
             limit=150,
         ).encode(text="model:N")
         layers.append(theme.painted(names, theme.TRUTH))
-    said = "; ".join(f"{row['model']}: {row['x']:.3g}, {row['y']:.2f}" for row in points.head(20).to_dict("records"))
+    clauses = "; ".join(f"{row['model']}: {row['x']:.3g}, {row['y']:.2f}" for row in points.head(20).to_dict("records"))
     chart = alt.layer(*layers, data=_with_places_of_names(points)).properties(height=260)
-    return Figure(points, chart, f"{x_title} against mean set size. {said}.", f"claim-{name}")
+    return Figure(points, chart, f"{x_title} against mean set size. {clauses}.", f"claim-{name}")
 
 
 def _with_places_of_names(points: pd.DataFrame) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def embed_html(
     """
     html = COMPONENTS / f"{PARTS[part]}.html"
     bundle = f"{html.stem}_embed"
-    made = f"Made with {provenance.made_by()} on {provenance.today()}."
+    made_with = f"Made with {provenance.made_by()} on {provenance.today()}."
     content = html_page(
         "embed",
         script=script(bundle),
@@ -52,7 +52,7 @@ def embed_html(
         title=title,
         heading=heading,
         themes=lab_outside.themes_css(theme),
-        origin=f"{source} {made}".strip(),
+        origin=f"{source} {made_with}".strip(),
     )
     if len(content) > LARGEST:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What every chart function returns."""
+"""The return value of every chart function."""
 
 import hashlib
 import json
@@ -35,10 +35,10 @@ class Figure:
     def still(self) -> AltairChart:
         """The figure in Altair, which vl-convert draws without a browser. Raises :class:`HedgeError` if there is
         none."""
-        result = self.for_file() if self.for_file else self.chart
-        if isinstance(result, PlotlyFigure):
+        chart = self.for_file() if self.for_file else self.chart
+        if isinstance(chart, PlotlyFigure):
             raise HedgeError(f"the figure {self.name} is drawn on a page only, not into a file")
-        return result
+        return chart
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -56,8 +56,10 @@ class Figure:
             raise HedgeError(f"the figure {self.name} is Plotly's and has no Vega-Lite specification")
         datasets: dict[str, bytes] = {}
         spec = _specification(self.chart, lambda frame: _named(frame, datasets))
-        for part, of in theme.text_config().items():
-            spec["config"][part] = {key: getattr(value, "to_dict", lambda v=value: v)() for key, value in of.items()}
+        for part, settings in theme.text_config().items():
+            spec["config"][part] = {
+                key: getattr(value, "to_dict", lambda v=value: v)() for key, value in settings.items()
+            }
         return {**spec, "datasets": datasets}
 
 
@@ -77,9 +79,9 @@ def _with_data(chart: Any, data_of: Callable[[pd.DataFrame], alt.Data]) -> Any:
     if isinstance(chart.data, pd.DataFrame):
         chart.data = data_of(chart.data)
     if isinstance(chart, alt.LayerChart):
-        chart.layer = [_with_data(one, data_of) for one in chart.layer]
+        chart.layer = [_with_data(layer, data_of) for layer in chart.layer]
     if isinstance(chart, alt.HConcatChart):
-        chart.hconcat = [_with_data(one, data_of) for one in chart.hconcat]
+        chart.hconcat = [_with_data(layer, data_of) for layer in chart.hconcat]
     if isinstance(chart, alt.FacetChart):
         chart.spec = _with_data(chart.spec, data_of)
     return chart

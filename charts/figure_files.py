@@ -49,7 +49,7 @@ HIGHEST = 330
 LEGEND_ROW = 16
 SLIDE = 9 / 16
 PANELS = 3
-"""How often panels are drawn anew until they are as wide as they should be together."""
+"""How often panels are drawn again, until together they have the intended width."""
 STRETCHED = 2.5
 """How much higher than elsewhere the panels of a slide may be, to fill it."""
 SMALLEST = 100
@@ -88,7 +88,7 @@ class FigureFile:
 
     @property
     def caption(self) -> str:
-        """What stands below the figure in a paper."""
+        """The caption below the figure in a paper."""
         return " ".join([f"{self.drawing.title}. {self.drawing.reading}".rstrip(), *self.footnotes])
 
     @property
@@ -138,7 +138,7 @@ class FigureFile:
         )
 
     def _metadata(self) -> dict[str, str]:
-        """What a file says of itself: PDF's names of document information."""
+        """The metadata of a file, under PDF's names of document information."""
         runs = "; ".join(value for what, value in self.provenance.facts if what.startswith("Run"))
         return {
             "Title": self.drawing.title,
@@ -176,16 +176,16 @@ KINDS: dict[str, Callable[[FigureFile], bytes]] = {
 """From a file's ending to what draws it."""
 
 
-def written(found: Sequence[FigureFile], kinds: Sequence[str], folder: Path) -> list[Path]:
+def written(figure_files: Sequence[FigureFile], kinds: Sequence[str], folder: Path) -> list[Path]:
     """Write figures into a folder as files of these kinds, each with its caption and provenance as text beside it.
 
     Raises :class:`InputError` if the folder can't be written.
     """
-    made = []
-    for one in found:
-        contents = {kind: KINDS[kind](one) for kind in kinds} | {"txt": one.text.encode()}
-        made += [write(folder.resolve(), one.file_name(kind), content) for kind, content in contents.items()]
-    return made
+    paths = []
+    for figure_file in figure_files:
+        contents = {kind: KINDS[kind](figure_file) for kind in kinds} | {"txt": figure_file.text.encode()}
+        paths += [write(folder.resolve(), figure_file.file_name(kind), content) for kind, content in contents.items()]
+    return paths
 
 
 def figure(
@@ -196,10 +196,10 @@ def figure(
     A :class:`SetRule` in the place of ``alpha`` says more of the sets; without one they are LAC's. Raises
     :class:`InputError` for an unknown name, without runs, and for a figure of one task where the runs are of several.
     """
-    found = figures([name], runs, alpha, style)
-    if len(found) > 1:
-        raise InputError(f"the figure {name} shows one task, and these runs are of {len(found)}; choose runs of one")
-    return found[0]
+    drawn = figures([name], runs, alpha, style)
+    if len(drawn) > 1:
+        raise InputError(f"the figure {name} shows one task, and these runs are of {len(drawn)}; choose runs of one")
+    return drawn[0]
 
 
 def figures(
@@ -207,46 +207,46 @@ def figures(
 ) -> list[FigureFile]:
     """Several figures of the same runs; a figure that shows one task is there once for each task."""
     look = style or FigureStyle()
-    asked = alpha if isinstance(alpha, SetRule) else SetRule(alpha, shown_with("lac"))
+    rule = alpha if isinstance(alpha, SetRule) else SetRule(alpha, shown_with("lac"))
     for name in names:
         if name not in FIGURES:
             raise InputError(f"unknown figure {name!r}; choose from {', '.join(FIGURES)}")
     if not runs:
         raise InputError("a figure needs at least one run, got none")
     runs = offered_alike(runs)
-    of = FigureRequest(runs, asked, look.units)
-    facts = provenance_of_runs(runs, asked)
+    request = FigureRequest(runs, rule, look.units)
+    facts = provenance_of_runs(runs, rule)
     specs = [(run.spec, run.bank) for run in runs]
-    notes = footnotes(zip((name.replace(f" {MARK}", "") for name in of.names), of.caveats, strict=True))
+    notes = footnotes(zip((name.replace(f" {MARK}", "") for name in request.names), request.caveats, strict=True))
 
     def file_names(what: str, ending: str) -> str:
-        return of_runs(what, ending, specs, alpha=asked.alpha)
+        return of_runs(what, ending, specs, alpha=rule.alpha)
 
-    found = []
+    figure_files = []
     for name in names:
-        drawn = FIGURES[name](of)
-        for one in drawn:
-            called = one.figure.name if len(drawn) > 1 else name
-            found.append(FigureFile(called, one, look, facts, file_names, notes))
-    return found
+        drawn = FIGURES[name](request)
+        for drawing in drawn:
+            called = drawing.figure.name if len(drawn) > 1 else name
+            figure_files.append(FigureFile(called, drawing, look, facts, file_names, notes))
+    return figure_files
 
 
 def jury_figure(
-    name: str, judgements: Judgements, found: JuryExperiment, called: str, style: FigureStyle | None = None
+    name: str, judgements: Judgements, evaluated: JuryExperiment, called: str, style: FigureStyle | None = None
 ) -> FigureFile:
-    """A figure of a jury that is ``called`` so, from its evaluation ``found``; ``name`` is one of
+    """A figure of a jury that is ``called`` so, from its evaluation ``evaluated``; ``name`` is one of
     :data:`~core.reports.figure_names.JURY_FIGURES`.
 
     Raises :class:`InputError` for an unknown name.
     """
     if name not in JURY_FIGURES:
         raise InputError(f"unknown figure {name!r}; choose from {', '.join(JURY_FIGURES)}")
-    facts = jury_reports.provenance(found, called)
+    facts = jury_reports.provenance(evaluated, called)
     if name == "jury-forest":
-        rows = jury_reports.accuracy_rows(found, {rule: of.title for rule, of in RULES.items()})
+        rows = jury_reports.accuracy_rows(evaluated, {rule: entry.title for rule, entry in RULES.items()})
         reading = (
-            f"The share of right verdicts on {found.n:,} answers, a mean over {len(found.protocol.seeds)} splits. "
-            "Circles are rules, squares single jurors. A line is a 95% interval that includes the luck of the "
+            f"The share of right verdicts on {evaluated.n:,} answers, a mean over {len(evaluated.protocol.seeds)} "
+            "splits. Circles are rules, squares single jurors. A line is a 95% interval that includes the luck of the "
             "calibration answers."
         )
         drawing = Drawing(jury_forest(rows), "Accuracy of each rule and each juror", reading)
@@ -388,10 +388,10 @@ def _sized(drawn: str, width: float, height: float, wide: str, high: str) -> str
 
 
 def _size(drawn: str) -> tuple[float, float]:
-    result = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
-    if result is None:
+    match = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
+    if match is None:
         raise InputError("the figure was drawn without a size; draw it again")
-    return float(result[1]), float(result[2])
+    return float(match[1]), float(match[2])
 
 
 def with_pdf_information(document: bytes, values: dict[str, str]) -> bytes:

@@ -1,4 +1,4 @@
-"""How a figure in a file looks: its width on paper, its font, and its theme."""
+"""The look of a figure in a file: its width on paper, its font, and its theme."""
 
 import math
 import re

@@ -38,13 +38,13 @@ def run_forest(rows: pd.DataFrame, score: str, alpha: float) -> Figure:
     lines = max(str(name).count("\n") + 1 for name in rows["name"])
     height = max(ROW, LINE * lines + 5) * len(rows) + AROUND
     chart = alt.hconcat(*(panel.properties(height=height) for panel in panels), data=shown, spacing=8)
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['name']}: accuracy {row['accuracy']:.1%} ({row['accuracy_low']:.1%} to {row['accuracy_high']:.1%}), "
         f"coverage {row['coverage']:.1%}, set size {row['mean_set_size']:.2f} ({row['set_size_low']:.2f} to "
         f"{row['set_size_high']:.2f})"
         for row in rows.head(SAID).to_dict("records")
     )
-    return Figure(shown, chart, f"{said}.", "forest")
+    return Figure(shown, chart, f"{clauses}.", "forest")
 
 
 def _panel(
@@ -86,11 +86,11 @@ def jury_forest(rows: pd.DataFrame) -> Figure:
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=["circle", "square"]), legend=legend)
     marks = base.mark_point(filled=True, size=50, opacity=1).encode(alt.X("accuracy:Q", **across), color, shape)
     chart = alt.layer(interval, marks, data=rows).properties(height=ROW * len(rows) + AROUND + 50)
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['name']} {row['accuracy']:.1%} ({interval_text(row['low'], row['high'], form='.1%')})"
         for row in rows.head(SAID).to_dict("records")
     )
-    return Figure(rows, chart, f"Accuracy: {said}.", "jury-forest")
+    return Figure(rows, chart, f"Accuracy: {clauses}.", "jury-forest")
 
 
 def jury_votes(rows: pd.DataFrame, pairwise: bool) -> Figure:
@@ -109,7 +109,7 @@ def jury_votes(rows: pd.DataFrame, pairwise: bool) -> Figure:
     counts = base.mark_text(dy=-5, fontSize=8).encode(text=alt.Text("answers:Q", format=","))
     layers = alt.layer(bars, theme.painted(counts, theme.TRUTH), data=rows).resolve_scale(color="independent")
     chart = layers.properties(height=230)
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['votes']} jurors, label {row['label']}: {row['answers']}" for row in rows.to_dict("records")
     )
-    return Figure(rows, chart, f"Answers by the number of jurors who say {titled}: {said}.", "jury-votes")
+    return Figure(rows, chart, f"Answers by the number of jurors who say {titled}: {clauses}.", "jury-votes")

@@ -30,9 +30,9 @@ SAID = 24
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """What a heat map shows of a frame: the columns ``x``, ``y`` and ``value``, what they are called, and the ends of
-    the shade. A hover says ``more`` columns too: each with its title and format. ``x_titled`` writes ``x_title`` above
-    the columns, not only into the hover."""
+    """The part of a frame that a heat map shows: the columns ``x``, ``y`` and ``value``, what they are called, and the
+    ends of the shade. A hover says ``more`` columns too: each with its title and format. ``x_titled`` writes
+    ``x_title`` above the columns, not only into the hover."""
 
     x: str
     x_title: str
@@ -65,15 +65,15 @@ def set_sizes(counts: pd.DataFrame) -> Figure:
 def drawn(frame: pd.DataFrame, cells: Cells, name: str, what: str) -> Figure:
     """The heat map of a frame, in both forms; ``what`` it shows begins the words for those who do not see it."""
     rows = frame.head(SAID).to_dict("records")
-    said = "; ".join(f"{row[cells.y]}, {row[cells.x]}: {row[cells.value]:.3g}" for row in rows)
-    return Figure(frame, _pointed_at(frame, cells), f"{what}: {said}.", name, for_file=lambda: _still(frame, cells))
+    clauses = "; ".join(f"{row[cells.y]}, {row[cells.x]}: {row[cells.value]:.3g}" for row in rows)
+    return Figure(frame, _pointed_at(frame, cells), f"{what}: {clauses}.", name, for_file=lambda: _still(frame, cells))
 
 
 def _pointed_at(frame: pd.DataFrame, cells: Cells) -> graph_objects.Figure:
     """Plotly's form: the shade runs from the page's own colour to blue in both themes, and a hover says the cell."""
-    columns, names = (list(dict.fromkeys(frame[of])) for of in (cells.x, cells.y))
+    columns, names = (list(dict.fromkeys(frame[field])) for field in (cells.x, cells.y))
     wide = frame.set_index([cells.y, cells.x])[cells.value].unstack().reindex(index=names, columns=columns)
-    also = zip(*(frame[of] for of, *_ in cells.more), strict=True) if cells.more else [()] * len(frame)
+    also = zip(*(frame[field] for field, *_ in cells.more), strict=True) if cells.more else [()] * len(frame)
     pointed_at = dict(zip(zip(frame[cells.y], frame[cells.x], strict=True), also, strict=True))
     custom = [[pointed_at.get((name, column), ()) for column in columns] for name in names]
     more = "".join(f"<br>{title}: %{{customdata[{i}]:{form}}}" for i, (_, title, form) in enumerate(cells.more))
@@ -122,7 +122,7 @@ def _pointed_at(frame: pd.DataFrame, cells: Cells) -> graph_objects.Figure:
 
 
 def _broken(name: str, letters: int) -> str:
-    """The name in lines of so many letters."""
+    """The name, broken into lines of at most this many letters."""
     return "<br>".join(textwrap.wrap(name, letters, break_on_hyphens=True)) or name
 
 

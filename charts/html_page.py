@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.I)
-"""What would end a script element, or make its own end part of it."""
+"""Text that would end a script element early, or hide its end."""
 
 
 def html_page(name: str, *, script: str, data: Any, **values: Any) -> bytes:

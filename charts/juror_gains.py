@@ -1,4 +1,4 @@
-"""What each juror adds to a rule's accuracy. Altair layers bars and their intervals."""
+"""The accuracy that each juror adds to a rule. Altair layers bars and their intervals."""
 
 from typing import Any
 
@@ -43,8 +43,8 @@ def juror_gains(table: pd.DataFrame) -> Figure:
         theme.painted(nothing, theme.TRUTH),
         data=frame,
     ).properties(height=36 * len(frame) + 70)
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['juror']} {row['points']:+.1f} ({interval_text(row['points_low'], row['points_high'], form='+.1f')})"
         for row in frame.to_dict("records")
     )
-    return Figure(frame, chart, f"Percentage points of accuracy that each juror adds: {said}.", "jurors-gains")
+    return Figure(frame, chart, f"Percentage points of accuracy that each juror adds: {clauses}.", "jurors-gains")

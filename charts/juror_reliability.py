@@ -52,9 +52,11 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
     chart = chart.properties(
         height=SIDE, title=alt.TitleParams(RIGHT, anchor="start", fontSize=12, fontWeight="normal")
     )
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['juror']} at {row['confidence']:.0%}: right {row['right']:.0%} "
         f"({interval_text(row['right_low'], row['right_high'], form='.0%')})"
         for row in frame.head(30).to_dict("records")
     )
-    return Figure(frame, chart, f"Share of right verdicts at each confidence: {said}.", f"jurors-reliability-{scale}")
+    return Figure(
+        frame, chart, f"Share of right verdicts at each confidence: {clauses}.", f"jurors-reliability-{scale}"
+    )

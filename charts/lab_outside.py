@@ -39,7 +39,7 @@ START: dict[str, Any] = {
     "list": "cards",
     "row": 1,
 }
-"""What the lab shows at first, as the app's own view of it does (tests/charts/test_static_report.py)."""
+"""The first view of the lab, the same as in the app (tests/charts/test_static_report.py)."""
 
 
 def page() -> str:
@@ -55,7 +55,7 @@ def css() -> str:
 def data(
     tables: Mapping[str, Any], *, version: str, name: str, file_stem: str, caveats: str = "", **view: Any
 ) -> dict[str, Any]:
-    """What ``openLab`` shows, as JSON values, from :func:`core.reports.frames.lab_tables`.
+    """The data that ``openLab`` shows, as JSON values, from :func:`core.reports.frames.lab_tables`.
 
     ``version`` identifies the data, ``name`` is the run's title, ``file_stem`` begins the names of saved figures, and
     the lab ends with the ``caveats``; ``view`` has what differs from :data:`START`, with alpha in thousandths.

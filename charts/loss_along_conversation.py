@@ -33,7 +33,9 @@ def loss_along(frame: pd.DataFrame, names: Mapping[str, str], *, vocabulary: int
         )
         rule = level.mark_rule(strokeWidth=2, strokeDash=[2, 3], color=BETWEEN)
         layers = [rule, *marks]
-    said = "; ".join(f"{r['prompt']}, message {r['place']}: {r['loss']:.3f}" for r in frame.head(36).to_dict("records"))
+    clauses = "; ".join(
+        f"{r['prompt']}, message {r['place']}: {r['loss']:.3f}" for r in frame.head(36).to_dict("records")
+    )
     chart = alt.layer(*layers, data=frame).properties(height=360)
     if len(layers) > len(marks):
         # Inside the figure, the words would lie on marks.
@@ -42,4 +44,4 @@ def loss_along(frame: pd.DataFrame, names: Mapping[str, str], *, vocabulary: int
                 f"dotted: {UNIFORM_TITLE}", anchor="end", color=theme.ink(), fontSize=11, fontWeight="normal"
             )
         )
-    return Figure(frame, chart, f"Loss. {said}.", "loss-along")
+    return Figure(frame, chart, f"Loss. {clauses}.", "loss-along")

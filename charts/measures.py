@@ -24,10 +24,10 @@ INTERVALS = {
 
 
 def tips(*fields: tuple[str, str] | tuple[str, str, str]) -> list[alt.Tooltip]:
-    """What a hover says: the column, its title, and the format of a number."""
+    """A line of a tooltip: the column, its title, and the format of a number."""
     return [
-        alt.Tooltip(one[0], type="quantitative", title=one[1], format=one[2])
-        if len(one) == 3
-        else alt.Tooltip(one[0], type="nominal", title=one[1])
-        for one in fields
+        alt.Tooltip(field[0], type="quantitative", title=field[1], format=field[2])
+        if len(field) == 3
+        else alt.Tooltip(field[0], type="nominal", title=field[1])
+        for field in fields
     ]

@@ -27,7 +27,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
     low, high = INTERVALS[measure]
     frame = rows.assign(asked=rows["shots"].map(shots_title), low=rows[low], high=rows[high])
     frame = frame[["title", "shots", "asked", "score", measure, "low", "high", "chance", "k", "run"]]
-    asked = [shots_title(n) for n in sorted(frame["shots"].unique())]
+    titles = [shots_title(n) for n in sorted(frame["shots"].unique())]
     sizes = measure == "mean_set_size"
     across: dict[str, Any] = {
         "title": f"{title}, options" if sizes else title,
@@ -40,16 +40,16 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
     meaning = theme.score_meaning(rows["score"].iloc[0]) if measure in BY_SCORE else theme.LAC
     shape = alt.Shape(
         "asked:N",
-        sort=asked,
-        scale=alt.Scale(domain=asked, range=[SHAPES[i % len(SHAPES)] for i in range(len(asked))]),
+        sort=titles,
+        scale=alt.Scale(domain=titles, range=[SHAPES[i % len(SHAPES)] for i in range(len(titles))]),
         legend=alt.Legend(orient="top", title=None, columns=run_styles.narrow(1, 8), **theme.legend_symbols(meaning))
-        if len(asked) > 1
+        if len(titles) > 1
         else None,
     )
     hover = tips(
         ("title", "Asked by"), ("shots", "Shots"), (measure, title, form), ("low", "from", form), ("high", "to", form)
     )
-    base = alt.Chart().encode(y, alt.YOffset("asked:N", sort=asked, scale=alt.Scale(paddingOuter=0.5)))
+    base = alt.Chart().encode(y, alt.YOffset("asked:N", sort=titles, scale=alt.Scale(paddingOuter=0.5)))
     interval = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(alt.X("low:Q", **across), x2="high")
     marks = base.mark_point(filled=True, size=75, opacity=1)
     marks = marks.encode(alt.X(measure, type="quantitative", **across), shape, tooltip=hover)
@@ -58,9 +58,9 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         guessing = alt.Chart(pd.DataFrame({"chance": [float(frame["chance"].mean())]}))
         guessing = guessing.mark_rule(strokeDash=[4, 4], strokeWidth=1.5).encode(alt.X("chance:Q", **across))
         layers.insert(0, theme.painted(guessing, theme.TRUTH))
-    height = frame["title"].nunique() * (MARK_HEIGHT * len(asked) + GAP) + 80
+    height = frame["title"].nunique() * (MARK_HEIGHT * len(titles) + GAP) + 80
     chart = alt.layer(*layers, data=frame).properties(height=height)
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['title']}, {row['asked']}: {row[measure]:.3g}" for row in frame.head(SAID).to_dict("records")
     )
-    return Figure(frame, chart, f"{title} by way of asking. {said}.", f"prompting-{measure.replace('_', '-')}")
+    return Figure(frame, chart, f"{title} by way of asking. {clauses}.", f"prompting-{measure.replace('_', '-')}")

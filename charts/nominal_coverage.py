@@ -30,11 +30,11 @@ def coverage_minus_target(frame: pd.DataFrame, score: str) -> Figure:
     chart = _layers(tuple(names), SCORES[score].title).copy(deep=False)
     chart.data = shown
     short = "; ".join(
-        f"{name} falls short by {max(-of['difference'].min(), 0):.1f} points at most"
-        for name, of in shown.groupby("name", sort=False)
+        f"{name} falls short by {max(-curve['difference'].min(), 0):.1f} points at most"
+        for name, curve in shown.groupby("name", sort=False)
     )
-    said = f"{SCORES[score].title} coverage minus target coverage. {short}."
-    return Figure(shown, chart, said, f"coverage-minus-target-{score}")
+    sentence = f"{SCORES[score].title} coverage minus target coverage. {short}."
+    return Figure(shown, chart, sentence, f"coverage-minus-target-{score}")
 
 
 @functools.lru_cache(maxsize=64)
@@ -66,9 +66,9 @@ def _layers(names: tuple[str, ...], score: str) -> AltairChart:
     )
     target = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(0))
     guarantee = alt.layer(theme.painted(band, theme.GUARANTEE), theme.painted(target, theme.TRUTH))
-    result: AltairChart = (
+    layers: AltairChart = (
         alt.layer(guarantee, lines)
         .properties(height=HEIGHT)
         .resolve_scale(color="independent", strokeDash="independent")
     )
-    return result
+    return layers

@@ -1,4 +1,4 @@
-"""What the colours of charts mean, and the colours of both themes.
+"""The meanings of the colours of charts, and the colours of both themes.
 
 This module needs neither Altair nor Plotly, which take half a second to import: the first paint does not wait for them.
 """
@@ -49,12 +49,12 @@ class ThemeColors:
 def theme_colors(name: str) -> ThemeColors:
     """Those of ``light`` or ``dark``."""
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
-    of = settings[name]
+    theme = settings[name]
     return ThemeColors(
-        of["backgroundColor"],
-        of["secondaryBackgroundColor"],
-        of["textColor"],
-        of["borderColor"],
-        tuple(of["chartCategoricalColors"]),
+        theme["backgroundColor"],
+        theme["secondaryBackgroundColor"],
+        theme["textColor"],
+        theme["borderColor"],
+        tuple(theme["chartCategoricalColors"]),
         settings["font"],
     )

@@ -53,7 +53,7 @@ def parallel_coordinates(rows: pd.DataFrame) -> Figure:
         alt.layer(grey, _lines(base, places, y), data=places)
         .resolve_scale(color="independent", strokeDash="independent")
         .properties(height=HEIGHT + LEGEND_ROW * -(-len(frame) // 2)),
-        f"Five figures of each run. {_said(frame)}.",
+        f"Five figures of each run. {_in_words(frame)}.",
         "parallel-coordinates",
     )
 
@@ -75,11 +75,11 @@ def _lines(base: alt.Chart, places: pd.DataFrame, y: alt.Y) -> alt.LayerChart | 
 
 def _places(frame: pd.DataFrame) -> pd.DataFrame:
     """A row per run and figure: where its value lies between the smallest (0) and the largest (1) of all runs."""
-    found = []
+    parts = []
     for column, (title, form) in FIGURES.items():
         values = frame[column]
         low, span = values.min(), values.max() - values.min()
-        found.append(
+        parts.append(
             pd.DataFrame(
                 {
                     "name": frame["name"],
@@ -92,10 +92,10 @@ def _places(frame: pd.DataFrame) -> pd.DataFrame:
                 }
             )
         )
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(parts, ignore_index=True)
 
 
-def _said(frame: pd.DataFrame) -> str:
+def _in_words(frame: pd.DataFrame) -> str:
     return "; ".join(
         f"{row['name']}: " + ", ".join(f"{title} {row[column]:.3g}" for column, (title, _) in FIGURES.items())
         for row in frame.head(SAID).to_dict("records")

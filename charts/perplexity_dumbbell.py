@@ -48,11 +48,11 @@ def dumbbell(table: pd.DataFrame, measure: str, names: Mapping[str, str]) -> Fig
         uniform = alt.Chart().encode(alt.X(UNIFORM[measure], type="quantitative", title=title, scale=scale), y)
         level = _uniform_ticks(uniform, UNIFORM[measure], str(table["conversation"].iloc[0]))
     chart = alt.layer(between, *level, *prompt_marks(names, base.encode(tooltip=hover), lines=False), data=table)
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['conversation']}, {row['prompt']}: {row[measure]:.4g}" for row in table.head(30).to_dict("records")
     )
     chart = chart.properties(height=ROW * len(order) + 130)
-    return Figure(table, chart, f"{title}. {said}.", f"perplexity-{measure.replace('_', '-')}")
+    return Figure(table, chart, f"{title}. {clauses}.", f"perplexity-{measure.replace('_', '-')}")
 
 
 def uniform_is_drawn(table: pd.DataFrame, measure: str) -> bool:

@@ -44,19 +44,21 @@ def radar(rows: pd.DataFrame, *, names: Sequence[str] = (), columns: int = 3) ->
     has a place of its own, ``columns`` side by side. ``names`` are those of the runs, if not their full ones."""
     values = _values(rows, names or full_names(rows))
     frame = _on_the_plane(values)
-    said = "; ".join(f"{one.name}, {one.axis}: {one.value:.2f}" for one in values.head(SAID).itertuples())
-    words = f"Five figures of each run from 0 to 1: {said}."
+    clauses = "; ".join(
+        f"{corner.name}, {corner.axis}: {corner.value:.2f}" for corner in values.head(SAID).itertuples()
+    )
+    words = f"Five figures of each run from 0 to 1: {clauses}."
     return Figure(frame, _pointed_at(values), words, "radar", for_file=lambda: _small_multiples(frame, columns))
 
 
 def _values(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """One row per run and figure: ``name``, ``axis`` and ``value``, from 0 to 1."""
-    found = [
-        {"name": name, "axis": axis, "value": max(0.0, min(1.0, float(of(row))))}
+    records = [
+        {"name": name, "axis": axis, "value": max(0.0, min(1.0, float(figure_of(row))))}
         for name, row in zip(names, rows.to_dict("records"), strict=True)
-        for axis, of in AXES.items()
+        for axis, figure_of in AXES.items()
     ]
-    return pd.DataFrame(found, columns=["name", "axis", "value"])
+    return pd.DataFrame(records, columns=["name", "axis", "value"])
 
 
 def _pointed_at(values: pd.DataFrame) -> graph_objects.Figure:
@@ -64,12 +66,12 @@ def _pointed_at(values: pd.DataFrame) -> graph_objects.Figure:
     text = {"color": theme.PLOTLY_COLORS[theme.TRUTH]}
     names = list(dict.fromkeys(values["name"]))
     for i, (name, short) in enumerate(zip(names, told_apart(names), strict=True)):
-        of = values[values["name"] == name]
+        corners = values[values["name"] == name]
         color = COLORS[i % len(COLORS)]
         figure.add_scatterpolar(
             name="<br>".join(textwrap.wrap(short, LEGEND_LETTERS)),
-            r=[*of["value"], of["value"].iloc[0]],
-            theta=[*of["axis"], of["axis"].iloc[0]],
+            r=[*corners["value"], corners["value"].iloc[0]],
+            theta=[*corners["axis"], corners["axis"].iloc[0]],
             mode="lines+markers",
             line={"color": color, "width": 2, "dash": DASHES[run_styles.dash_place(i)]},
             marker={"color": color, "size": 7, "symbol": MARKS[i % len(MARKS)]},
@@ -101,8 +103,8 @@ def _on_the_plane(values: pd.DataFrame) -> pd.DataFrame:
     """
     axes = list(AXES)
     rows: list[dict[str, Any]] = []
-    for name, of in values.groupby("name", sort=False):
-        outlines = {"run": list(of["value"]), **{f"ring {ring}": [ring] * len(axes) for ring in RINGS}}
+    for name, corners in values.groupby("name", sort=False):
+        outlines = {"run": list(corners["value"]), **{f"ring {ring}": [ring] * len(axes) for ring in RINGS}}
         for kind, lengths in outlines.items():
             for place in [*range(len(axes)), 0]:
                 angle = 2 * math.pi * place / len(axes)
@@ -137,8 +139,8 @@ def _small_multiples(frame: pd.DataFrame, columns: int) -> AltairChart:
         theme.painted(words, theme.TRUTH),
         theme.painted(stars, theme.LAC),
     )
-    one = alt.layer(*layers, data=frame).properties(width=230, height=190)
+    star = alt.layer(*layers, data=frame).properties(width=230, height=190)
     names = list(dict.fromkeys(frame["name"]))
     places = alt.Facet("name:N", title=None, sort=names, header=alt.Header(labelLimit=260))
-    result: AltairChart = one.facet(facet=places, columns=columns).configure_view(stroke=None)
-    return result
+    chart: AltairChart = star.facet(facet=places, columns=columns).configure_view(stroke=None)
+    return chart

@@ -22,20 +22,21 @@ BIN = "bin"
 
 def share_axis(channel: Literal["x", "y"], field: str, title: str | None) -> alt.X | alt.Y:
     """A share of questions from 0% to 100%."""
-    result = alt.X if channel == "x" else alt.Y
+    channel_type = alt.X if channel == "x" else alt.Y
     axis = alt.Axis(format=".0%", tickCount=5)
-    return result(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+    return channel_type(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
 def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, name: str) -> Figure:
-    """Accuracy against confidence: one mark per bin on where luck would keep a calibrated model's, and a smooth curve.
+    """Accuracy against confidence: one mark per bin, on the range of a calibrated model's by chance, and a smooth
+    curve.
 
     ``bins`` and ``curve`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the
     questions. An empty bin has no mark. A click on a bin selects it (:data:`BIN`).
     """
     frame = _rows(bins, curve)
     chart = _drawn(frame, clicked=True)
-    return Figure(frame, chart, f"Reliability of {title}: {_said(bins)}.", name)
+    return Figure(frame, chart, f"Reliability of {title}: {_in_words(bins)}.", name)
 
 
 def _rows(bins: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
@@ -99,7 +100,7 @@ def _layers(clicked: bool) -> AltairChart:
     ).properties(width=SIDE, height=SIDE)
 
 
-def _said(bins: pd.DataFrame) -> str:
+def _in_words(bins: pd.DataFrame) -> str:
     held = bins[bins["n"] > 0].to_dict("records")
     return "; ".join(f"{row['confidence']:.0%} sure, {row['accuracy']:.0%} right of {row['n']:,}" for row in held)
 
@@ -117,13 +118,13 @@ class Diagram:
 def reliability_panels(diagrams: Sequence[Diagram], columns: int) -> Figure:
     """Diagrams side by side, for a file, each below its name and notes; a single one needs no name."""
     parts = []
-    for one in diagrams:
-        heading = ([one.name] if len(diagrams) > 1 else []) + list(one.note)
-        parts.append(_rows(one.bins, one.curve).assign(diagram="\n".join(heading)))
+    for diagram in diagrams:
+        heading = ([diagram.name] if len(diagrams) > 1 else []) + list(diagram.note)
+        parts.append(_rows(diagram.bins, diagram.curve).assign(diagram="\n".join(heading)))
     frame = pd.concat(parts, ignore_index=True)
     panel = _drawn(frame, clicked=False)
-    said = " ".join(f"{one.name}: {_said(one.bins)}." for one in diagrams)
-    return Figure(frame, in_panels(panel, frame["diagram"], columns), f"Reliability. {said}", "reliability")
+    sentences = " ".join(f"{diagram.name}: {_in_words(diagram.bins)}." for diagram in diagrams)
+    return Figure(frame, in_panels(panel, frame["diagram"], columns), f"Reliability. {sentences}", "reliability")
 
 
 def in_panels(panel: AltairChart, names: pd.Series, columns: int) -> AltairChart:
@@ -131,6 +132,6 @@ def in_panels(panel: AltairChart, names: pd.Series, columns: int) -> AltairChart
     order = list(dict.fromkeys(names))
     header = alt.Header(labelLimit=SIDE, labelPadding=3)
     places = alt.Facet(str(names.name), type="nominal", title=None, sort=order, header=header)
-    result: alt.FacetChart = panel.facet(facet=places, columns=columns)
+    chart: alt.FacetChart = panel.facet(facet=places, columns=columns)
     # An axis that panels share would also stand below the places that the last row leaves empty.
-    return result.resolve_axis(x="independent") if len(order) % columns else result
+    return chart.resolve_axis(x="independent") if len(order) % columns else chart

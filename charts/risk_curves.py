@@ -13,7 +13,7 @@ LEGEND_ROW = 18
 
 
 def risk_curves(frame: pd.DataFrame) -> Figure:
-    """Error among the surest share of questions: ``name``, ``share``, ``risk``; told apart by colour, then dash."""
+    """Error among the surest share of questions: ``name``, ``share``, ``risk``. Runs differ by colour, then by dash."""
     names = list(dict.fromkeys(frame["name"]))
     legend = run_styles.legend(names, narrow_limit=200, symbolSize=500)  # long enough to show a dash
     shares: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(format=".0%")}
@@ -28,5 +28,5 @@ def risk_curves(frame: pd.DataFrame) -> Figure:
         )
         .properties(height=320 + LEGEND_ROW * math.ceil(len(names) / 2))
     )
-    said = f"Error against the share of questions answered, for {', '.join(names)}."
-    return Figure(frame, chart, said, "risk-coverage")
+    sentence = f"Error against the share of questions answered, for {', '.join(names)}."
+    return Figure(frame, chart, sentence, "risk-coverage")

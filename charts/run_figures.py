@@ -70,23 +70,23 @@ class FigureRequest:
     drawing; figures of several panels have as many columns as fit."""
 
     runs: Sequence[Evaluation]
-    asked: SetRule
+    rule: SetRule
     units: float = 640.0
 
     @property
     def score(self) -> str:
         """The score of figures that show one."""
-        return self.asked.scores[0]
+        return self.rule.scores[0]
 
     @property
     def at(self) -> str:
         """Alpha, as a title says it."""
-        return f"alpha {self.asked.alpha / 1000:g}"
+        return f"alpha {self.rule.alpha / 1000:g}"
 
     @cached_property
     def rows(self) -> pd.DataFrame:
         """Every run's figures by every score (:func:`core.reports.compare.benchmark.run_rows`)."""
-        return benchmark.run_rows(self.runs, benchmark.reports(self.runs, self.asked))
+        return benchmark.run_rows(self.runs, benchmark.reports(self.runs, self.rule))
 
     @cached_property
     def of_score(self) -> pd.DataFrame:
@@ -96,7 +96,7 @@ class FigureRequest:
     @cached_property
     def caveats(self) -> list[str]:
         """The caveats of each run as text; empty for a run without any."""
-        return [in_one(of_run(run, method=self.asked.method)) for run in self.runs]
+        return [in_one(of_run(run, method=self.rule.method)) for run in self.runs]
 
     @cached_property
     def names(self) -> list[str]:
@@ -108,7 +108,7 @@ class FigureRequest:
         settings = [
             {name: getattr(run.spec, name) for name in ("strategy", "shots", "form", "dtype")} for run in self.runs
         ]
-        return full_names(pd.DataFrame([one | more for one, more in zip(specs, settings, strict=True)]))
+        return full_names(pd.DataFrame([spec | more for spec, more in zip(specs, settings, strict=True)]))
 
     @cached_property
     def short_names(self) -> list[str]:
@@ -118,8 +118,8 @@ class FigureRequest:
     @cached_property
     def lines(self) -> pd.DataFrame:
         """Coverage and set size at every alpha (:func:`core.reports.by_alpha.by_alpha`)."""
-        of = self.asked
-        return by_alpha(self.runs, self.broken(LEGEND), of.alpha, self.score, method=of.method, empty=of.empty)
+        rule = self.rule
+        return by_alpha(self.runs, self.broken(LEGEND), rule.alpha, self.score, method=rule.method, empty=rule.empty)
 
     @property
     def legend_rows(self) -> int:
@@ -144,87 +144,100 @@ class FigureRequest:
         return unique("\n".join(textwrap.wrap(name, letters)) for name in self.short_names)
 
 
-def _reliability(of: FigureRequest) -> list[Drawing]:
+def _reliability(request: FigureRequest) -> list[Drawing]:
     diagrams = []
-    for run, name in zip(of.runs, of.broken(0.8 / of.columns), strict=True):
-        (one,) = calibrated.calibrated(run)
-        ece = one.estimates["ece"]
+    for run, name in zip(request.runs, request.broken(0.8 / request.columns), strict=True):
+        (figures,) = calibrated.calibrated(run)
+        ece = figures.estimates["ece"]
         notes = (
             f"ECE {ece.value:.3f} (luck {ece.bias or 0:.3f})",
             f"beyond luck {shown(ece.excess)},",
             interval_text(ece.low, ece.high),
         )
-        diagrams.append(Diagram(name, calibrated.bins_frame(one), calibrated.curve_frame(one), notes))
+        diagrams.append(Diagram(name, calibrated.bins_frame(figures), calibrated.curve_frame(figures), notes))
     reading = (
         "On the dashed line, accuracy equals confidence. Each mark is one of 15 bins with the Clopper–Pearson 95% "
         "interval of its accuracy. In the gold area, the accuracy of a calibrated model lies in at least 95 of 100 "
         "samples. Grey bars are the bins' shares of the questions, the green line is a smooth curve without bins. ECE "
         "is the expected calibration error; the range is the 95% interval of the error beyond luck."
     )
-    figure = reliability_panels(diagrams, of.columns)
+    figure = reliability_panels(diagrams, request.columns)
     return [Drawing(figure, "Reliability: accuracy against confidence", reading, square=True)]
 
 
-def _coverage_by_alpha(of: FigureRequest) -> list[Drawing]:
-    first = "" if len(of.runs) == 1 else " for the first run"
+def _coverage_by_alpha(request: FigureRequest) -> list[Drawing]:
+    first = "" if len(request.runs) == 1 else " for the first run"
     reading = (
-        f"The dashed line is what is promised, 1 − alpha. {BAND}{first}. Marks show {of.at}. Questions are the test "
-        "questions."
+        f"The dashed line is what is promised, 1 − alpha. {BAND}{first}. Marks show {request.at}. Questions are the "
+        "test questions."
     )
-    figure = coverage_by_alpha(of.lines, of.asked.alpha / 1000)
-    return [Drawing(figure, f"Coverage of {SCORES[of.score].title} sets at every alpha", reading, True, of.legend_rows)]
+    figure = coverage_by_alpha(request.lines, request.rule.alpha / 1000)
+    return [
+        Drawing(
+            figure, f"Coverage of {SCORES[request.score].title} sets at every alpha", reading, True, request.legend_rows
+        )
+    ]
 
 
-def _set_size_by_alpha(of: FigureRequest) -> list[Drawing]:
-    title = SCORES[of.score].title
-    reading = f"The mean number of options in a test question's set. Marks show {of.at}."
-    figure = set_size_by_alpha(of.lines, of.asked.alpha / 1000, title)
-    return [Drawing(figure, f"Mean size of {title} sets at every alpha", reading, True, of.legend_rows)]
+def _set_size_by_alpha(request: FigureRequest) -> list[Drawing]:
+    title = SCORES[request.score].title
+    reading = f"The mean number of options in a test question's set. Marks show {request.at}."
+    figure = set_size_by_alpha(request.lines, request.rule.alpha / 1000, title)
+    return [Drawing(figure, f"Mean size of {title} sets at every alpha", reading, True, request.legend_rows)]
 
 
-def _sizes(of: FigureRequest, names: Sequence[str]) -> pd.DataFrame:
-    return side_by_side.size_shares(of.runs, names, of.asked.alpha, of.score)
+def _sizes(request: FigureRequest, names: Sequence[str]) -> pd.DataFrame:
+    return side_by_side.size_shares(request.runs, names, request.rule.alpha, request.score)
 
 
-def _sets_by_size(of: FigureRequest) -> list[Drawing]:
-    figure = sets_by_size(_sizes(of, of.broken(0.8 / of.columns)), of.score, of.columns)
+def _sets_by_size(request: FigureRequest) -> list[Drawing]:
+    figure = sets_by_size(_sizes(request, request.broken(0.8 / request.columns)), request.score, request.columns)
     reading = "The share of the test questions' sets that have each number of options. A set with none is empty."
-    return [Drawing(figure, f"How large {SCORES[of.score].title} sets are at {of.at}", reading, free=len(of.runs) == 1)]
+    return [
+        Drawing(
+            figure,
+            f"How large {SCORES[request.score].title} sets are at {request.at}",
+            reading,
+            free=len(request.runs) == 1,
+        )
+    ]
 
 
-def _forest(of: FigureRequest) -> list[Drawing]:
-    figure = run_forest(of.of_score.assign(name=of.broken(NAMES)), of.score, of.asked.alpha / 1000)
+def _forest(request: FigureRequest) -> list[Drawing]:
+    figure = run_forest(request.of_score.assign(name=request.broken(NAMES)), request.score, request.rule.alpha / 1000)
     reading = (
         "A line is a 95% interval: Clopper–Pearson for accuracy; for set size it counts the luck of the calibration "
         f"and the test questions. {BAND}, around what is promised."
     )
-    return [Drawing(figure, f"Accuracy, coverage and set size at {of.at}", reading)]
+    return [Drawing(figure, f"Accuracy, coverage and set size at {request.at}", reading)]
 
 
-def _accuracy_and_size(of: FigureRequest) -> list[Drawing]:
-    panels = accuracy_against_size(frames.overview(of.runs, of.asked.alpha, of.asked.scores), of.score)
+def _accuracy_and_size(request: FigureRequest) -> list[Drawing]:
+    panels = accuracy_against_size(
+        frames.overview(request.runs, request.rule.alpha, request.rule.scores), request.score
+    )
     named = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
     reading = f"{INTERVALS} That of set size counts the luck of the calibration questions too."
     return [
-        Drawing(panel.figure, f"Accuracy, and set size at {of.at}{on}", reading, free=True)
+        Drawing(panel.figure, f"Accuracy, and set size at {request.at}{on}", reading, free=True)
         for panel, on in zip(panels, named, strict=True)
     ]
 
 
 def _heat_map(measure: str) -> Callable[[FigureRequest], list[Drawing]]:
-    def drawn(of: FigureRequest) -> list[Drawing]:
+    def drawn(request: FigureRequest) -> list[Drawing]:
         # Only figures of sets depend on alpha and the score.
-        sets = f" by {SCORES[of.score].title}, {of.at}" if measure in BY_SCORE else ""
+        sets = f" by {SCORES[request.score].title}, {request.at}" if measure in BY_SCORE else ""
         reading = "The stronger the blue of a cell, the larger its figure."
-        return [Drawing(heat_map.heat_map(of.of_score, measure), MEASURES[measure][0] + sets, reading)]
+        return [Drawing(heat_map.heat_map(request.of_score, measure), MEASURES[measure][0] + sets, reading)]
 
     return drawn
 
 
 def _bars(measure: str) -> Callable[[FigureRequest], list[Drawing]]:
-    def drawn(of: FigureRequest) -> list[Drawing]:
-        sets = f" at {of.at}" if measure in BY_SCORE else ""
-        return [Drawing(bars(of.rows, measure), MEASURES[measure][0] + sets, READINGS[measure])]
+    def drawn(request: FigureRequest) -> list[Drawing]:
+        sets = f" at {request.at}" if measure in BY_SCORE else ""
+        return [Drawing(bars(request.rows, measure), MEASURES[measure][0] + sets, READINGS[measure])]
 
     return drawn
 
@@ -239,44 +252,48 @@ READINGS = {
 """From a measure to the caption of its bars."""
 
 
-def _radar(of: FigureRequest) -> list[Drawing]:
-    title = f"Five figures of each run, those of sets by {SCORES[of.score].title}, {of.at}"
+def _radar(request: FigureRequest) -> list[Drawing]:
+    title = f"Five figures of each run, those of sets by {SCORES[request.score].title}, {request.at}"
     reading = "Each axis runs from 0 at the centre to the best possible value. The area has no meaning."
-    columns = of.panels(STAR)
-    figure = radar(of.of_score, names=of.broken(0.8 / columns), columns=columns)
+    columns = request.panels(STAR)
+    figure = radar(request.of_score, names=request.broken(0.8 / columns), columns=columns)
     return [Drawing(figure, title, reading, square=True)]
 
 
-def _set_sizes(of: FigureRequest) -> list[Drawing]:
-    title = f"How large sets are by {SCORES[of.score].title}, {of.at}"
+def _set_sizes(request: FigureRequest) -> list[Drawing]:
+    title = f"How large sets are by {SCORES[request.score].title}, {request.at}"
     return [
         Drawing(
-            heat_map.set_sizes(_sizes(of, of.broken(NAMES))), title, "A cell is a share of the test questions' sets."
+            heat_map.set_sizes(_sizes(request, request.broken(NAMES))),
+            title,
+            "A cell is a share of the test questions' sets.",
         )
     ]
 
 
-def _sizes_when_right(of: FigureRequest) -> list[Drawing]:
-    frame = side_by_side.sizes_when_right(of.runs, of.broken(NAMES), of.asked.alpha, of.score)
+def _sizes_when_right(request: FigureRequest) -> list[Drawing]:
+    frame = side_by_side.sizes_when_right(request.runs, request.broken(NAMES), request.rule.alpha, request.score)
     reading = "If a model's uncertainty is informative, its sets are larger where its top option is wrong."
-    return [Drawing(sizes_when_right(frame), f"Set size where right and where wrong, {of.at}", reading)]
+    return [Drawing(sizes_when_right(frame), f"Set size where right and where wrong, {request.at}", reading)]
 
 
-def _risk_coverage(of: FigureRequest) -> list[Drawing]:
-    curves = pd.concat([risk_frame(run, name) for run, name in zip(of.runs, of.broken(LEGEND), strict=True)])
+def _risk_coverage(request: FigureRequest) -> list[Drawing]:
+    curves = pd.concat([risk_frame(run, name) for run, name in zip(request.runs, request.broken(LEGEND), strict=True)])
     reading = (
         "The share of wrong answers among the questions with the highest top probability. Ties count as the mean over "
         "their orders."
     )
-    return [Drawing(risk_curves(curves), "Error where only the surest are answered", reading, True, of.legend_rows)]
+    return [
+        Drawing(risk_curves(curves), "Error where only the surest are answered", reading, True, request.legend_rows)
+    ]
 
 
 def risk_frame(run: Evaluation, name: str) -> pd.DataFrame:
     """A run's risk–coverage curve, thinned to some points: ``name``, ``share``, ``risk``."""
-    result = selective.risk_coverage(run)
-    m = len(result.share)
+    curve = selective.risk_coverage(run)
+    m = len(curve.share)
     at = np.unique(np.linspace(0, m - 1, min(RISK_POINTS, m)).round().astype(int))
-    return pd.DataFrame({"name": name, "share": result.share[at], "risk": result.risk[at]})
+    return pd.DataFrame({"name": name, "share": curve.share[at], "risk": curve.risk[at]})
 
 
 FIGURES: dict[str, Callable[[FigureRequest], list[Drawing]]] = {

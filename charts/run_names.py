@@ -1,4 +1,4 @@
-"""What a row of figures is called in charts and tables: its run, and its task with the bank of questions."""
+"""The name of a row of figures in charts and tables: its run, and its task with the bank of questions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -35,11 +35,11 @@ def full_names(rows: pd.DataFrame) -> list[str]:
 def unique(names: Iterable[str]) -> list[str]:
     """The names, with a number behind those that were there before."""
     seen: dict[str, int] = {}
-    told = []
+    numbered = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return told
+        numbered.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return numbered
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
@@ -54,7 +54,7 @@ def told_apart(names: Sequence[str]) -> list[str]:
         return list(names)
     parts = [re.split(r" · |  ", name) for name in names]
     shared = set.intersection(*map(set, parts))
-    short = [" · ".join(part for part in one if part not in shared) for one in parts]
+    short = [" · ".join(part for part in name_parts if part not in shared) for name_parts in parts]
     return short if len(set(short)) == len(set(names)) and all(short) else list(names)
 
 

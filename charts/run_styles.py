@@ -1,4 +1,4 @@
-"""Runs told apart in one figure: by colour as far as the palette goes, and by the dash of a line beyond it.
+"""Styles of runs in one figure: a colour as long as the palette has one, and beyond it the dash of a line.
 
 The colours are the theme's first three and five more. Thin lines in them stand out from the page, and people with any
 common colour blindness tell them apart (tests/charts/test_theme.py). The dash changes after every third run, so that
@@ -35,9 +35,9 @@ def dash_place(i: int) -> int:
 
 def scale(names: Sequence[str], values: Sequence[Any]) -> alt.Scale:
     """A scale from each name to its value, whose legend is drawn as one with that of the colours."""
-    of = dict(zip(names, values, strict=True))
+    by_name = dict(zip(names, values, strict=True))
     domain = _domain(names)
-    return alt.Scale(domain=domain, range=[of.get(name, values[0]) for name in domain])
+    return alt.Scale(domain=domain, range=[by_name.get(name, values[0]) for name in domain])
 
 
 def _domain(names: Sequence[str]) -> list[str]:
@@ -49,8 +49,8 @@ def _domain(names: Sequence[str]) -> list[str]:
     skipped = len(theme.MEANINGS) - len(FIRST)
     domain: list[str] = []
     for start in range(0, len(names), len(COLORS)):
-        of = names[start : start + len(COLORS)]
-        domain += [*of[: len(FIRST)], *(f"(unused {start} {i})" for i in range(skipped)), *of[len(FIRST) :]]
+        block = names[start : start + len(COLORS)]
+        domain += [*block[: len(FIRST)], *(f"(unused {start} {i})" for i in range(skipped)), *block[len(FIRST) :]]
     return domain
 
 

@@ -27,8 +27,8 @@ def sets_by_size(frame: pd.DataFrame, score: str, columns: int) -> Figure:
         .encode(y, text=alt.Text("share:Q", format=".0%"))
     )
     layers = (theme.painted(bars, theme.score_meaning(score)), theme.painted(texts, theme.TRUTH))
-    one: AltairChart = alt.layer(*layers, data=frame).properties(width=SIDE, height=SIDE * 0.75)
+    panel: AltairChart = alt.layer(*layers, data=frame).properties(width=SIDE, height=SIDE * 0.75)
     rows = frame.head(SAID).to_dict("records")
-    said = "; ".join(f"{row['name']}, {row['size']} options: {row['share']:.1%}" for row in rows)
-    chart = in_panels(one, frame["name"], columns) if frame["name"].nunique() > 1 else one
-    return Figure(frame, chart, f"Share of sets of each size: {said}.", "sets-by-size")
+    clauses = "; ".join(f"{row['name']}, {row['size']} options: {row['share']:.1%}" for row in rows)
+    chart = in_panels(panel, frame["name"], columns) if frame["name"].nunique() > 1 else panel
+    return Figure(frame, chart, f"Share of sets of each size: {clauses}.", "sets-by-size")

@@ -32,8 +32,8 @@ def sizes_when_right(frame: pd.DataFrame) -> Figure:
     marks = base.mark_point(filled=True, size=120, opacity=1).encode(shape, tooltip=hover)
     layers = (theme.painted(between, theme.TRUTH), theme.painted(marks, theme.LAC))
     chart = alt.layer(*layers, data=long).properties(height=ROW * len(frame) + 90)
-    said = "; ".join(
+    clauses = "; ".join(
         f"{row['name']}: {row['right']:.2f} where right, {row['wrong']:.2f} where wrong"
         for row in frame.to_dict("records")
     )
-    return Figure(long, chart, f"Mean set size. {said}.", "sizes-when-right")
+    return Figure(long, chart, f"Mean set size. {clauses}.", "sizes-when-right")

@@ -39,21 +39,21 @@ Table = dict[str, Sequence[str] | Sequence[Sequence[str]]]
 """A table's ``head`` and ``rows``."""
 
 
-def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
+def report_html(runs: Sequence[Evaluation], rule: SetRule, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
     compared = offered_alike(runs)  # the lab offers to leave E and F out by itself
-    rows = benchmark.run_rows(compared, benchmark.reports(compared, asked))
+    rows = benchmark.run_rows(compared, benchmark.reports(compared, rule))
     titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
-    names = {run.run_id: marked(titles[run.run_id], of_run(run, method=asked.method)) for run in runs}
+    names = {run.run_id: marked(titles[run.run_id], of_run(run, method=rule.method)) for run in runs}
     labs = [
         lab_outside.data(
             frames.lab_tables(run),
             version=run.run_id,
             name=names[run.run_id],
             file_stem=stem([(run.spec, run.bank)]),
-            caveats=lab_footnote_of(run, method=asked.method),
-            alpha=asked.alpha,
-            empty=asked.empty,
+            caveats=lab_footnote_of(run, method=rule.method),
+            alpha=rule.alpha,
+            empty=rule.empty,
         )
         for run in runs
     ]
@@ -63,44 +63,44 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
         data={"page": {"html": lab_outside.page(), "css": lab_outside.css()}, "labs": labs},
         title=title,
         themes=lab_outside.themes_css(),
-        subtitle=_subtitle(runs, asked),
-        facts=of_runs(compared, asked).facts,
+        subtitle=_subtitle(runs, rule),
+        facts=of_runs(compared, rule).facts,
         figures=_figures_table(rows, names),
-        forest=_picture("forest", compared, asked),
-        reliability=_picture("reliability", compared, asked),
+        forest=_picture("forest", compared, rule),
+        reliability=_picture("reliability", compared, rule),
         calibration=_calibration_table(compared, names),
         options=options_words(rows),
-        score=SCORES[asked.scores[0]].title,
-        pairs=_pairs(compared, names, asked),
+        score=SCORES[rule.scores[0]].title,
+        pairs=_pairs(compared, names, rule),
         few_shared=shared_questions.few_shared([run.run_id for run in runs], names),
-        references=references.bibtex(references.works(runs, asked)),
+        references=references.bibtex(references.works(runs, rule)),
     )
 
 
-def _subtitle(runs: Sequence[Evaluation], asked: SetRule) -> str:
+def _subtitle(runs: Sequence[Evaluation], rule: SetRule) -> str:
     rows, questions = sum(len(run.test) for run in runs), sum(questions_of(run, run.test) for run in runs)
     counted = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    return f"{counted}, {tested(rows, questions)}, sets at alpha {asked.alpha / 1000:g}"
+    return f"{counted}, {tested(rows, questions)}, sets at alpha {rule.alpha / 1000:g}"
 
 
-def _picture(name: str, runs: Sequence[Evaluation], asked: SetRule) -> dict[str, str]:
+def _picture(name: str, runs: Sequence[Evaluation], rule: SetRule) -> dict[str, str]:
     """A figure in both themes, of which a screen shows its own and paper the light one, with its caption."""
-    (light,) = figures([name], runs, asked, FigureStyle("double"))
+    (light,) = figures([name], runs, rule, FigureStyle("double"))
     dark = replace(light, style=FigureStyle("double", theme="dark"))
     alt = light.drawing.figure.alt
     return {"light": _data(light), "dark": _data(dark), "alt": alt, "caption": light.caption}
 
 
-def _data(of: FigureFile) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(of.svg()).decode()}"
+def _data(figure_file: FigureFile) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(figure_file.svg()).decode()}"
 
 
 def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Table:
-    """The ECE of each run, what luck alone would show, and the tests of calibration."""
+    """The ECE of each run, the ECE by chance alone, and the tests of calibration."""
     rows = []
     for run in runs:
-        (found,) = calibrated.calibrated(run)
-        ece, test = found.estimates["ece"], found.test
+        (figures_of_run,) = calibrated.calibrated(run)
+        ece, test = figures_of_run.estimates["ece"], figures_of_run.test
         rows.append(
             [
                 names[run.run_id],
@@ -108,8 +108,8 @@ def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Tab
                 f"{ece.value:.3f}",
                 f"{ece.bias or 0:.3f}",
                 p_text(test.p_value),
-                found.estimates["brier"].text(),
-                found.estimates["nll"].text(),
+                figures_of_run.estimates["brier"].text(),
+                figures_of_run.estimates["nll"].text(),
             ]
         )
     return {
@@ -118,34 +118,34 @@ def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Tab
     }
 
 
-def _pairs(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> list[dict[str, Any]]:
+def _pairs(runs: Sequence[Evaluation], names: dict[str, str], rule: SetRule) -> list[dict[str, Any]]:
     """The differences of each pair of runs on the questions that they share, a table for each set of questions."""
-    of = {run.run_id: run for run in runs}
-    groups = [group for group in shared_questions.groups(list(of)) if len(group) > 1]
-    return [_group([of[name] for name in group], names, asked) for group in groups]
+    by_id = {run.run_id: run for run in runs}
+    groups = [group for group in shared_questions.groups(list(by_id)) if len(group) > 1]
+    return [_group([by_id[name] for name in group], names, rule) for group in groups]
 
 
-def _group(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> dict[str, Any]:
-    kept = runs[: run_matrix.MOST_RUNS]
-    made = run_matrix.run_matrix(kept, asked.alpha, score=asked.scores[0], empty=asked.empty)
+def _group(runs: Sequence[Evaluation], names: dict[str, str], rule: SetRule) -> dict[str, Any]:
+    compared = runs[: run_matrix.MOST_RUNS]
+    matrix = run_matrix.run_matrix(compared, rule.alpha, score=rule.scores[0], empty=rule.empty)
     head = ["First run", "Second run", "Accuracy", "p", "Mean set size", "p", "UAcc", "p"]
     rows = []
-    for pairs in zip(*(made.pairs[measure] for measure in run_matrix.MEASURES), strict=True):
-        cells = [names[made.runs[pairs[0].first]], names[made.runs[pairs[0].second]]]
+    for pairs in zip(*(matrix.pairs[measure] for measure in run_matrix.MEASURES), strict=True):
+        cells = [names[matrix.runs[pairs[0].first]], names[matrix.runs[pairs[0].second]]]
         for pair in pairs:
-            of, p = pair.difference, pair.corrected
-            cells += [f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})", p_text(p)]
+            difference, p = pair.difference, pair.corrected
+            cells += [f"{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})", p_text(p)]
         rows.append(cells)
-    questions = f"{made.n_test:,} shared test questions"
-    said = [
-        *shared_questions.shared_words(made.tested, made.n_test, made.units, repeats=made.repeats),
-        what_differs([run.spec for run in kept], calibrate=[len(run.calibration) for run in kept]),
+    questions = f"{matrix.n_test:,} shared test questions"
+    sentences = [
+        *shared_questions.shared_words(matrix.tested, matrix.n_test, matrix.units, repeats=matrix.repeats),
+        what_differs([run.spec for run in compared], calibrate=[len(run.calibration) for run in compared]),
     ]
-    if len(kept) < len(runs):
+    if len(compared) < len(runs):
         questions += (
-            f"; the first {len(kept)} of {len(runs)} runs on these questions, the most that are compared at once"
+            f"; the first {len(compared)} of {len(runs)} runs on these questions, the most that are compared at once"
         )
-    questions = " ".join([f"{questions}.", *filter(None, said)])
+    questions = " ".join([f"{questions}.", *filter(None, sentences)])
     return {"questions": questions, "head": head, "rows": rows}
 
 

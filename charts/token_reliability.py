@@ -43,6 +43,6 @@ def token_reliability(frame: pd.DataFrame) -> Figure:
     models = alt.layer(interval, *lines, marks, data=frame)
     # One scale for both would take the diagonal's missing legend for that of the models.
     chart = alt.layer(theme.painted(ideal, theme.TRUTH), models).resolve_scale(color="independent", shape="independent")
-    said = "; ".join(f"{name}: {int(frame.loc[frame['name'] == name, 'n'].sum()):,} tokens" for name in names)
-    words = f"Reliability of token predictions. {said}."
+    clauses = "; ".join(f"{name}: {int(frame.loc[frame['name'] == name, 'n'].sum()):,} tokens" for name in names)
+    words = f"Reliability of token predictions. {clauses}."
     return Figure(frame, chart.properties(height=420), words, "token-reliability")

@@ -19,5 +19,5 @@ def tuning_loss(frame: pd.DataFrame) -> Figure:
         .properties(height=120)
     )
     first, last = float(frame["loss"].iloc[0]), float(frame["loss"].iloc[-1])
-    said = f"Loss from {first:.2f} to {last:.2f} in {len(frame)} steps."
-    return Figure(frame, theme.painted(chart, theme.LAC), said, "juror-losses")
+    sentence = f"Loss from {first:.2f} to {last:.2f} in {len(frame)} steps."
+    return Figure(frame, theme.painted(chart, theme.LAC), sentence, "juror-losses")

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _close_output() -> None:
-    """What is left must not fail when Python ends either."""
+    """Discard unwritten output, so that Python does not fail at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

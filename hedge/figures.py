@@ -149,19 +149,20 @@ class RunFigures:
         return frames.score_table(self.figures)
 
     def __repr__(self) -> str:
-        of = self.figures
-        lines = [f"{title} {value}" for title, value in _run_lines(of)]
+        figures = self.figures
+        lines = [f"{title} {value}" for title, value in _run_lines(figures)]
         sets = [
-            f"{SCORES[name].title}: coverage {one.coverage:.3f}, mean set size {one.mean_set_size:.3f}"
-            for name, one in of.scores.items()
+            f"{SCORES[name].title}: coverage {score.coverage:.3f}, mean set size {score.mean_set_size:.3f}"
+            for name, score in figures.scores.items()
         ]
-        return "\n".join([f"{self.title}, alpha {alpha_text(of.alpha)}", *lines, *sets]) + _below(of.caveats)
+        return "\n".join([f"{self.title}, alpha {alpha_text(figures.alpha)}", *lines, *sets]) + _below(figures.caveats)
 
     def _repr_html_(self) -> str:
-        of = self.figures
-        head = f"{self.title}, alpha {alpha_text(of.alpha)}: {sides(of.n_calibration, of.n_test, of.test_questions)}"
-        notes = [*of.notes, *(note for one in of.scores.values() for note in one.notes)]
-        return _page(head, _run_lines(of), of.scores, tuple(dict.fromkeys(notes)))
+        figures = self.figures
+        counts = sides(figures.n_calibration, figures.n_test, figures.test_questions)
+        head = f"{self.title}, alpha {alpha_text(figures.alpha)}: {counts}"
+        notes = [*figures.notes, *(note for score in figures.scores.values() for note in score.notes)]
+        return _page(head, _run_lines(figures), figures.scores, tuple(dict.fromkeys(notes)))
 
 
 Figures = TypeVar("Figures", SetFigures, RunFigures)
@@ -175,13 +176,13 @@ class ByAlpha(tuple[Figures, ...]):
     @property
     def frame(self) -> pd.DataFrame:
         """The figures, a row for each alpha and score."""
-        return pd.concat([one.frame for one in self], ignore_index=True)
+        return pd.concat([figures.frame for figures in self], ignore_index=True)
 
     def __repr__(self) -> str:
-        return "\n".join(repr(one) for one in self)
+        return "\n".join(repr(figures) for figures in self)
 
     def _repr_html_(self) -> str:
-        return "".join(one._repr_html_() for one in self)
+        return "".join(figures._repr_html_() for figures in self)
 
 
 def sets(
@@ -233,32 +234,32 @@ def sets(
     new = new_rows(run)
     rows = np.union1d(run.test, new)
     whole = replace(run, test=rows)
-    made = form(whole, score, at[0], empty=empty, by=strata, parameters=own)
+    formed = form(whole, score, at[0], empty=empty, by=strata, parameters=own)
     tests = np.flatnonzero(np.isin(rows, run.test))
     caveats, questions = of_run(run) if len(tests) else run.recorded, questions_of(run, run.test)
     names = given_names(probabilities, classes, labels, run.k)
-    results = []
-    for one in at:
-        made = at_alpha(whole, made, one, empty=empty, by=strata)
-        results.append(
+    per_alpha = []
+    for level in at:
+        formed = at_alpha(whole, formed, level, empty=empty, by=strata)
+        per_alpha.append(
             SetFigures(
-                alpha=float(one / THOUSAND),
+                alpha=float(level / THOUSAND),
                 score=score,
-                members=made.members,
+                members=formed.members,
                 test=rows,
                 test_questions=questions,
-                figures=score_report(run, of_rows(made, tests) if len(new) else made, one, empty=empty, by=strata)
+                figures=score_report(run, of_rows(formed, tests) if len(new) else formed, level, empty=empty, by=strata)
                 if len(tests)
-                else untested(whole, made, one, by=strata),
+                else untested(whole, formed, level, by=strata),
                 caveats=caveats,
                 names=names,
                 new=new,
                 by=strata,
-                formed=replace(made, parts=None),
+                formed=replace(formed, parts=None),
                 run=whole,
             )
         )
-    return ByAlpha(results) if several else results[0]
+    return ByAlpha(per_alpha) if several else per_alpha[0]
 
 
 def report(
@@ -288,7 +289,7 @@ def report(
     own = parameters_of(parameters, names)
     check_empty(empty)
     strata, groups = strata_of(by, arrays=not isinstance(run, str))
-    of = evaluation(
+    run_evaluation = evaluation(
         run,
         labels,
         calibration=calibration,
@@ -298,9 +299,10 @@ def report(
         classes=classes,
         values=values,
     )
-    title = title_of(of)
+    title = title_of(run_evaluation)
     reports = [
-        RunFigures(title, figures_of(of, one, scores=names, empty=empty, by=strata, parameters=own)) for one in at
+        RunFigures(title, figures_of(run_evaluation, level, scores=names, empty=empty, by=strata, parameters=own))
+        for level in at
     ]
     return ByAlpha(reports) if several else reports[0]
 
@@ -312,7 +314,7 @@ def alphas(alpha: Any) -> tuple[list[Alpha], bool]:
     given = list(itertools.islice(alpha, MOST_ALPHAS + 1))
     if not 1 <= len(given) <= MOST_ALPHAS:
         raise InputError(f"a list of alphas has from 1 to {MOST_ALPHAS} of them, such as [0.05, 0.1], got {len(given)}")
-    return [exact_alpha(one) for one in given], True
+    return [exact_alpha(level) for level in given], True
 
 
 def strata_of(by: Any, *, arrays: bool) -> tuple[str, Any]:
@@ -346,20 +348,20 @@ def parameters_of(given: Any, scores: Sequence[str]) -> Parameters | None:
     return Parameters(weight, int(ranks))
 
 
-def of_rows(made: FormedSets, rows: IntArray) -> FormedSets:
+def of_rows(formed: FormedSets, rows: IntArray) -> FormedSets:
     """The sets of some of the test questions."""
-    parts = made.parts and (made.parts[0], (made.parts[1][0][rows], made.parts[1][1][rows]))
-    return replace(made, test_scores=made.test_scores[rows], members=made.members[rows], parts=parts)
+    parts = formed.parts and (formed.parts[0], (formed.parts[1][0][rows], formed.parts[1][1][rows]))
+    return replace(formed, test_scores=formed.test_scores[rows], members=formed.members[rows], parts=parts)
 
 
-def untested(run: Evaluation, made: FormedSets, alpha: Alpha, *, by: str) -> ScoreReport:
+def untested(run: Evaluation, formed: FormedSets, alpha: Alpha, *, by: str) -> ScoreReport:
     """The figures of sets of rows without a label: sizes and thresholds, and NaN for all that needs labels."""
-    sizes, nothing = made.members.sum(axis=1), (math.nan, math.nan)
-    tuned, n = made.tuned, len(made.tuned.calibration)
-    has_parameters = SCORES[made.name].tuned
+    sizes, nothing = formed.members.sum(axis=1), (math.nan, math.nan)
+    tuned, n = formed.tuned, len(formed.tuned.calibration)
+    has_parameters = SCORES[formed.name].tuned
     message = full_set_message(n, alpha) if by == "all" else ""
     return ScoreReport(
-        threshold=made.threshold,
+        threshold=formed.threshold,
         coverage=math.nan,
         coverage_band=nothing,
         p_value=math.nan,
@@ -370,12 +372,12 @@ def untested(run: Evaluation, made: FormedSets, alpha: Alpha, *, by: str) -> Sco
         uacc_interval=nothing,
         sizes=tuple(np.bincount(sizes, minlength=run.k + 1).tolist()),
         by_size=(),
-        thresholds=made.thresholds,
+        thresholds=formed.thresholds,
         strata=(),
         n_calibration=n,
         parameters=asdict(tuned.parameters) if has_parameters else None,
         tuned_on=len(tuned.rows) if has_parameters else None,
-        notes=(*([message] if message else []), *([tuning_note(made.name, tuned, by=by)] if has_parameters else [])),
+        notes=(*([message] if message else []), *([tuning_note(formed.name, tuned, by=by)] if has_parameters else [])),
     )
 
 
@@ -398,14 +400,14 @@ def evaluation(run: Any, labels: Any, **arrays: Any) -> Evaluation:
         return load(run)
     if labels is None:
         raise InputError("probabilities need labels: give the true option of each question, counted from 0")
-    of = of_arrays(run, labels, name=ARRAYS, **arrays)
-    if len(of.test) == 0:
+    loaded = of_arrays(run, labels, name=ARRAYS, **arrays)
+    if len(loaded.test) == 0:
         raise InputError("no row with a label tests, so there are no figures; hedge.sets gives the sets of such rows")
-    return of
+    return loaded
 
 
 def title_of(run: Evaluation) -> str:
-    """What an evaluation is called in a notebook: the title of a stored run."""
+    """The name of an evaluation in a notebook: the title of a stored run."""
     return ARRAYS if run.spec.task == ARRAYS else run_title(run.spec, run.bank)
 
 
@@ -414,12 +416,15 @@ def _below(caveats: Caveats) -> str:
     return "".join(f"\n{MARK} {text}" for text in texts(caveats))
 
 
-def _run_lines(of: Report) -> list[tuple[str, str]]:
+def _run_lines(figures: Report) -> list[tuple[str, str]]:
     return [
-        ("Accuracy", f"{of.accuracy:.3f}"),
-        ("ECE beyond luck (95%)", f"{shown(of.ece_excess)} ({interval_text(*of.ece_interval)}); seen {of.ece:.3f}"),
-        ("Brier score", f"{of.brier:.3f}"),
-        ("NLL", shown(of.nll)),
+        ("Accuracy", f"{figures.accuracy:.3f}"),
+        (
+            "ECE beyond luck (95%)",
+            f"{shown(figures.ece_excess)} ({interval_text(*figures.ece_interval)}); seen {figures.ece:.3f}",
+        ),
+        ("Brier score", f"{figures.brier:.3f}"),
+        ("NLL", shown(figures.nll)),
     ]
 
 
@@ -441,12 +446,12 @@ def _page(head: str, lines: Sequence[tuple[str, str]], scores: dict[str, ScoreRe
     rows = [
         [
             SCORES[name].title,
-            shown(of.threshold, 4),
-            f"{shown(of.coverage)} ({' to '.join(shown(end) for end in of.coverage_band)})",
-            f"{of.mean_set_size:.3f} ({' to '.join(shown(end) for end in of.mean_set_size_interval)})",
-            f"{100 * of.empty_rate:.1f}%",
-            shown(of.uacc),
+            shown(figures.threshold, 4),
+            f"{shown(figures.coverage)} ({' to '.join(shown(end) for end in figures.coverage_band)})",
+            f"{figures.mean_set_size:.3f} ({' to '.join(shown(end) for end in figures.mean_set_size_interval)})",
+            f"{100 * figures.empty_rate:.1f}%",
+            shown(figures.uacc),
         ]
-        for name, of in scores.items()
+        for name, figures in scores.items()
     ]
     return fragment(TABLES, head=head, lines=lines, titles=titles, rows=rows, notes=notes, style=CELL)

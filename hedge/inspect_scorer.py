@@ -53,37 +53,37 @@ def hedge_figures() -> Metric:
     """
 
     def figures(scores: list[SampleScore]) -> dict[str, float]:
-        found: dict[str, dict[str, Any]] = {}
-        for one in scores:
-            said = (one.score.metadata or {}).get(KEY)
-            if said is not None:
-                found.setdefault(str(one.sample_id), said)
-        if len(found) < 2:
+        by_sample: dict[str, dict[str, Any]] = {}
+        for sample in scores:
+            scored = (sample.score.metadata or {}).get(KEY)
+            if scored is not None:
+                by_sample.setdefault(str(sample.sample_id), scored)
+        if len(by_sample) < 2:
             return dict.fromkeys((*FIGURES, *COUNTS), float("nan"))
-        return _figures([found[name] for name in sorted(found, key=natural_order)])
+        return _figures([by_sample[name] for name in sorted(by_sample, key=natural_order)])
 
     return figures
 
 
 def _figures(samples: list[dict[str, Any]]) -> dict[str, float]:
-    asked = samples[0]
+    settings = samples[0]
     logits = padded([sample["logits"] for sample in samples])
     run = of_arrays(
         np.where(np.isfinite(logits), softmax(logits), np.nan),
         [sample["label"] for sample in samples],
-        calibration=asked["calibration"],
-        seed=asked["seed"],
+        calibration=settings["calibration"],
+        seed=settings["seed"],
     )
-    result = report(run, asked["alpha"], scores=(asked["score"],))
-    sets = result.scores[asked["score"]]
+    run_figures = report(run, settings["alpha"], scores=(settings["score"],))
+    sets = run_figures.scores[settings["score"]]
     values = (
         sets.coverage,
         sets.mean_set_size,
         sets.threshold,
-        result.accuracy,
-        result.ece,
-        result.ece_excess,
-        result.brier,
+        run_figures.accuracy,
+        run_figures.ece,
+        run_figures.ece_excess,
+        run_figures.brier,
     )
     counts = (len(run.calibration), len(run.test), sum(sample["bounded"] > 0 for sample in samples))
     return dict(zip((*FIGURES, *COUNTS), (*values, *map(float, counts)), strict=True))
@@ -97,7 +97,7 @@ def hedge_sets(alpha: float = 0.1, score: str = "lac", calibration: float = 0.5,
     share of samples that calibrate, drawn with ``seed``. Raises :class:`InputError` if one of them can't be used, or a
     sample has no choices or several right answers.
     """
-    asked = {
+    settings = {
         "alpha": thousandths(alpha),
         "score": score_named(score).name,
         "calibration": check_share(calibration),
@@ -112,19 +112,19 @@ def hedge_sets(alpha: float = 0.1, score: str = "lac", calibration: float = 0.5,
             raise InputError(f"{where} has no choices; hedge_sets scores multiple-choice tasks")
         label = true_option(list(target), texts, where)
         check_row(where, len(texts), label, texts)
-        result = read_letters(state.output.model_dump(), len(texts), where)
-        if result is None:
+        letters = read_letters(state.output.model_dump(), len(texts), where)
+        if letters is None:
             return Score.unscored(reason="scoring_failed", explanation=MISSING)
         order = _order(state, texts, where)
-        _check_order(state, order[result.answered], where)
-        logits = unshuffled(result.logits, order)
+        _check_order(state, order[letters.answered], where)
+        logits = unshuffled(letters.logits, order)
         shares = softmax(np.array([logits]))
         top = int(top_options(shares)[0])
         return Score(
             value=CORRECT if top == label else INCORRECT,
             answer=LETTERS[top],
             explanation=", ".join(f"{LETTERS[j]} {100 * share:.1f}%" for j, share in enumerate(shares[0])),
-            metadata={KEY: {**asked, "logits": list(logits), "label": label, "bounded": result.bounded}},
+            metadata={KEY: {**settings, "logits": list(logits), "label": label, "bounded": letters.bounded}},
         )
 
     return scored
@@ -136,13 +136,15 @@ def _order(state: TaskState, texts: tuple[str, ...], where: str) -> list[int]:
     order = [choice.original_position for choice in state.choices]
     if order != sorted(order):
         return order
-    return asked_order({name: one.model_dump() for name, one in (state.scores or {}).items()}, texts, where)
+    return asked_order(
+        {name: sample_score.model_dump() for name, sample_score in (state.scores or {}).items()}, texts, where
+    )
 
 
 def _check_order(state: TaskState, answered: int, where: str) -> None:
     """:class:`InputError` if the answer's letter stands for another choice in the text, which Inspect puts in order."""
-    said = [*ANSWER.finditer(state.output.completion)]
-    if said and said[-1]["letter"].upper() != LETTERS[answered]:
+    answers = [*ANSWER.finditer(state.output.completion)]
+    if answers and answers[-1]["letter"].upper() != LETTERS[answered]:
         raise InputError(
             f"{where}: the choices were shuffled, and the log no longer says how; score it with --action append"
         )

@@ -46,20 +46,20 @@ def lab(
         raise InputError(f"the name must be a text, got {shown_value(name)} ({type(name).__name__})")
     if isinstance(questions, str) or not isinstance(questions, Sized):
         raise InputError(f"questions must be a list of texts, got {shown_value(questions)}")
-    of = evaluation(run, labels, calibration=calibration, seed=seed, classes=classes, values=values)
-    if of.k > MOST_OPTIONS:
+    shown_run = evaluation(run, labels, calibration=calibration, seed=seed, classes=classes, values=values)
+    if shown_run.k > MOST_OPTIONS:
         raise InputError(
-            f"the lab shows up to {MOST_OPTIONS} classes, got {of.k:,}; hedge.sets and hedge.report take up to "
+            f"the lab shows up to {MOST_OPTIONS} classes, got {shown_run.k:,}; hedge.sets and hedge.report take up to "
             f"{MOST_CLASSES:,}"
         )
-    tables = frames.lab_tables(of) if isinstance(run, str) else frames.lab_tables_of_arrays(of, questions)
-    title = name or title_of(of)
+    tables = frames.lab_tables(shown_run) if isinstance(run, str) else frames.lab_tables_of_arrays(shown_run, questions)
+    title = name or title_of(shown_run)
     data = lab_outside.data(
         tables,
-        version=of.run_id,
+        version=shown_run.run_id,
         name=title,
         file_stem=f"hedge_{slug(title)}",
-        caveats=lab_footnote_of(of),
+        caveats=lab_footnote_of(shown_run),
         alpha=at,
         empty=check_empty(empty),
         left=left,

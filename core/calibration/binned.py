@@ -158,15 +158,15 @@ def binned_gaps(
     )
 
 
-def expected_by_luck(of: BinnedGaps) -> float:
+def expected_by_chance(gaps: BinnedGaps) -> float:
     """The average ECE of a calibrated model with these confidences: ``Σ_b E|hits − Σ c| / n``.
 
     A bin's hits are treated as binomial with the bin's mean confidence p. Their mean absolute deviation is de Moivre's
     ``2 (m + 1) P(X = m + 1) (1 − p)`` with m = ⌊np⌋, scaled to the standard deviation √(Σ c(1 − c)).
     """
-    filled = of.counts > 0
-    n, variance = of.worth[filled], of.variance[filled]
-    p = np.clip(of.confidence[filled] / of.counts[filled], 0, 1)
+    filled = gaps.counts > 0
+    n, variance = gaps.worth[filled], gaps.variance[filled]
+    p = np.clip(gaps.confidence[filled] / gaps.counts[filled], 0, 1)
     alike = n * p * (1 - p)
     certain = alike < 1e-12
     p = np.where(certain, 0.5, p)
@@ -175,7 +175,7 @@ def expected_by_luck(of: BinnedGaps) -> float:
     log_mass = gammaln(n + 1) - gammaln(m + 2) - gammaln(np.maximum(n - m, 1)) + (m + 1) * np.log(p)
     deviation = 2 * (m + 1) * np.exp(log_mass + (n - m) * np.log1p(-p))
     scaled = deviation * np.sqrt(variance / np.where(certain, 1, alike))
-    return float(np.where(certain, 0, scaled).sum() / of.n)
+    return float(np.where(certain, 0, scaled).sum() / gaps.n)
 
 
 def ece_estimate(
@@ -188,8 +188,8 @@ def ece_estimate(
 
     Raises :class:`InputError` for invalid bins.
     """
-    of = binned_gaps(top, bins=bins, by=by, clusters=clusters)
-    return unless_too_few(_estimate("ece", of, _cross_fit(of, top, clusters)), clusters)
+    gaps = binned_gaps(top, bins=bins, by=by, clusters=clusters)
+    return unless_too_few(_estimate("ece", gaps, _cross_fit(gaps, top, clusters)), clusters)
 
 
 def binned_estimates(
@@ -201,28 +201,34 @@ def binned_estimates(
 
     Raises :class:`InputError` for invalid bins.
     """
-    of = binned_gaps(top, bins=bins, by=by, clusters=clusters)
-    fitted = _cross_fit(of, top, clusters)
-    found = {**{name: _estimate(name, of, fitted) for name in PARTS}, "mce": largest_gap(of), "l2": l2_estimate(of)}
-    return {name: one if name == "mce" else unless_too_few(one, clusters) for name, one in found.items()}
+    gaps = binned_gaps(top, bins=bins, by=by, clusters=clusters)
+    fitted = _cross_fit(gaps, top, clusters)
+    estimates = {
+        **{name: _estimate(name, gaps, fitted) for name in PARTS},
+        "mce": largest_gap(gaps),
+        "l2": l2_estimate(gaps),
+    }
+    return {
+        name: estimate if name == "mce" else unless_too_few(estimate, clusters) for name, estimate in estimates.items()
+    }
 
 
-def _cross_fit(of: BinnedGaps, top: TopLabel, clusters: IntArray | None) -> CrossFit:
-    folds = folds_of(of.index, clusters)
-    return CrossFit(of.index[:, None], top.gap[:, None], np.sqrt(of.variance), folds, clusters)
+def _cross_fit(gaps: BinnedGaps, top: TopLabel, clusters: IntArray | None) -> CrossFit:
+    folds = folds_of(gaps.index, clusters)
+    return CrossFit(gaps.index[:, None], top.gap[:, None], np.sqrt(gaps.variance), folds, clusters)
 
 
-def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> CalibrationEstimate:
+def _estimate(name: str, gaps: BinnedGaps, fitted: CrossFit) -> CalibrationEstimate:
     """The estimate of ``ece``, ``over`` or ``under``: upper end and excess by inversion, lower end by cross-fitting."""
-    part, n = PARTS[name], of.n
-    seen = float(binned_error(of.sums, n, name))
-    draws = calibrated = of.draws(None)
-    noise = of.noise / n
-    if of.clustered is not None:
+    part, n = PARTS[name], gaps.n
+    seen = float(binned_error(gaps.sums, n, name))
+    draws = calibrated = gaps.draws(None)
+    noise = gaps.noise / n
+    if gaps.clustered is not None:
         # Questions of a cluster may be in several bins, whose noise is then correlated. |z ± t| has the distribution
         # of |±z + t|, so the draws take the signs with which the bins are off.
-        draws = of.draws(of.clustered.observed) * np.where(of.sums < 0, -1.0, 1.0)
-        calibrated = of.draws(of.clustered.calibrated)
+        draws = gaps.draws(gaps.clustered.observed) * np.where(gaps.sums < 0, -1.0, 1.0)
+        calibrated = gaps.draws(gaps.clustered.calibrated)
     # In the tried models every bin is off in the direction that counts, so ``over`` and ``under`` have the same
     # distribution of errors.
     size = PARTS["ece" if name == "ece" else "under"]
@@ -234,19 +240,19 @@ def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> CalibrationEstimat
 
         return multiple(law, seen, share=share) * float(tried.sum())
 
-    mere_luck = seen <= np.quantile(part(calibrated) @ np.sqrt(of.variance) / n, 1 - TAIL)
+    by_chance = seen <= np.quantile(part(calibrated) @ np.sqrt(gaps.variance) / n, 1 - TAIL)
     # Over- or underconfidence may be in few bins, and few bins show more of their error. So only the bins with an
     # observed gap in that direction are tried.
-    high = error(noise if name == "ece" else np.where(part(of.sums) > 0, noise, 0), TAIL)
-    smallest, largest = whole_gap(name, of)
-    high = min(max(high, largest), 1.0) or never_seen(of.worth_of_all)
-    low = 0.0 if mere_luck else min(fitted.low(SIGNED[name]), smallest, high)
+    high = error(noise if name == "ece" else np.where(part(gaps.sums) > 0, noise, 0), TAIL)
+    smallest, largest = whole_gap(name, gaps)
+    high = min(max(high, largest), 1.0) or never_seen(gaps.worth_of_all)
+    low = 0.0 if by_chance else min(fitted.low(SIGNED[name]), smallest, high)
     # The gaps of a calibrated model have mean 0, so over- and underconfidence are half of its ECE each.
-    luck = expected_by_luck(of) / (1 if name == "ece" else 2)
-    return CalibrationEstimate(seen, low, high, n, luck, min(max(error(noise, MEDIAN), low), high))
+    chance = expected_by_chance(gaps) / (1 if name == "ece" else 2)
+    return CalibrationEstimate(seen, low, high, n, chance, min(max(error(noise, MEDIAN), low), high))
 
 
-def whole_gap(name: str, of: BinnedGaps) -> tuple[float, float]:
+def whole_gap(name: str, gaps: BinnedGaps) -> tuple[float, float]:
     """The Clopper–Pearson ends of the gap between the accuracy and the mean confidence of all questions.
 
     An error is never smaller than the gap of all questions together in its direction. So its lower end must not be
@@ -254,37 +260,37 @@ def whole_gap(name: str, of: BinnedGaps) -> tuple[float, float]:
     right, or wrong, because the noise of bins is then not normal. With at least ten right and ten wrong answers the
     result is (1, 0), which limits nothing.
     """
-    right, worth = float(of.hits.sum()), of.worth_of_all
-    if min(right, of.n - right) * worth / of.n >= ENOUGH:
+    right, worth = float(gaps.hits.sum()), gaps.worth_of_all
+    if min(right, gaps.n - right) * worth / gaps.n >= ENOUGH:
         return 1.0, 0.0
-    least, most = share_interval(right * worth / of.n, worth)
-    confidence = float(of.confidence.sum()) / of.n
+    least, most = share_interval(right * worth / gaps.n, worth)
+    confidence = float(gaps.confidence.sum()) / gaps.n
     over, under = (confidence - most, confidence - least), (least - confidence, most - confidence)
     ends = {"over": over, "under": under}.get(name, (max(over[0], under[0]), max(over[1], under[1])))
     return max(ends[0], 0.0), max(ends[1], 0.0)
 
 
-def largest_gap(of: BinnedGaps) -> CalibrationEstimate:
+def largest_gap(gaps: BinnedGaps) -> CalibrationEstimate:
     """The largest gap between confidence and accuracy (MCE) over the non-empty bins, without its bias.
 
     Each bin's accuracy has a Clopper–Pearson interval at level 1 − .05 / (number of non-empty bins) (Bonferroni), so
     all intervals together hold in 95% of samples. Each interval gives a smallest and a largest possible gap of its
     bin. The lower end is the maximum of the smallest gaps, the upper end the maximum of the largest gaps.
     """
-    filled = of.counts > 0
-    n = of.worth[filled]
-    hits = of.hits[filled] * (n / of.counts[filled])
-    confidence = of.confidence[filled] / of.counts[filled]
+    filled = gaps.counts > 0
+    n = gaps.worth[filled]
+    hits = gaps.hits[filled] * (n / gaps.counts[filled])
+    confidence = gaps.confidence[filled] / gaps.counts[filled]
     tail = TAIL / len(n)
     least = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1), n - hits + 1, tail), 0.0)
     most = np.where(hits < n, betaincinv(hits + 1, np.where(hits < n, n - hits, 1), 1 - tail), 1.0)
     outside = np.maximum(np.maximum(least - confidence, confidence - most), 0)
     furthest = np.maximum(np.abs(least - confidence), np.abs(most - confidence))
     value = float(np.abs(hits / n - confidence).max())
-    return CalibrationEstimate(value, float(outside.max()), float(furthest.max()), of.n)
+    return CalibrationEstimate(value, float(outside.max()), float(furthest.max()), gaps.n)
 
 
-def l2_estimate(of: BinnedGaps) -> CalibrationEstimate:
+def l2_estimate(gaps: BinnedGaps) -> CalibrationEstimate:
     """The ℓ2 calibration error √(Σ (bin's share)·gap²), from the debiased estimate of its square.
 
     The estimate ``T = Σ_b (n_b/n)·(gap_b² − v_b/n_b)`` over bins with at least two questions, where v_b is the unbiased
@@ -294,22 +300,22 @@ def l2_estimate(of: BinnedGaps) -> CalibrationEstimate:
     distribution. The upper end tries models whose bins are off in the observed proportions, and the lower end tries
     models that are off most in the bins with the largest noise.
     """
-    counted = of.counts > 1 if of.clustered is None else np.isfinite(of.clustered.means)
-    seen = float(np.sqrt((of.sums**2 / np.maximum(of.counts, 1)).sum() / of.n))
+    counted = gaps.counts > 1 if gaps.clustered is None else np.isfinite(gaps.clustered.means)
+    seen = float(np.sqrt((gaps.sums**2 / np.maximum(gaps.counts, 1)).sum() / gaps.n))
     if not counted.any():
-        return CalibrationEstimate(seen, 0.0, 1.0, of.n, None, 0.0)
-    n = of.counts[counted]
-    share, gap = n / of.n, of.sums[counted] / n
-    if of.clustered is None:
-        variance = (of.squares[counted] / n - gap**2) * n / (n - 1)
+        return CalibrationEstimate(seen, 0.0, 1.0, gaps.n, None, 0.0)
+    n = gaps.counts[counted]
+    share, gap = n / gaps.n, gaps.sums[counted] / n
+    if gaps.clustered is None:
+        variance = (gaps.squares[counted] / n - gap**2) * n / (n - 1)
         square = float((share * (gap**2 - variance / n)).sum())
     else:
-        square = float((share * (gap**2 - of.clustered.means[counted])).sum())
-    worth = of.worth[counted]
-    accuracy = (of.hits[counted] * (worth / n) + 1) / (worth + 2)
+        square = float((share * (gap**2 - gaps.clustered.means[counted])).sum())
+    worth = gaps.worth[counted]
+    accuracy = (gaps.hits[counted] * (worth / n) + 1) / (worth + 2)
     noise = accuracy * (1 - accuracy) / worth
     weight = share * noise
-    draws = of.draws(None if of.clustered is None else of.clustered.observed)[:, counted]  # (2000, b)
+    draws = gaps.draws(None if gaps.clustered is None else gaps.clustered.observed)[:, counted]  # (2000, b)
 
     # A model whose bins are off by t·shape standard deviations shows T = Σ w·((t·shape + z)² − 1), and its error is
     # t·√(Σ w·shape²).
@@ -320,11 +326,11 @@ def l2_estimate(of: BinnedGaps) -> CalibrationEstimate:
         return multiple(law, square, share=quantile) * float(np.sqrt((weight * shape**2).sum()))
 
     off = gap / np.sqrt(noise)
-    smallest, largest = whole_gap("ece", of)
+    smallest, largest = whole_gap("ece", gaps)
     high = max(end(off if off.any() else np.ones(len(n)), L2_TAIL), largest)
-    high = min(high, 1.0) or never_seen(of.worth_of_all) ** 0.5
+    high = min(high, 1.0) or never_seen(gaps.worth_of_all) ** 0.5
     low = min(end(np.sqrt(weight), 1 - L2_TAIL), smallest, high)
     # For a calibrated model, a bin's squared gap is Σ c(1 − c) / n_b² on average.
-    luck = float(np.sqrt((of.variance[of.counts > 0] / of.counts[of.counts > 0]).sum() / of.n))
+    chance = float(np.sqrt((gaps.variance[gaps.counts > 0] / gaps.counts[gaps.counts > 0]).sum() / gaps.n))
     excess = float(np.sqrt(max(square, 0.0)))
-    return CalibrationEstimate(seen, low, high, of.n, luck, min(max(excess, low), high))
+    return CalibrationEstimate(seen, low, high, gaps.n, chance, min(max(excess, low), high))

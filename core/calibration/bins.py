@@ -92,5 +92,5 @@ def edges(confidence: FloatArray, *, bins: int = ECE_BINS, by: str = "width") ->
 
 def place(confidence: FloatArray, edges: FloatArray) -> IntArray:
     """The bin of each confidence, numbered from 0, (n,)."""
-    result = np.searchsorted(edges, np.round(confidence, DECIMALS), side="left") - 1
-    return np.clip(result, 0, len(edges) - 2).astype(np.int64)
+    index = np.searchsorted(edges, np.round(confidence, DECIMALS), side="left") - 1
+    return np.clip(index, 0, len(edges) - 2).astype(np.int64)

@@ -22,13 +22,13 @@ from core.records import FloatArray, IntArray
 def classwise_estimate(
     probabilities: FloatArray,
     labels: IntArray,
-    luck: FloatArray,
+    chance: FloatArray,
     *,
     bins: int,
     by: str,
     clusters: IntArray | None = None,
 ) -> CalibrationEstimate:
-    """The estimate for probabilities (n, k) and labels (n,); ``luck`` has a calibrated model's errors, one per draw.
+    """The estimate for probabilities (n, k) and labels (n,); ``chance`` has a calibrated model's errors, one per draw.
 
     The error is at most 2/k, because the absolute gaps of a question add up to at most 2.
     """
@@ -61,10 +61,10 @@ def classwise_estimate(
     smallest, largest = whole_gap("ece", binned_gaps(top, clusters=clusters))
     high = max(error(TAIL), 2 / k * largest)
     high = min(high or never_seen(count(clusters, n)), 2 / k)
-    mere_luck = seen <= np.quantile(luck, 1 - TAIL)
-    low = 0.0 if mere_luck else min(fitted.low(lambda directions: directions), 2 / k * smallest, high)
+    by_chance = seen <= np.quantile(chance, 1 - TAIL)
+    low = 0.0 if by_chance else min(fitted.low(lambda directions: directions), 2 / k * smallest, high)
     excess = min(max(error(MEDIAN), low), high)
-    return unless_too_few(CalibrationEstimate(seen, low, high, n, float(luck.mean()), excess), clusters)
+    return unless_too_few(CalibrationEstimate(seen, low, high, n, float(chance.mean()), excess), clusters)
 
 
 def _covariance(
@@ -78,10 +78,10 @@ def _covariance(
         return np.asarray(covariance_of_mean(spread, clusters) * n**2)
     within = index - np.arange(k) * bins
     # Cov = Σ_questions g_a·1(bin i)·g_b·1(bin j) − S_ai·S_bj / n, one block (bins, bins) per pair of options a, b
-    result = np.empty((k, bins, k, bins))
+    covariance = np.empty((k, bins, k, bins))
     for a in range(k):
         for b in range(a, k):
-            both = within[:, a] * bins + within[:, b]
-            block = np.bincount(both, weights=gaps[:, a] * gaps[:, b], minlength=bins * bins).reshape(bins, bins)
-            result[a, :, b, :], result[b, :, a, :] = block, block.T
-    return np.asarray(result.reshape(k * bins, k * bins) - np.outer(sums, sums) / n, dtype=np.float64)
+            pair_bins = within[:, a] * bins + within[:, b]
+            block = np.bincount(pair_bins, weights=gaps[:, a] * gaps[:, b], minlength=bins * bins).reshape(bins, bins)
+            covariance[a, :, b, :], covariance[b, :, a, :] = block, block.T
+    return np.asarray(covariance.reshape(k * bins, k * bins) - np.outer(sums, sums) / n, dtype=np.float64)

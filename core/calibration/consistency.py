@@ -1,4 +1,4 @@
-"""What a perfectly calibrated model with the same confidences would show by chance alone.
+"""The figures that a perfectly calibrated model with the same confidences shows by chance alone.
 
 Each answer is drawn many times, right with a probability equal to its confidence (consistency resampling, Bröcker &
 Smith 2007). The draws give the range in which a calibrated bin's accuracy lies and the p-value of the observed ECE
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from core.calibration.binned import binned_gaps, expected_by_luck
+from core.calibration.binned import binned_gaps, expected_by_chance
 from core.calibration.bins import ECE_BINS, TopLabel
 from core.calibration.errors import binned_error
 from core.calibration.estimate import too_few
@@ -33,10 +33,11 @@ class CalibrationTest:
     """The test whether the ECE is larger than chance explains.
 
     ``ece`` is the observed one and ``expected`` the mean of a calibrated model
-    (:func:`core.calibration.binned.expected_by_luck`). ``p_value`` is the probability that a calibrated model shows at
-    least the observed ECE, estimated from ``draws``. ``z`` is Spiegelhalter's z with its two-sided ``z_p_value``; it is
-    positive if the squared errors are larger than the confidences predict. Both are NaN if every confidence is 0, ½ or
-    1, because the test is then not defined. All three are NaN if there are too few questions, and ``reason`` says so.
+    (:func:`core.calibration.binned.expected_by_chance`). ``p_value`` is the probability that a calibrated model shows
+    at least the observed ECE, estimated from ``draws``. ``z`` is Spiegelhalter's z with its two-sided ``z_p_value``; it
+    is positive if the squared errors are larger than the confidences predict. Both are NaN if every confidence is 0, ½
+    or 1, because the test is then not defined. All three are NaN if there are too few questions, and ``reason`` says
+    so.
     """
 
     ece: float
@@ -93,14 +94,14 @@ def calibration_test(
 
     Raises :class:`InputError` for invalid bins or fewer than one draw.
     """
-    of = binned_gaps(top, bins=bins, by=by, clusters=clusters)
-    seen = float(binned_error(of.sums, len(top)))
-    drawn = binned_error(calibrated_sums(top, of.index, bins=bins, draws=draws, rng=rng, clusters=clusters), len(top))
+    gaps = binned_gaps(top, bins=bins, by=by, clusters=clusters)
+    seen = float(binned_error(gaps.sums, len(top)))
+    drawn = binned_error(calibrated_sums(top, gaps.index, bins=bins, draws=draws, rng=rng, clusters=clusters), len(top))
     reason = too_few(len(top), clusters)
     z = np.nan if reason else spiegelhalter(top, clusters)
     return CalibrationTest(
         ece=seen,
-        expected=expected_by_luck(of),
+        expected=expected_by_chance(gaps),
         p_value=np.nan if reason else float((1 + (drawn >= seen - 1e-12).sum()) / (draws + 1)),
         draws=draws,
         z=z,

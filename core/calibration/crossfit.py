@@ -113,5 +113,5 @@ class CrossFit:
         counted = part(self._directions)
         wide = counted * self._widened
         # terms (n,): the mean over groups of w₋ₖ(bin)·gap; spread (n,): the same with the widened directions
-        terms, spread = ((of.ravel()[self._at] * self._gaps).mean(axis=1) for of in (counted, wide))
+        terms, spread = ((weights.ravel()[self._at] * self._gaps).mean(axis=1) for weights in (counted, wide))
         return lower_end(terms, spread, self._clusters)

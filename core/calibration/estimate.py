@@ -62,10 +62,10 @@ class CalibrationEstimate(Estimate):
         if math.isnan(self.low) and self.bias is not None:
             return f"seen {self.value:.{digits}f}, luck {self.bias:.{digits}f} ({self.interval_text()})"
         first = self.value if self.excess is None else self.excess
-        said = f"{first:.{digits}f} ({self.interval_text(digits=digits)})"
+        text = f"{first:.{digits}f} ({self.interval_text(digits=digits)})"
         if self.excess is not None:
-            said += f"; seen {self.value:.{digits}f}"
-        return said if self.bias is None else f"{said}, luck {self.bias:.{digits}f}"
+            text += f"; seen {self.value:.{digits}f}"
+        return text if self.bias is None else f"{text}, luck {self.bias:.{digits}f}"
 
 
 def never_seen(n: float) -> float:

@@ -56,12 +56,12 @@ def estimates(
     top = top_label(probabilities, labels)
     logs = log(probabilities) if log_probabilities is None else log_probabilities
     losses = loss_estimates(probabilities, logs, labels, clusters)
-    result = _estimates(top, losses, bins=bins, by=by, seed=seed, clusters=clusters)
+    figures = _estimates(top, losses, bins=bins, by=by, seed=seed, clusters=clusters)
     index, _ = class_columns(probabilities, labels, bins=bins, by=by)
-    luck = _classwise_luck(probabilities, index, bins, np.random.default_rng([seed, 3]), clusters)
-    result["classwise_ece"] = classwise_estimate(probabilities, labels, luck, bins=bins, by=by, clusters=clusters)
+    chance = _classwise_chance(probabilities, index, bins, np.random.default_rng([seed, 3]), clusters)
+    figures["classwise_ece"] = classwise_estimate(probabilities, labels, chance, bins=bins, by=by, clusters=clusters)
     order = ("accuracy", "nll", "brier", "ece", "over", "under", "mce", "l2", "classwise_ece", "smooth_ece")
-    return {name: result[name] for name in order}
+    return {name: figures[name] for name in order}
 
 
 def top_estimates(
@@ -147,7 +147,7 @@ def _top_luck(
     return (np.abs(sums) / np.maximum(counts, 1)).max(axis=1), np.concatenate(smooth)
 
 
-def _classwise_luck(
+def _classwise_chance(
     probabilities: FloatArray, index: IntArray, bins: int, rng: np.random.Generator, clusters: IntArray | None
 ) -> FloatArray:
     """Class-wise errors of a model that is calibrated for every option, one value per draw, (200,)."""

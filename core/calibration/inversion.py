@@ -39,9 +39,9 @@ def normal_draws(columns: int, draws: int = DRAWS) -> FloatArray:
     rng = np.random.default_rng([0, columns, draws])
     quantiles = ndtri((np.arange(draws) + 0.5) / draws)
     drawn = rng.permuted(np.tile(quantiles, (columns, 1)), axis=1).T
-    result = np.ascontiguousarray(drawn)
-    result.setflags(write=False)
-    return result
+    contiguous = np.ascontiguousarray(drawn)
+    contiguous.setflags(write=False)
+    return contiguous
 
 
 def correlated(covariance: FloatArray, draws: int = DRAWS) -> FloatArray:
@@ -76,15 +76,15 @@ def multiple(law: Law, seen: float, *, share: float) -> float:
     for _ in range(STEPS):
         # The line through both ends crosses 0 here. An end that is kept twice has its value halved (Illinois).
         middle = (low * above - high * below) / (above - below)
-        result = beyond(middle)
-        if result < 0:
-            low, below = middle, result
+        gap = beyond(middle)
+        if gap < 0:
+            low, below = middle, gap
             above *= 0.5 if side < 0 else 1
             side = -1
         else:
-            high, above = middle, result
+            high, above = middle, gap
             below *= 0.5 if side > 0 else 1
             side = 1
-        if high - low < PRECISION or abs(result) < PRECISION * max(seen, 1e-12) / 10:
+        if high - low < PRECISION or abs(gap) < PRECISION * max(seen, 1e-12) / 10:
             return middle
     return (low + high) / 2

@@ -127,7 +127,7 @@ class PlattScaling:
 
     def logits(self, log_probabilities: FloatArray) -> FloatArray:
         odds = _log_odds(np.exp(log_probabilities))
-        slopes, intercepts = np.array([(one.slope, one.intercept) for one in self.sigmoids]).T
+        slopes, intercepts = np.array([(sigmoid.slope, sigmoid.intercept) for sigmoid in self.sigmoids]).T
         return _kept(log_expit(odds * slopes + intercepts), log_probabilities)
 
     def words(self) -> dict[str, float]:
@@ -159,8 +159,8 @@ def _kept(logs: FloatArray, log_probabilities: FloatArray) -> FloatArray:
 
     A row that would be −inf everywhere keeps its old log-probabilities.
     """
-    kept = np.where(np.isneginf(log_probabilities), -np.inf, logs)
-    return np.where(np.isneginf(kept).all(axis=1, keepdims=True), log_probabilities, kept)
+    restored = np.where(np.isneginf(log_probabilities), -np.inf, logs)
+    return np.where(np.isneginf(restored).all(axis=1, keepdims=True), log_probabilities, restored)
 
 
 def _log_odds(probabilities: FloatArray) -> FloatArray:
@@ -180,14 +180,16 @@ def fit_temperature(log_probabilities: FloatArray, labels: IntArray) -> Temperat
         scale = np.exp(-log_t)
         return float((logsumexp(logs * scale, axis=1) - true * scale).mean())
 
-    result = minimize_scalar(loss, bounds=(np.log(COLDEST), np.log(HOTTEST)), method="bounded", options={"xatol": 1e-9})
-    best = float(loss(result.x))
+    minimum = minimize_scalar(
+        loss, bounds=(np.log(COLDEST), np.log(HOTTEST)), method="bounded", options={"xatol": 1e-9}
+    )
+    best = float(loss(minimum.x))
     limits = {limit: loss(float(np.log(limit))) for limit in (COLDEST, HOTTEST)}
     if max(limits.values()) - min(best, *limits.values()) <= FLAT:
         return Temperature(1.0, any_fits=True)
     # The search ends just before a limit. If the limit itself fits as well, it is the best temperature.
     limit = min(limits, key=limits.__getitem__)
-    return Temperature(limit if limits[limit] <= best + FLAT * abs(best) else float(np.exp(result.x)))
+    return Temperature(limit if limits[limit] <= best + FLAT * abs(best) else float(np.exp(minimum.x)))
 
 
 def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
@@ -221,10 +223,12 @@ def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
 
     bounds = [(COLDEST, HOTTEST)] * k + [(-STEEPEST, STEEPEST)] * k
     start = np.concatenate([np.ones(k), np.zeros(k)])
-    result = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
-    weights, biases = (spread @ result.x[:k], spread @ result.x[k:]) if unseen.any() else (result.x[:k], result.x[k:])
-    limits = np.isclose(result.x[:k], HOTTEST) | np.isclose(result.x[:k], COLDEST)
-    at_limit = bool((limits | np.isclose(np.abs(result.x[k:]), STEEPEST))[there & seen].any())
+    minimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
+    weights, biases = (
+        (spread @ minimum.x[:k], spread @ minimum.x[k:]) if unseen.any() else (minimum.x[:k], minimum.x[k:])
+    )
+    limits = np.isclose(minimum.x[:k], HOTTEST) | np.isclose(minimum.x[:k], COLDEST)
+    at_limit = bool((limits | np.isclose(np.abs(minimum.x[k:]), STEEPEST))[there & seen].any())
     return Vector(weights, biases - biases.mean(), tuple(np.flatnonzero(unseen).tolist()), at_limit)
 
 

@@ -73,13 +73,13 @@ def reliability(
     drawn = calibrated_sums(top, index, bins=bins, draws=draws, rng=rng, clusters=clusters) + sums
     lowest, highest = np.quantile(drawn, BAND, axis=0)
     width = smooth_error(top)[1]
-    made = []
+    drawn_bins = []
     for b in range(bins):
         n = int(counts[b])
         share = np.array([sums[b], hits[b], lowest[b], highest[b]]) / n if n else np.full(4, np.nan)
         rows = np.flatnonzero(index == b)
         interval = clustered_share_interval(top.correct[rows], within(clusters, rows)) if n else (np.nan, np.nan)
-        made.append(
+        drawn_bins.append(
             ReliabilityBin(
                 low=float(ends[b]),
                 high=float(ends[b + 1]),
@@ -92,4 +92,4 @@ def reliability(
                 consistent_high=float(share[3]),
             )
         )
-    return Reliability(tuple(made), *smooth_curve(top, width), width)
+    return Reliability(tuple(drawn_bins), *smooth_curve(top, width), width)

@@ -30,8 +30,8 @@ DRAWS = 500
 HALVINGS = 10
 
 
-def smooth_estimate(top: TopLabel, luck: FloatArray, clusters: IntArray | None = None) -> CalibrationEstimate:
-    """The estimate of the smooth error of the top option; ``luck`` has a calibrated model's errors, one per draw."""
+def smooth_estimate(top: TopLabel, chance: FloatArray, clusters: IntArray | None = None) -> CalibrationEstimate:
+    """The estimate of the smooth error of the top option; ``chance`` has a calibrated model's errors, one per draw."""
     value, _ = smooth_error(top)
     ends = _Ends(top, clusters)
     units = count(clusters, len(top))
@@ -39,11 +39,11 @@ def smooth_estimate(top: TopLabel, luck: FloatArray, clusters: IntArray | None =
     high = _fixed_point(lambda width: ends.error(width, share=TAIL), largest)
     smallest, most = whole_gap("ece", binned_gaps(top, clusters=clusters))
     high = min(max(high, most), 1.0) or never_seen(units)
-    mere_luck = value <= np.quantile(luck, 1 - TAIL)
-    low = 0.0 if mere_luck else min(_fixed_point(ends.low, largest), smallest, high)
+    by_chance = value <= np.quantile(chance, 1 - TAIL)
+    low = 0.0 if by_chance else min(_fixed_point(ends.low, largest), smallest, high)
     excess = _fixed_point(lambda width: ends.error(width, share=MEDIAN), largest)
     excess = min(max(excess, low), high)
-    return unless_too_few(CalibrationEstimate(value, low, high, len(top), float(luck.mean()), excess), clusters)
+    return unless_too_few(CalibrationEstimate(value, low, high, len(top), float(chance.mean()), excess), clusters)
 
 
 def _fixed_point(end: Callable[[float], float], largest: float) -> float:
@@ -79,12 +79,12 @@ class _Ends:
         # by_fold (10, 251): summed gaps at the grid points; noise (500, 251): normal, with variance Σ gap² at each
         if clusters is None:
             noise = normal_draws(CELLS + 1, DRAWS) * np.sqrt(np.maximum(on_grid(c, gap**2, cells=CELLS), 0))
-            self._luck = np.maximum(on_grid(c, c * (1 - c), cells=CELLS), 0)
+            self._chance = np.maximum(on_grid(c, c * (1 - c), cells=CELLS), 0)
         else:
             # One normal number for each cluster, times the sums of its gaps at the grid points.
             noise = normal_draws(count(clusters, len(top)), DRAWS) @ _on_grid_by_cluster(c, gap, clusters)
             deviations = np.sqrt(np.maximum(c * (1 - c), 0))
-            self._luck = cosines(_on_grid_by_cluster(c, deviations, clusters))  # (g, 251)
+            self._chance = cosines(_on_grid_by_cluster(c, deviations, clusters))  # (g, 251)
         self._noise = cosines(noise)
         self._tried: dict[float, tuple[FloatArray, FloatArray]] = {}
 
@@ -108,11 +108,15 @@ class _Ends:
         whole = sums.sum(axis=0)
         if self._clusters is None:
             # The variance of Σ K_σ(t, cᵢ)·gapᵢ is Σ K_σ² c(1 − c), and K_σ² = K_{σ/√2} / (2σ√π).
-            noise = np.sqrt(np.maximum(densities_of(self._luck, width / np.sqrt(2)), 0) / (2 * width * np.sqrt(np.pi)))
+            noise = np.sqrt(
+                np.maximum(densities_of(self._chance, width / np.sqrt(2)), 0) / (2 * width * np.sqrt(np.pi))
+            )
         else:
-            noise = np.sqrt((heated(self._luck, width) ** 2).sum(axis=0))
+            noise = np.sqrt((heated(self._chance, width) ** 2).sum(axis=0))
         counted = directions(whole - sums, noise)
-        terms, spread = (self._reached(of, width) * self._gap for of in (counted, counted * widened(whole, noise)))
+        terms, spread = (
+            self._reached(weights, width) * self._gap for weights in (counted, counted * widened(whole, noise))
+        )
         return lower_end(terms, spread, self._clusters)
 
     def _reached(self, counted: FloatArray, width: float) -> FloatArray:

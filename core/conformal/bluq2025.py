@@ -26,8 +26,8 @@ def aps_members(
     # of equal options the later one comes first: a stable ascending order, read backwards
     order = np.argsort(test, axis=1, kind="stable")[:, ::-1]
     total = np.cumsum(np.take_along_axis(test, order, axis=1), axis=1)
-    kept = np.logical_and.accumulate(total <= threshold, axis=1)
-    kept[:, 0] = True
+    included = np.logical_and.accumulate(total <= threshold, axis=1)
+    included[:, 0] = True
     members = np.zeros(test.shape, dtype=np.bool_)
-    np.put_along_axis(members, order, kept, axis=1)
+    np.put_along_axis(members, order, included, axis=1)
     return members, threshold

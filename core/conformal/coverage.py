@@ -282,15 +282,15 @@ def strata_law(
     length = next_fast_len(m + 1, real=True)
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
     sure = 0  # questions of strata whose sets are full: always covered
-    for name, asked in tested.items():
+    for name, n_tested in tested.items():
         a, b = beta_parameters(calibrated[name], alpha)
         if b == 0:
-            sure += asked
-        elif (own := ties.get(name)) is not None and _reached(calibrated[name], asked, alpha, own):
-            first, tied = coverage_law(calibrated[name], asked, alpha, own)
+            sure += n_tested
+        elif (own := ties.get(name)) is not None and _reached(calibrated[name], n_tested, alpha, own):
+            first, tied = coverage_law(calibrated[name], n_tested, alpha, own)
             spectrum *= rfft(np.concatenate([np.zeros(first), tied]), length)
         else:
-            spectrum *= rfft(beta_binomial(asked, a, b), length)
+            spectrum *= rfft(beta_binomial(n_tested, a, b), length)
     law = np.zeros(m + 1)
     law[sure:] = irfft(spectrum, length)[: m + 1 - sure].clip(0)
     return law

@@ -18,7 +18,7 @@ from core.records import BoolArray, FloatArray, IntArray
 
 WORD = 1 << 32
 UNIFORMS, SPLIT, FEWER, TUNING, REDRAW, FITTING, ORDER, SMOOTHING, ONE_EACH = range(1, 10)
-"""What the numbers are drawn for; the numbers of different purposes are unrelated. The browser does not use FITTING."""
+"""The purposes of random numbers. The numbers of different purposes are unrelated. The browser does not use FITTING."""
 
 Words = npt.NDArray[np.uint32]
 

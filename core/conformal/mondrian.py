@@ -62,9 +62,9 @@ def group_members(
     none, has an infinite threshold, so its sets are full.
     """
     names, codes = np.unique(np.concatenate([calibration_groups, test_groups]), return_inverse=True)
-    own, asked = codes[: len(calibration_groups)], codes[len(calibration_groups) :]
+    own, test_codes = codes[: len(calibration_groups)], codes[len(calibration_groups) :]
     limits = np.array([exact(calibration_scores[own == code], alpha) for code in range(len(names))])
-    return test_scores <= limits[asked][:, None], dict(zip(names.tolist(), limits.tolist(), strict=True))
+    return test_scores <= limits[test_codes][:, None], dict(zip(names.tolist(), limits.tolist(), strict=True))
 
 
 def class_members(

@@ -135,7 +135,7 @@ class _Flips:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """What is counted under one setting: runs sorted, by place, and the sides of the runs that have the setting.
+    """The counts under one setting: runs sorted, by place, and the sides of the runs that have the setting.
 
     ``sides`` are numbered among those of all pairs, two for each pair; the first run's comes first.
     """
@@ -161,15 +161,15 @@ def swap_tests(
             f"there are {len(runs.setting)} runs with {m} test questions; a paired test needs at least two runs and "
             "one question"
         )
-    result = _p_values(runs, alpha, empty, resamples, seed, REACH)
-    return result if result is not None else _exactly(runs, alpha, empty, resamples, seed)
+    p_values = _p_values(runs, alpha, empty, resamples, seed, REACH)
+    return p_values if p_values is not None else _exactly(runs, alpha, empty, resamples, seed)
 
 
 def _exactly(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int) -> FloatArray:
     """The p-values without the assumption that thresholds stay near the runs' own."""
-    result = _p_values(runs, alpha, empty, resamples, seed, math.inf)
-    assert result is not None  # with no bound, no threshold lies outside
-    return result
+    p_values = _p_values(runs, alpha, empty, resamples, seed, math.inf)
+    assert p_values is not None  # with no bound, no threshold lies outside
+    return p_values
 
 
 def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: int, reach: float) -> FloatArray | None:
@@ -179,14 +179,16 @@ def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: in
     seen = _observed(runs, alpha, empty)
     as_far = np.zeros(seen.shape, dtype=np.int64)
     rng = np.random.default_rng([seed, 0x5A9])
-    widest = max(n + m, *(sum(len(of.scores) + 1 for of in setting.calibration.values()) for setting in settings))
+    widest = max(
+        n + m, *(sum(len(ordered.scores) + 1 for ordered in setting.calibration.values()) for setting in settings)
+    )
     for part in np.array_split(np.arange(resamples), max(1, -(-resamples * widest // MOST_FLIPS))):
         flips = _Flips(np.ascontiguousarray(coins(rng, len(part), n + m, runs.clusters).T).view(np.uint8))
-        result = _differences(runs, settings, flips)
-        if result is None:
+        differences = _differences(runs, settings, flips)
+        if differences is None:
             return None
         # "Not less far" instead of "at least as far", so that a NaN counts against a difference.
-        as_far += (~(np.abs(result) < np.abs(seen)[:, :, None] - ALIKE)).sum(axis=2)
+        as_far += (~(np.abs(differences) < np.abs(seen)[:, :, None] - ALIKE)).sum(axis=2)
     # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
     return np.asarray((1 + as_far) / (1 + resamples), dtype=np.float64)
 
@@ -195,7 +197,7 @@ def _observed(runs: SharedRuns, alpha: int, empty: str) -> FloatArray:
     """Mean set size and UAcc of the second run minus those of the first for every pair, (2, pairs)."""
     sizes = np.array([mean_size(runs, i, alpha, empty) for i in range(len(runs.setting))])
     ratios = np.array([uacc(runs.right[i].mean(), size, runs.options[i]) for i, size in enumerate(sizes)])
-    return np.array([[of[j] - of[i] for i, j in runs.pairs] for of in (sizes, ratios)])
+    return np.array([[figures[j] - figures[i] for i, j in runs.pairs] for figures in (sizes, ratios)])
 
 
 def mean_size(runs: SharedRuns, i: int, alpha: int, empty: str) -> float:
@@ -206,7 +208,7 @@ def mean_size(runs: SharedRuns, i: int, alpha: int, empty: str) -> float:
 
 
 def _settings(runs: SharedRuns, alpha: int, empty: str, reach: float) -> list[_Setting]:
-    found = []
+    settings = []
     for s in sorted(set(runs.setting)):
         # bounds: the values between which a threshold of run i lies when its answers are swapped with those of run j
         bounds = {
@@ -219,16 +221,21 @@ def _settings(runs: SharedRuns, alpha: int, empty: str, reach: float) -> list[_S
             for run in pair:
                 wide = around.get(run, (low, high))
                 around[run] = min(low, wide[0]), max(high, wide[1])
-        calibration = {run: _sorted(runs.calibration[s, run][:, None], of) for run, of in around.items()}
-        test = {run: _sorted(filled_scores(runs.test[s, run], empty), of) for run, of in around.items()}
+        calibration = {
+            run: _sorted(runs.calibration[s, run][:, None], bounds_of_run) for run, bounds_of_run in around.items()
+        }
+        test = {
+            run: _sorted(filled_scores(runs.test[s, run], empty), bounds_of_run)
+            for run, bounds_of_run in around.items()
+        }
         ordered = (pair for i, j in runs.pairs for pair in ((i, j), (j, i)))
         sides = {
             place: _side(runs, *pair, calibration, test, bounds[pair], alpha)
             for place, pair in enumerate(ordered)
             if pair in bounds
         }
-        found.append(_Setting(calibration, test, sides))
-    return found
+        settings.append(_Setting(calibration, test, sides))
+    return settings
 
 
 def _near(runs: SharedRuns, i: int, j: int, alpha: int, reach: float) -> tuple[float, float]:
@@ -312,15 +319,15 @@ def _differences(runs: SharedRuns, settings: list[_Setting], flips: _Flips) -> F
     of its bounds.
     """
     n, m = runs.calibration.shape[2], runs.right.shape[1]
-    calibration, asked = flips.of(slice(n)), flips.of(slice(n, n + m))
-    right, flipped = runs.right.sum(axis=1), runs.right.astype(np.float32) @ asked.floats
+    calibration, test_flips = flips.of(slice(n)), flips.of(slice(n, n + m))
+    right, flipped = runs.right.sum(axis=1), runs.right.astype(np.float32) @ test_flips.floats
     size = np.empty((2 * len(runs.pairs), flips.resamples))
     ratio = np.empty(size.shape)
     for setting in settings:
         at = _threshold_places(setting, calibration)
         if at is None:
             return None
-        for place, total in _total_sizes(setting, at, asked).items():
+        for place, total in _total_sizes(setting, at, test_flips).items():
             a, b = setting.sides[place].own, setting.sides[place].other
             size[place] = total / m
             ratio[place] = uacc((right[a] - flipped[a] + flipped[b]) / m, size[place], runs.options[a])
@@ -331,7 +338,7 @@ def _total_sizes(setting: _Setting, at: dict[int, IntArray], flips: _Flips) -> d
     """For each side, the sizes of all sets after the flips, summed, (r,); ``at`` are the places of its thresholds."""
     sizes = {place: side.sizes[at[place]] for place, side in setting.sides.items()}
     starts = _starts(setting.test, flips)
-    for run, of in setting.test.items():
+    for run, ordered in setting.test.items():
         # Of both runs of a side: #{options of i at most t} − G_i(t) + G_j(t)
         parts = [
             (place, sign, sized[at[place]])
@@ -340,7 +347,7 @@ def _total_sizes(setting: _Setting, at: dict[int, IntArray], flips: _Flips) -> d
             if name == run
         ]
         needed = np.unique(np.concatenate([places for _, _, places in parts]))
-        sums = _sums_at(of, starts[run], flips, needed)
+        sums = _sums_at(ordered, starts[run], flips, needed)
         for place, sign, places in parts:
             sizes[place] += sign * sums[np.searchsorted(needed, places), np.arange(flips.resamples)].astype(np.int64)
     return sizes
@@ -348,31 +355,33 @@ def _total_sizes(setting: _Setting, at: dict[int, IntArray], flips: _Flips) -> d
 
 def _starts(sorted_runs: dict[int, _Sorted], flips: _Flips) -> dict[int, Counts]:
     """For each run, the number of flipped questions among the values before the sorted ones, (r,)."""
-    below = np.stack([of.below for of in sorted_runs.values()])
+    below = np.stack([ordered.below for ordered in sorted_runs.values()])
     return dict(zip(sorted_runs, np.rint(below @ flips.floats).astype(np.int32), strict=True))
 
 
-def _kind(of: _Sorted) -> type[np.int16] | type[np.int32]:
-    return np.int16 if of.before + len(of.scores) <= SHORT else np.int32
+def _kind(ordered: _Sorted) -> type[np.int16] | type[np.int32]:
+    return np.int16 if ordered.before + len(ordered.scores) <= SHORT else np.int32
 
 
-def _running(of: _Sorted, start: Counts, flips: _Flips) -> Counts:
+def _running(ordered: _Sorted, start: Counts, flips: _Flips) -> Counts:
     """The number of flipped questions among the values before these and the first 0 … w of these, (w + 1, r)."""
-    sums = np.empty((len(of.scores) + 1, flips.resamples), dtype=_kind(of))
+    sums = np.empty((len(ordered.scores) + 1, flips.resamples), dtype=_kind(ordered))
     sums[0] = start
     # np.cumsum along the first axis takes ten times as long.
-    for place, row in enumerate(of.rows.tolist()):
+    for place, row in enumerate(ordered.rows.tolist()):
         np.add(sums[place], flips.short[row], out=sums[place + 1])
     return sums
 
 
-def _sums_at(of: _Sorted, start: Counts, flips: _Flips, places: IntArray) -> Counts:
+def _sums_at(ordered: _Sorted, start: Counts, flips: _Flips, places: IntArray) -> Counts:
     """The rows of :func:`_running` at increasing places, (places, r); the others are not kept."""
     from scipy.sparse import csr_array
 
     # steps (places, questions): how many of a question's values lie between a place and the one before it
-    rows = of.rows[: places[-1]]
-    steps = csr_array((np.ones(len(rows), dtype=_kind(of)), rows, np.append(0, places)), (len(places), len(of.below)))
+    rows = ordered.rows[: places[-1]]
+    steps = csr_array(
+        (np.ones(len(rows), dtype=_kind(ordered)), rows, np.append(0, places)), (len(places), len(ordered.below))
+    )
     sums: Counts = steps @ flips.short
     sums[0] += start.astype(sums.dtype)
     for place in range(1, len(sums)):
@@ -386,14 +395,14 @@ def _threshold_places(setting: _Setting, flips: _Flips) -> dict[int, IntArray] |
     None if one lies outside of them.
     """
     starts = _starts(setting.calibration, flips)
-    sums = {run: _running(of, starts[run], flips) for run, of in setting.calibration.items()}
-    found = {}
+    sums = {run: _running(ordered, starts[run], flips) for run, ordered in setting.calibration.items()}
+    places = {}
     for place, side in setting.sides.items():
         thresholds = _bisected(side, sums[side.own], sums[side.other])
         if thresholds is None:
             return None
-        found[place] = thresholds
-    return found
+        places[place] = thresholds
+    return places
 
 
 def _bisected(side: _Side, own: Counts, other: Counts) -> IntArray | None:

@@ -95,12 +95,12 @@ def swap_test(
     widest = max(n + len(first.alone), n + len(second.alone), m)
     for part in np.array_split(np.arange(resamples), max(1, resamples * widest // CHUNK)):
         swaps = coins(rng, len(part), n + m, clusters)
-        result = _differences(first, second, swaps[:, :n], swaps[:, n:], alpha, empty)
-        # result (2, r). "Not less far" instead of "at least as far", so that a NaN counts against a difference.
-        as_far += (~(np.abs(result) < np.abs(seen) - ALIKE)).sum(axis=1)
+        swapped = _differences(first, second, swaps[:, :n], swaps[:, n:], alpha, empty)
+        # swapped (2, r). "Not less far" instead of "at least as far", so that a NaN counts against a difference.
+        as_far += (~(np.abs(swapped) < np.abs(seen) - ALIKE)).sum(axis=1)
     # p = (1 + #{|T*| ≥ |T|}) / (1 + R)
-    size, both = ((1 + as_far) / (1 + resamples)).tolist()
-    return PValues(size, both)
+    size, uacc_p = ((1 + as_far) / (1 + resamples)).tolist()
+    return PValues(size, uacc_p)
 
 
 def coins(rng: np.random.Generator, rows: int, columns: int, clusters: IntArray | None = None) -> BoolArray:

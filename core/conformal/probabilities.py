@@ -124,7 +124,7 @@ def in_double(values: npt.NDArray[Any]) -> FloatArray:
         fractions = int((known != np.rint(known)).sum())
         m = m[m * (2 * written * m) ** fractions <= BY_CHANCE]
     m = m[is_multiple(known[:: 1 + len(known) // FEW], m).all(axis=1)]
-    shared = next((one for one in m.tolist() if is_multiple(known, np.array([one])).all()), None)
+    shared = next((number for number in m.tolist() if is_multiple(known, np.array([number])).all()), None)
     return wide if shared is None else np.where(np.isfinite(wide), np.rint(wide * shared) / shared, wide)
 
 

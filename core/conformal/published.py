@@ -1,4 +1,4 @@
-"""How two published tools compute APS scores, so that their figures can be reproduced and compared.
+"""The APS scores of two published tools, so that their figures can be reproduced and compared.
 
 LLM-Uncertainty-Bench (Ye et al. 2024) computes the same scores as Hedge, but in single precision
 (:mod:`core.conformal.ye2024`), and has its own threshold (``paper``).

@@ -69,7 +69,7 @@ def redrawn_choices(
     parts_of_true, parts = _parts(name, probabilities, labels, tuned.rows[half], tuned.rows[~half])
     rng = np.random.default_rng([seed, 0x7E4])
     drawn = rng.multinomial(t, np.full(t, 1 / t), size=REDRAWN)  # (200, t)
-    asked = rng.multinomial(asked_rows, np.full(asked_rows, 1 / asked_rows), size=REDRAWN)
+    drawn_counts = rng.multinomial(asked_rows, np.full(asked_rows, 1 / asked_rows), size=REDRAWN)
     place = int(rank(t, TUNING_ALPHA))
     totals = np.empty((len(grid), REDRAWN))
     for row, parameters in enumerate(grid):
@@ -80,7 +80,7 @@ def redrawn_choices(
         at, which = np.unique((np.cumsum(drawn[:, order], axis=1) < place).sum(axis=1), return_inverse=True)
         reached = limits[at]
         sizes = _sizes(reached, costed(*parts, parameters, between=(reached[0], reached[-1])))
-        totals[row] = (asked * sizes[which]).sum(axis=1)
+        totals[row] = (drawn_counts * sizes[which]).sum(axis=1)
     shares = np.bincount(totals.argmin(axis=0), minlength=len(grid)) / REDRAWN
     return {grid[row]: float(shares[row]) for row in np.flatnonzero(shares)}
 

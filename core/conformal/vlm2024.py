@@ -34,17 +34,17 @@ def members(
     precision, too. Raises :class:`~core.errors.InputError` as :func:`core.conformal.ye2024.single_sets` does.
     """
     if double:
-        made = _double_members(name, probabilities, labels, calibration=calibration, test=test, alpha=alpha)
-        asked = probabilities[test]
+        sets = _double_members(name, probabilities, labels, calibration=calibration, test=test, alpha=alpha)
+        test_probabilities = probabilities[test]
     else:
-        made = single_sets(
+        sets = single_sets(
             name, probabilities, labels, calibration=calibration, test=test, alpha=alpha, order=_ranked
         ).members
-        asked = probabilities[test].astype(np.float32)
-    empty = ~made.any(axis=1)
+        test_probabilities = probabilities[test].astype(np.float32)
+    empty = ~sets.any(axis=1)
     # LAC takes the first of equal options, APS the first of its own ranking.
-    top = asked.argmax(axis=1) if name == "lac" else _ranked(asked)[:, -1]
-    filled = made.copy()
+    top = test_probabilities.argmax(axis=1) if name == "lac" else _ranked(test_probabilities)[:, -1]
+    filled = sets.copy()
     filled[np.flatnonzero(empty), top[empty]] = True
     return filled
 
@@ -59,7 +59,7 @@ def expected_calibration_error(probabilities: FloatArray, labels: IntArray, *, d
     right = (p.argmax(axis=1) == labels).astype(np.float32)
     edges = np.linspace(0, 1, BINS + 1).astype(np.float32)
     bins = np.searchsorted(edges, confidence, side="right") - 1
-    counts, rights, confidences = (_summed(bins, of) for of in (np.ones_like(confidence), right, confidence))
+    counts, rights, confidences = (_summed(bins, values) for values in (np.ones_like(confidence), right, confidence))
     filled = counts > 0
     gaps = np.abs(rights[filled] / counts[filled] - confidences[filled] / counts[filled])
     return float((gaps * (counts[filled] / counts.sum())).sum(dtype=np.float32))

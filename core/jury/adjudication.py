@@ -25,7 +25,7 @@ from core.records import BoolArray, FloatArray
 class Case:
     """The input of a rule: the judgements to decide, their confidences (n, j), and the answers to fit on.
 
-    ``asked`` are the answers to decide. ``calibration`` are answers of the same kind: if only disputed answers are
+    ``test`` are the answers to decide. ``calibration`` are answers of the same kind: if only disputed answers are
     judged, these are disputed too. ``unanimous`` (u, j) are the verdicts on the other calibration answers, on which all
     jurors agree; it is None if ``calibration`` contains all kinds of answers. Confidences, the regression and the
     choice of the best juror must hold for the answers that are judged, so they are fitted on ``calibration``. (Jurors
@@ -33,7 +33,7 @@ class Case:
     only for all kinds of answers together, so it is fitted on both.
     """
 
-    asked: Judgements
+    test: Judgements
     confidence: FloatArray
     calibration: Judgements
     unanimous: FloatArray | None = None
@@ -41,7 +41,7 @@ class Case:
     @property
     def verdicts(self) -> FloatArray:
         """Each juror's verdict (n, j)."""
-        return self.asked.verdicts
+        return self.test.verdicts
 
 
 def _majority(case: Case) -> FloatArray:
@@ -66,17 +66,17 @@ def _max_confidence(case: Case) -> FloatArray:
 
 
 def _max_probability(case: Case) -> FloatArray:
-    return _of_best(case, -np.round(1 - case.asked.top, 4))
+    return _of_best(case, -np.round(1 - case.test.top, 4))
 
 
 def _veto(case: Case) -> FloatArray:
-    if case.asked.pairwise and case.asked.half_ties:  # neither place is the one that needs every juror
-        return np.full(len(case.asked), 0.5)
+    if case.test.pairwise and case.test.half_ties:  # neither place is the one that needs every juror
+        return np.full(len(case.test), 0.5)
     return np.asarray(case.verdicts.min(axis=1), dtype=np.float64)
 
 
 def _mean_probability(case: Case) -> FloatArray:
-    return _larger(case, *pooled(case.asked).T)
+    return _larger(case, *pooled(case.test).T)
 
 
 def _weighted_log_odds(case: Case) -> FloatArray:
@@ -84,15 +84,15 @@ def _weighted_log_odds(case: Case) -> FloatArray:
     # (n, j) log-odds; the verdict is True if Σ_j w_j·log-odds_j + b > 0
     odds = log_odds(case.calibration.p_true, case.calibration.p_false)
     *weights, intercept = logistic(odds, case.calibration.labels.astype(np.float64), penalty=1.0)
-    asked = log_odds(case.asked.p_true, case.asked.p_false) @ np.array(weights) + intercept
-    return _larger(case, asked, np.zeros(len(asked)))
+    score = log_odds(case.test.p_true, case.test.p_false) @ np.array(weights) + intercept
+    return _larger(case, score, np.zeros(len(score)))
 
 
 def _dawid_skene(case: Case) -> FloatArray:
-    if len(case.asked.jurors) < FEWEST:
-        raise InputError(f"rule dawid_skene {TOO_FEW}, got {len(case.asked.jurors)}; choose another rule")
-    both = [case.calibration.verdicts] if case.unanimous is None else [case.calibration.verdicts, case.unanimous]
-    posterior = DawidSkene.fit(np.concatenate(both)).posterior(case.verdicts)
+    if len(case.test.jurors) < FEWEST:
+        raise InputError(f"rule dawid_skene {TOO_FEW}, got {len(case.test.jurors)}; choose another rule")
+    verdicts = [case.calibration.verdicts] if case.unanimous is None else [case.calibration.verdicts, case.unanimous]
+    posterior = DawidSkene.fit(np.concatenate(verdicts)).posterior(case.verdicts)
     return _larger(case, posterior, 1 - posterior)
 
 
@@ -101,11 +101,11 @@ def _best_juror(case: Case) -> FloatArray:
 
 
 def _always_false(case: Case) -> FloatArray:
-    return np.zeros(len(case.asked))
+    return np.zeros(len(case.test))
 
 
 def _always_true(case: Case) -> FloatArray:
-    return np.ones(len(case.asked))
+    return np.ones(len(case.test))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +205,12 @@ def adjudicate(name: str, case: Case) -> FloatArray:
     decided = RULES[name].decide(case)
     if name in CONSTANT:
         return decided
-    return np.where(case.asked.disagreed, decided, case.verdicts[:, 0])
+    return np.where(case.test.disagreed, decided, case.verdicts[:, 0])
 
 
-def pooled(asked: Judgements) -> FloatArray:
+def pooled(judgements: Judgements) -> FloatArray:
     """The jurors' mean probabilities of True and of False, (n, 2)."""
-    sides = [np.sort(p, axis=1).mean(axis=1) for p in (asked.p_true, asked.p_false)]
+    sides = [np.sort(p, axis=1).mean(axis=1) for p in (judgements.p_true, judgements.p_false)]
     return np.column_stack(sides)
 
 
@@ -238,7 +238,7 @@ def _sides(case: Case) -> tuple[BoolArray, BoolArray]:
 def _larger(case: Case, true: FloatArray, false: FloatArray) -> FloatArray:
     """The side with the larger value, (n,): 1 for True, 0 for False. A tie is ½, or False as published."""
     verdict = np.asarray(true > false, dtype=np.float64)
-    if case.asked.half_ties:
+    if case.test.half_ties:
         # Sums and log-odds may be larger than 1, and rounding then is larger too
         near = TIE * np.maximum(np.maximum(np.abs(true), np.abs(false)), 1)
         verdict[np.abs(true - false) <= near] = 0.5
@@ -250,8 +250,8 @@ def _of_best(case: Case, values: FloatArray) -> FloatArray:
 
     If several jurors have it and disagree, the verdict is ½, or that of the first as published.
     """
-    if not case.asked.half_ties:
-        return np.asarray(case.verdicts[np.arange(len(case.asked)), values.argmax(axis=1)], dtype=np.float64)
+    if not case.test.half_ties:
+        return np.asarray(case.verdicts[np.arange(len(case.test)), values.argmax(axis=1)], dtype=np.float64)
     tied = values == values.max(axis=1, keepdims=True)
     most, least = np.where(tied, case.verdicts, -1).max(axis=1), np.where(tied, case.verdicts, 2).min(axis=1)
     return np.where(most == least, most, 0.5)

@@ -179,7 +179,7 @@ class _Moments:
     """The means of verdicts or errors, (…, j), and of the products of two jurors' ones for each pair, (…, pairs)."""
 
     single: FloatArray
-    both: FloatArray
+    joint: FloatArray
     first: IntArray
     second: IntArray
 
@@ -195,15 +195,15 @@ class _Moments:
         first, second = np.triu_indices(values.shape[1], 1)
         products = values[:, first] * values[:, second]
         sizes = sums(np.ones(len(values)), clusters)[:, None]
-        single, both = (
+        single, joint = (
             (part.sum(axis=0) - sums(part, clusters)) / (len(values) - sizes) for part in (values, products)
         )
-        return cls(single, both, first, second)
+        return cls(single, joint, first, second)
 
     @property
     def any(self) -> FloatArray:
         """How often at least one of two jurors has the verdict or errs, for each pair, (…, pairs)."""
-        return np.asarray(self.single[..., self.first] + self.single[..., self.second] - self.both, dtype=np.float64)
+        return np.asarray(self.single[..., self.first] + self.single[..., self.second] - self.joint, dtype=np.float64)
 
 
 Coefficient = Callable[[_Moments], FloatArray]
@@ -212,33 +212,38 @@ OfTwo = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """A coefficient of two jurors from the share of each and the share of both."""
 
 
-def _kappa(a: FloatArray, b: FloatArray, both: FloatArray) -> FloatArray:
+def _kappa(a: FloatArray, b: FloatArray, joint: FloatArray) -> FloatArray:
     # 1 − D_o / D_e with D_o = a + b − 2·P(both) and D_e = a + b − 2ab
     expected = np.asarray(a + b - 2 * a * b)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(expected > 0, 1 - (a + b - 2 * both) / expected, np.nan)
+        return np.where(expected > 0, 1 - (a + b - 2 * joint) / expected, np.nan)
 
 
-def _correlation(a: FloatArray, b: FloatArray, both: FloatArray) -> FloatArray:
+def _correlation(a: FloatArray, b: FloatArray, joint: FloatArray) -> FloatArray:
     # ρ = (P(both wrong) − a·b) / √(a(1 − a)·b(1 − b))
     spread = np.sqrt(np.maximum(a * (1 - a) * b * (1 - b), 0))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(spread > TINY, (both - a * b) / spread, np.nan)
+        return np.where(spread > TINY, (joint - a * b) / spread, np.nan)
 
 
-def _of_two(two: FloatArray, clusters: IntArray | None, of: OfTwo) -> Estimate:
-    return _interval(two, clusters, lambda m: of(m.single[..., 0], m.single[..., 1], m.both[..., 0]), _of_pair(two, of))
+def _of_two(two: FloatArray, clusters: IntArray | None, coefficient: OfTwo) -> Estimate:
+    return _interval(
+        two,
+        clusters,
+        lambda m: coefficient(m.single[..., 0], m.single[..., 1], m.joint[..., 0]),
+        _of_pair(two, coefficient),
+    )
 
 
 def _of_jury(m: _Moments) -> FloatArray:
     """Fleiss' kappa: that of a pair whose jurors are the mean of all."""
     p = m.single.mean(axis=-1)
-    return _kappa(p, p, m.both.mean(axis=-1))
+    return _kappa(p, p, m.joint.mean(axis=-1))
 
 
 def _mean_correlation(m: _Moments) -> FloatArray:
     """The mean of the pairs' correlations that are defined; NaN if none is."""
-    each = _correlation(m.single[..., m.first], m.single[..., m.second], m.both)
+    each = _correlation(m.single[..., m.first], m.single[..., m.second], m.joint)
     known = ~np.isnan(each)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(known, each, 0).sum(axis=-1) / known.sum(axis=-1), dtype=np.float64)
@@ -304,18 +309,20 @@ def _of_equals(frequency: float, share: float) -> float:
     return float(_kappa(np.array(p), np.array(p), np.array(share * frequency)))
 
 
-def _of_pair(two: FloatArray, of: OfTwo) -> Curve:
+def _of_pair(two: FloatArray, coefficient: OfTwo) -> Curve:
     """The curve of a coefficient of two jurors; it keeps the proportion of the answers on which one of them is alone
     with the verdict or the error."""
     a, b = two.mean(axis=0)
-    both = float((two[:, 0] * two[:, 1]).mean())
-    alone = float((a - both) / (a + b - 2 * both)) if a + b - 2 * both > TINY else 0.5
+    joint = float((two[:, 0] * two[:, 1]).mean())
+    alone = float((a - joint) / (a + b - 2 * joint)) if a + b - 2 * joint > TINY else 0.5
 
     def curve(frequency: float, share: float) -> float:
         together = share * frequency
         apart = frequency - together
         return float(
-            of(np.array(together + alone * apart), np.array(together + (1 - alone) * apart), np.array(together))
+            coefficient(
+                np.array(together + alone * apart), np.array(together + (1 - alone) * apart), np.array(together)
+            )
         )
 
     return curve

@@ -31,7 +31,7 @@ SMALLEST = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JurorVerdicts:
     """One juror's judgements of n rows: ``p_true``, ``p_false`` and ``verdicts`` (1, 0, or ½ for a tie), (n,) each."""
 
     p_true: FloatArray
@@ -54,39 +54,39 @@ def nonconformity(p_true: FloatArray, p_false: FloatArray, labels: BoolArray) ->
     return 1 - np.where(labels, p_true, p_false)
 
 
-def _published(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
+def _published(fitted: JurorVerdicts, labels: BoolArray, judged: JurorVerdicts) -> FloatArray:
     s = nonconformity(fitted.p_true, fitted.p_false, labels)
     levels = np.asarray(rank(len(s), 10 * np.arange(1, 100))) / len(s)
     # The thresholds of :func:`core.conformal.threshold.paper` at all 99 levels at once, which is much faster. levels
     # and quantiles are (99,), below is (n, 99).
     possible = levels <= 1
     quantiles = np.where(possible, np.quantile(s, np.minimum(levels, 1), method="higher"), np.inf)
-    below = quantiles[None, :] < asked.top[:, None]
+    below = quantiles[None, :] < judged.top[:, None]
     return np.asarray(np.where(below.any(axis=1), 1 - GRID[below.argmax(axis=1)], 0.0), dtype=np.float64)
 
 
-def _p_value(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
+def _p_value(fitted: JurorVerdicts, labels: BoolArray, judged: JurorVerdicts) -> FloatArray:
     s = nonconformity(fitted.p_true, fitted.p_false, labels)
-    return 1 - p_values(s, nonconformity(asked.p_true, asked.p_false, asked.verdicts == 0))
+    return 1 - p_values(s, nonconformity(judged.p_true, judged.p_false, judged.verdicts == 0))
 
 
-def _platt(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
-    true = Sigmoid.fit(log_odds(fitted.p_true, fitted.p_false), labels)(log_odds(asked.p_true, asked.p_false))
-    return _in_verdict(true, asked)
+def _platt(fitted: JurorVerdicts, labels: BoolArray, judged: JurorVerdicts) -> FloatArray:
+    true = Sigmoid.fit(log_odds(fitted.p_true, fitted.p_false), labels)(log_odds(judged.p_true, judged.p_false))
+    return _in_verdict(true, judged)
 
 
-def _isotonic(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
-    true = Isotonic.fit(fitted.p_true, labels)(asked.p_true)
-    return _in_verdict(true, asked)
+def _isotonic(fitted: JurorVerdicts, labels: BoolArray, judged: JurorVerdicts) -> FloatArray:
+    true = Isotonic.fit(fitted.p_true, labels)(judged.p_true)
+    return _in_verdict(true, judged)
 
 
-def _in_verdict(true: FloatArray, asked: Said) -> FloatArray:
+def _in_verdict(true: FloatArray, judged: JurorVerdicts) -> FloatArray:
     """The probability (n,) of each verdict from that of True; ½ for a tie."""
-    return np.select([asked.verdicts == 1, asked.verdicts == 0], [true, 1 - true], 0.5)
+    return np.select([judged.verdicts == 1, judged.verdicts == 0], [true, 1 - true], 0.5)
 
 
-def _raw(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
-    return asked.top
+def _raw(fitted: JurorVerdicts, labels: BoolArray, judged: JurorVerdicts) -> FloatArray:
+    return judged.top
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Scale:
 
     title: str
     sentence: str
-    of: Callable[[Said, BoolArray, Said], FloatArray]
+    compute: Callable[[JurorVerdicts, BoolArray, JurorVerdicts], FloatArray]
 
 
 CONFIDENCES = {
@@ -116,8 +116,8 @@ CONFIDENCES = {
 """Every confidence scale, by name."""
 
 
-def confidence(name: str, calibration: Judgements, asked: Judgements) -> FloatArray:
-    """Each juror's confidence in its own verdicts on ``asked``, from 0 to 1, (n, j), fitted on ``calibration``.
+def confidence(name: str, calibration: Judgements, judged: Judgements) -> FloatArray:
+    """Each juror's confidence in its own verdicts on ``judged``, from 0 to 1, (n, j), fitted on ``calibration``.
 
     Raises :class:`InputError` for an unknown scale, or if the calibration answers are all right or all wrong.
     """
@@ -125,8 +125,8 @@ def confidence(name: str, calibration: Judgements, asked: Judgements) -> FloatAr
         raise InputError(f"unknown confidence {name!r}; choose from {', '.join(CONFIDENCES)}")
     check_both_classes(calibration)
     columns = [
-        CONFIDENCES[name].of(_said(calibration, juror), calibration.labels, _said(asked, juror))
-        for juror in range(len(asked.jurors))
+        CONFIDENCES[name].compute(_verdicts_of(calibration, juror), calibration.labels, _verdicts_of(judged, juror))
+        for juror in range(len(judged.jurors))
     ]
     return np.column_stack(columns)
 
@@ -140,5 +140,5 @@ def check_both_classes(calibration: Judgements) -> None:
         )
 
 
-def _said(judgements: Judgements, juror: int) -> Said:
-    return Said(judgements.p_true[:, juror], judgements.p_false[:, juror], judgements.verdicts[:, juror])
+def _verdicts_of(judgements: Judgements, juror: int) -> JurorVerdicts:
+    return JurorVerdicts(judgements.p_true[:, juror], judgements.p_false[:, juror], judgements.verdicts[:, juror])

@@ -51,8 +51,11 @@ class DawidSkene:
             # M-step: P(True | right) = (Σ r_i·v_ij + 1) / (Σ r_i + 2), the same with 1 − r_i for wrong; the prior is
             # (Σ r_i + 1) / (n + 2).
             weights = counts * right
-            m, said, none = weights.sum(), weights @ patterns, weights @ tied
-            if_right, if_wrong = (said + 1) / (m - none + 2), (trues - said + 1) / (n - m - (ties - none) + 2)
+            m, hits, none = weights.sum(), weights @ patterns, weights @ tied
+            if_right, if_wrong = (
+                (hits + 1) / (m - none + 2),
+                (trues - hits + 1) / (n - m - (ties - none) + 2),
+            )
             prior = (m + 1) / (n + 2)
             # E-step: each juror that says True adds log(if_right / if_wrong) to the prior's log-odds. Each that says
             # False adds log((1 − if_right) / (1 − if_wrong)).

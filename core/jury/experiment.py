@@ -46,7 +46,7 @@ SEEDS_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How rules are tested.
+    """The settings of a test of rules.
 
     There is one split per seed. ``disagreement`` keeps only answers on which jurors disagree. ``share`` is the share of
     the answers that calibrates; None means as many as the source's own calibration part has. ``confidence`` and
@@ -131,7 +131,11 @@ class JuryExperiment:
     @property
     def best_constant(self) -> RuleResult | None:
         """The better of the rules Always True and Always False; None if the protocol has neither."""
-        return max((of for of in self.outcomes if of.rule in CONSTANT), key=lambda of: of.accuracy.value, default=None)
+        return max(
+            (outcome for outcome in self.outcomes if outcome.rule in CONSTANT),
+            key=lambda outcome: outcome.accuracy.value,
+            default=None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,7 @@ def usable_rules(judgements: Judgements, rules: Sequence[str]) -> tuple[str, ...
     return usable
 
 
-def kept(judgements: Judgements, protocol: Protocol) -> IntArray:
+def answers_used(judgements: Judgements, protocol: Protocol) -> IntArray:
     """The indices of the answers that an experiment uses, with the source's calibration part first.
 
     Raises :class:`InputError` if the jurors disagree on no answer, or the remaining answers are all right or all wrong.
@@ -207,7 +211,7 @@ def split_in_half(judgements: Judgements, protocol: Protocol) -> tuple[Protocol,
     """
     if protocol.share is not None:
         return protocol, ""
-    places = kept(judgements, protocol)
+    places = answers_used(judgements, protocol)
     calibrate = sum(judgements.parts[i] == "calibration" for i in places.tolist())
     if 0 < calibrate < len(places):
         return protocol, ""
@@ -242,16 +246,19 @@ def split(
     others = _shuffled(_not_judged(judgements, places), seed)
     agreed = others[: _share_of_others(judgements, others, protocol)]
     clusters = None if protocol.share is None else judgements.clusters
-    fitted, asked = sides(places, size, seed, clusters)
+    fitted, judged = sides(places, size, seed, clusters)
     if clusters is not None:
-        agreed = agreed[~np.isin(clusters[agreed], clusters[asked])]
+        agreed = agreed[~np.isin(clusters[agreed], clusters[judged])]
     if without is not None:
-        fitted, asked = _less(fitted, without, judgements, both=True), _less(asked, without, judgements, both=False)
+        fitted, judged = (
+            _less(fitted, without, judgements, both_labels=True),
+            _less(judged, without, judgements, both_labels=False),
+        )
         agreed = agreed[~without[agreed]]
-    calibration, test = judgements.rows(fitted), judgements.rows(asked)
+    calibration, test = judgements.rows(fitted), judgements.rows(judged)
     return Split(
         fitted,
-        asked,
+        judged,
         Case(
             test,
             confidence(protocol.confidence, calibration, test),
@@ -312,11 +319,11 @@ def _share_of_others(judgements: Judgements, others: IntArray, protocol: Protoco
     return round(protocol.share * len(others))
 
 
-def _less(side: IntArray, without: BoolArray, judgements: Judgements, *, both: bool) -> IntArray:
-    """The side without the marked answers, or the whole side if too little would be left (``both``: both labels)."""
-    kept = side[~without[side]]
-    enough = len(kept) > 0 and (not both or 0 < judgements.labels[kept].sum() < len(kept))
-    return kept if enough else side
+def _less(side: IntArray, without: BoolArray, judgements: Judgements, *, both_labels: bool) -> IntArray:
+    """The side without the marked answers; all of it if none would be left, or with ``both_labels`` not both labels."""
+    rest = side[~without[side]]
+    enough = len(rest) > 0 and (not both_labels or 0 < judgements.labels[rest].sum() < len(rest))
+    return rest if enough else side
 
 
 Figures = Callable[[Sequence[Split]], FloatArray]
@@ -329,17 +336,17 @@ def repeated(judgements: Judgements, protocol: Protocol, figures: Figures) -> tu
     A group has whole questions. Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """
     judgements = read_ties(judgements, protocol)
-    places, clusters = kept(judgements, protocol), judgements.clusters
+    places, clusters = answers_used(judgements, protocol), judgements.clusters
     group = np.empty(len(judgements), dtype=np.int64)
-    for of in (places, _not_judged(judgements, places)):
-        own = within(clusters, of) if clusters is not None and len(of) else None
-        groups = random_groups(count(own, len(of)))
-        group[of] = groups if own is None else groups[own]
+    for rows in (places, _not_judged(judgements, places)):
+        own = within(clusters, rows) if clusters is not None and len(rows) else None
+        groups = random_groups(count(own, len(rows)))
+        group[rows] = groups if own is None else groups[own]
     if clusters is not None:  # the other answers of a question that is judged leave with it
         named = np.full(count(clusters, len(judgements)), -1)
         named[clusters[places]] = group[places]
         group = np.where(named[clusters] >= 0, named[clusters], group)
-    left_out = [once(judgements, protocol, figures, without=group == one) for one in np.unique(group[places])]
+    left_out = [once(judgements, protocol, figures, without=group == number) for number in np.unique(group[places])]
     return once(judgements, protocol, figures), np.stack(left_out)
 
 
@@ -351,7 +358,7 @@ def once(
     Raises :class:`InputError` as :func:`repeated` does.
     """
     judgements = read_ties(judgements, protocol)
-    places = kept(judgements, protocol)
+    places = answers_used(judgements, protocol)
     size = calibration_size(judgements, places, protocol)
     return figures([split(judgements, places, size, seed, protocol, without=without) for seed in protocol.seeds])
 
@@ -364,7 +371,7 @@ def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
     names = with_baselines(usable_rules(judgements, protocol.rules))
 
     def figures(splits: Sequence[Split]) -> FloatArray:
-        return rule_figures(splits, [decided(names, of.case) for of in splits])
+        return rule_figures(splits, [decided(names, part.case) for part in splits])
 
     values, left_out = repeated(judgements, protocol, figures)
     return tried(judgements, protocol, values, *rule_ends(judgements, protocol, values, left_out))
@@ -387,20 +394,26 @@ def rule_figures(splits: Sequence[Split], verdicts: Sequence[dict[str, FloatArra
     places = [names.index(other) for other in BASELINES]
     # measured (rules, 7): the four measures and what is behind them, averaged over splits
     measured = np.mean(
-        [[_measures(said[name], of) for name in names] for of, said in zip(splits, verdicts, strict=True)], axis=0
+        [
+            [_measures(decided_by[name], part) for name in names]
+            for part, decided_by in zip(splits, verdicts, strict=True)
+        ],
+        axis=0,
     )
     accuracies, width = measured[:, 0], len(MEASURES)
     against = [accuracies - accuracies[place] for place in places]
-    alone = np.mean([_alone(of, said, places) for of, said in zip(splits, verdicts, strict=True)], axis=0)
-    jurors = np.mean([of.case.asked.right.mean(axis=0) for of in splits], axis=0)
+    alone = np.mean(
+        [_alone(part, decided_by, places) for part, decided_by in zip(splits, verdicts, strict=True)], axis=0
+    )
+    jurors = np.mean([part.case.test.right.mean(axis=0) for part in splits], axis=0)
     return np.concatenate(
         [np.column_stack([measured[:, :width], *against, measured[:, width:], alone]).ravel(), jurors]
     )
 
 
-def _alone(of: Split, verdicts: dict[str, FloatArray], places: Sequence[int]) -> FloatArray:
+def _alone(part: Split, verdicts: dict[str, FloatArray], places: Sequence[int]) -> FloatArray:
     """How often each rule alone is right, and how often a baseline alone is, for each baseline, (rules, 4)."""
-    right = 1 - np.abs(np.stack(list(verdicts.values())) - of.case.asked.labels)
+    right = 1 - np.abs(np.stack(list(verdicts.values())) - part.case.test.labels)
     return np.column_stack(
         [np.maximum(sign * (right - right[place]), 0).mean(axis=1) for place in places for sign in (1, -1)]
     )
@@ -409,7 +422,7 @@ def _alone(of: Split, verdicts: dict[str, FloatArray], places: Sequence[int]) ->
 def tested(judgements: Judgements, protocol: Protocol) -> tuple[int, int]:
     """The number of different answers that the splits test, and of their questions."""
     judgements = read_ties(judgements, protocol)
-    places, clusters = kept(judgements, protocol), judgements.clusters
+    places, clusters = answers_used(judgements, protocol), judgements.clusters
     size = calibration_size(judgements, places, protocol)
     own = None if protocol.share is None else clusters
     rows = np.unique(np.concatenate([sides(places, size, seed, own)[1] for seed in protocol.seeds]))
@@ -435,8 +448,8 @@ def rule_ends(
         shares, without = rules[:, place], of_rules[:, :, place]
         if name == "f1":  # F1 = 2s / (1 + s), with s the share of hits among answers that are right or judged right
             shares, without = shares / (2 - shares), without / (2 - without)
-        result = np.stack(share_ends(shares, without, *counts_behind(share, n, questions)))
-        ends[:, :, place] = 2 * result / (1 + result) if name == "f1" else result
+        both_ends = np.stack(share_ends(shares, without, *counts_behind(share, n, questions)))
+        ends[:, :, place] = 2 * both_ends / (1 + both_ends) if name == "f1" else both_ends
     for i in range(len(BASELINES)):
         place = len(MEASURES) + i
         only = len(MEASURES) + len(BASELINES) + len(BEHIND) + 2 * i
@@ -465,17 +478,17 @@ def tried(
     (:func:`with_baselines`). The ends are NaN if only the figures themselves are computed.
     """
     judgements = read_ties(judgements, protocol)
-    places = kept(judgements, protocol)
+    places = answers_used(judgements, protocol)
     size = calibration_size(judgements, places, protocol)
     shown = usable_rules(judgements, protocol.rules)
     names = with_baselines(shown)
-    found = [Estimate(*map(float, one)) for one in zip(values, low, high, strict=True)]
+    estimates = [Estimate(*map(float, ends)) for ends in zip(values, low, high, strict=True)]
     own = len(MEASURES) + len(BASELINES)
-    by_rule = {name: found[i * WIDTH : i * WIDTH + own] for i, name in enumerate(names)}
+    by_rule = {name: estimates[i * WIDTH : i * WIDTH + own] for i, name in enumerate(names)}
     for i, name in enumerate(BASELINES):  # a rule minus itself
         by_rule[name][len(MEASURES) + i] = Estimate(0.0, float("nan"), float("nan"))
     splits = [split(judgements, places, size, seed, protocol) for seed in protocol.seeds]
-    calibrate = round(float(np.mean([len(of.calibration) for of in splits])))
+    calibrate = round(float(np.mean([len(division.calibration) for division in splits])))
     return JuryExperiment(
         protocol=protocol,
         kept_of=len(judgements),
@@ -485,10 +498,11 @@ def tried(
         right=float(judgements.labels[places].mean()),
         outcomes=tuple(RuleResult(name, *by_rule[name]) for name in shown),
         jurors=tuple(
-            JurorOutcome(name, of) for name, of in zip(judgements.jurors, found[len(names) * WIDTH :], strict=True)
+            JurorOutcome(name, accuracy)
+            for name, accuracy in zip(judgements.jurors, estimates[len(names) * WIDTH :], strict=True)
         ),
-        ece=_mean_ece([(of.case.confidence, of.case.asked.right) for of in splits]),
-        ece_raw=_mean_ece([(of.case.asked.top, of.case.asked.right) for of in splits]),
+        ece=_mean_ece([(division.case.confidence, division.case.test.right) for division in splits]),
+        ece_raw=_mean_ece([(division.case.test.top, division.case.test.right) for division in splits]),
         n_questions=len(places) if judgements.clusters is None else len(np.unique(judgements.clusters[places])),
         notes=notes(judgements, protocol),
     )
@@ -496,9 +510,9 @@ def tried(
 
 def notes(judgements: Judgements, protocol: Protocol) -> tuple[str, ...]:
     """Sentences about rules that are left out, ties, and questions that occur several times."""
-    found = []
+    sentences = []
     if len(usable_rules(judgements, protocol.rules)) < len(protocol.rules):
-        found.append(f"Dawid–Skene is left out: it {TOO_FEW}.")
+        sentences.append(f"Dawid–Skene is left out: it {TOO_FEW}.")
     ties = int((np.abs(judgements.p_true - judgements.p_false) <= TIE).sum())
     if ties:
         how = (
@@ -506,22 +520,22 @@ def notes(judgements: Judgements, protocol: Protocol) -> tuple[str, ...]:
             if protocol.half_ties
             else "count as False, as in the published experiment; use another protocol to count them half for each side"
         )
-        found.append(f"{counted_ties(ties)} of equal probabilities {how}.")
-    places, clusters = kept(judgements, protocol), judgements.clusters
+        sentences.append(f"{counted_ties(ties)} of equal probabilities {how}.")
+    places, clusters = answers_used(judgements, protocol), judgements.clusters
     own = within(clusters, places) if clusters is not None else None
     if own is not None:
         what = "pairs" if judgements.pairwise else "answers"
         units = "clusters" if judgements.cluster_names else "questions"
-        found.append(
+        sentences.append(
             f"{len(places):,} {what}, {count(own, len(places)):,} {units}: {what} of one {units[:-1]} count as one "
             "unit in every interval."
         )
         if protocol.share is None:
-            found.append(
+            sentences.append(
                 f"The source's own split may have {what} of one {units[:-1]} on both sides, which flatters fitted "
                 "rules; give a calibration share to keep them together."
             )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def counted_ties(ties: int) -> str:
@@ -542,13 +556,13 @@ def with_baselines(rules: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*rules, *BASELINES]))
 
 
-def _measures(verdict: FloatArray, of: Split) -> list[float]:
+def _measures(verdict: FloatArray, part: Split) -> list[float]:
     """The four measures, and the shares of the answers :data:`BEHIND` three of them."""
-    asked = of.case.asked
-    sides = _sides(verdict, asked.labels, both=asked.pairwise and asked.half_ties)
+    judged = part.case.test
+    sides = _sides(verdict, judged.labels, both_classes=judged.pairwise and judged.half_ties)
     return [
-        *_measured(sides, verdict, asked.labels).values(),
-        *(_behind([getattr(side, name) for side in sides], len(asked)) for name in BEHIND),
+        *_measured(sides, verdict, judged.labels).values(),
+        *(_behind([getattr(side, name) for side in sides], len(judged)) for name in BEHIND),
     ]
 
 
@@ -565,10 +579,10 @@ class _Side:
         return self.precision + self.recall - self.hits
 
 
-def _sides(verdict: FloatArray, labels: BoolArray, *, both: bool) -> list[_Side]:
-    hits, said, right, n = float(verdict[labels].sum()), float(verdict.sum()), float(labels.sum()), len(labels)
-    true = _Side(hits, said, right)
-    return [true, _Side(n - said - right + hits, n - said, n - right)] if both else [true]
+def _sides(verdict: FloatArray, labels: BoolArray, *, both_classes: bool) -> list[_Side]:
+    hits, trues, right, n = float(verdict[labels].sum()), float(verdict.sum()), float(labels.sum()), len(labels)
+    true = _Side(hits, trues, right)
+    return [true, _Side(n - trues - right + hits, n - trues, n - right)] if both_classes else [true]
 
 
 def _behind(counts: Sequence[float], n: int) -> float:
@@ -580,18 +594,18 @@ def _behind(counts: Sequence[float], n: int) -> float:
     return 4 * first * second / (first + second) / n if first + second else 0.0
 
 
-def measures(verdict: FloatArray | BoolArray, labels: BoolArray, *, both: bool = False) -> dict[str, float]:
+def measures(verdict: FloatArray | BoolArray, labels: BoolArray, *, both_classes: bool = False) -> dict[str, float]:
     """Accuracy, precision, recall and F1 of verdicts (n,), n ≥ 1; a right answer is the positive class.
 
-    A tie, ½, counts half on either side. With ``both``, precision, recall and F1 are means over True and False as the
-    positive class. A measure is 0 if its denominator is 0: precision if no answer is judged right, recall if no answer
-    is right.
+    A tie, ½, counts half on either side. With ``both_classes``, precision, recall and F1 are means over True and False
+    as the positive class. A measure is 0 if its denominator is 0: precision if no answer is judged right, recall if no
+    answer is right.
 
     >>> measures(np.array([True, True, False]), np.array([True, False, False]))["precision"]
     0.5
     """
     values = np.asarray(verdict, dtype=np.float64)
-    return _measured(_sides(values, labels, both=both), values, labels)
+    return _measured(_sides(values, labels, both_classes=both_classes), values, labels)
 
 
 def _measured(sides: Sequence[_Side], verdict: FloatArray, labels: BoolArray) -> dict[str, float]:
@@ -600,7 +614,7 @@ def _measured(sides: Sequence[_Side], verdict: FloatArray, labels: BoolArray) ->
             (2 * side.hits, side.precision + side.recall) if part == "f1" else (side.hits, getattr(side, part))
             for side in sides
         ]
-        return sum(hits / of if of else 0.0 for hits, of in counts) / len(counts)
+        return sum(hits / total if total else 0.0 for hits, total in counts) / len(counts)
 
     right = len(labels) - float(np.abs(verdict - labels).sum())
     return {"accuracy": right / len(labels), **{name: share(name) for name in BEHIND}}

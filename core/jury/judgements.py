@@ -148,9 +148,12 @@ class Judgements:
 
     def without(self, juror: int) -> Judgements:
         """The jury without one juror. Raises :class:`InputError` if only one juror would be left."""
-        kept = [i for i in range(len(self.jurors)) if i != juror]
+        rest = [i for i in range(len(self.jurors)) if i != juror]
         return replace(
-            self, jurors=tuple(self.jurors[i] for i in kept), p_true=self.p_true[:, kept], p_false=self.p_false[:, kept]
+            self,
+            jurors=tuple(self.jurors[i] for i in rest),
+            p_true=self.p_true[:, rest],
+            p_false=self.p_false[:, rest],
         )
 
     def table(self) -> pd.DataFrame:
@@ -234,11 +237,11 @@ def _same_rows(
     name: str,
     table: dict[tuple[str, str, str, int], tuple[bool, float, float]],
 ) -> None:
-    for one, here, other, there in ((first, start, name, table), (name, table, first, start)):
+    for owner, here, other, there in ((first, start, name, table), (name, table, first, start)):
         lacking = next((key for key in here if key not in there), None)
         if lacking is not None:
             raise InputError(
-                f"jurors must judge the same answers, but {other!r} ({len(there)} answers) lacks one that {one!r} "
+                f"jurors must judge the same answers, but {other!r} ({len(there)} answers) lacks one that {owner!r} "
                 f"({len(here)}) has: {lacking[1][:60]!r} answered {lacking[2].strip()[:40]!r}; give the same answers "
                 "for every juror"
             )
@@ -277,8 +280,8 @@ def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
     none = [""] * len(table)
     columns = (table["question"], table["answer"], table["juror"], table.get("id", none), table.get("cluster", none))
     for row, (question, answer, juror, name, cluster) in enumerate(zip(*columns, strict=True)):
-        said = (parts[row], str(question), str(answer), labels[row], float(p_true[row]), float(p_false[row]))
-        jurors.setdefault(str(juror), []).append(said)
+        judgement = (parts[row], str(question), str(answer), labels[row], float(p_true[row]), float(p_false[row]))
+        jurors.setdefault(str(juror), []).append(judgement)
         names.setdefault(str(juror), []).append(_text(name))
         clusters.setdefault(str(juror), []).append(_text(cluster))
     first = names[next(iter(names))] if names else []
@@ -297,13 +300,13 @@ def _text(cell: object) -> str:
 
 
 def _each(read: Callable[[object], Cell], cells: Iterable[object], where: str) -> list[Cell]:
-    found = []
+    read_cells = []
     for row, cell in enumerate(cells, start=1):
         try:
-            found.append(read(cell))
+            read_cells.append(read(cell))
         except InputError as error:
             raise InputError(f"{where}, row {row}: {error}") from None
-    return found
+    return read_cells
 
 
 def _named_as_pairs(answers: Iterable[str]) -> bool:

@@ -72,18 +72,18 @@ def of_arrays(
     joint = None if clusters is None else joined([name or None for name in read_groups(clusters, read, "clusters")])
     check_index(calibration, read, "rows that calibrate")
     calibrates = _split(calibration, np.arange(n) if joint is None else joint, there, seed)
-    asked = int(there.sum())
+    n_labelled = int(there.sum())
     tests = there & ~calibrates
-    if not calibrates.any() or not (tests.any() or asked < n):
+    if not calibrates.any() or not (tests.any() or n_labelled < n):
         raise InputError(
-            f"{calibrates.sum()} of {asked} questions calibrate and {tests.sum()} test; each side needs at least 1"
+            f"{calibrates.sum()} of {n_labelled} questions calibrate and {tests.sum()} test; each side needs at least 1"
         )
     own, left_out = calibrating(np.flatnonzero(calibrates), np.flatnonzero(~calibrates), joint, seed=seed)
     if len(own) == 0:
         raise InputError("each cluster that calibrates also tests; keep the rows of a cluster on one side of the split")
     digest = hashlib.sha256(np.ascontiguousarray(p).data)
     digest.update(y.tobytes() + calibrates.tobytes())
-    share = float(calibrates.sum() / asked)
+    share = float(calibrates.sum() / n_labelled)
     return Evaluation(
         run_id=f"arrays-{digest.hexdigest()[:10]}",
         spec=RunSpec(
@@ -106,7 +106,7 @@ def of_arrays(
         counts=counts,
         clusters=joint,
         left_out=left_out,
-        recorded=(*_without_label(n - asked), *_of_picks(read.samples)),
+        recorded=(*_without_label(n - n_labelled), *_of_picks(read.samples)),
         samples=read.samples,
     )
 

@@ -28,7 +28,7 @@ VALUES = ("probabilities", "logits", "counts")
 PER_CENT = 100
 FIRST_ROWS = 5
 CERTAIN = 3
-"""So many standard errors are no chance."""
+"""A deviation of this many standard errors is not chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _column_names(values: Any) -> tuple[Any, ...]:
     if getattr(values, "ndim", 2) != 2:  # a series has no columns
         return ()
     columns = getattr(values, "column_names", getattr(values, "columns", None))  # of pyarrow, and of all others
-    if columns is None or isinstance(columns, (str, bytes)) or any(not hasattr(one, "__hash__") for one in columns):
+    if columns is None or isinstance(columns, (str, bytes)) or any(not hasattr(name, "__hash__") for name in columns):
         return ()
     names = tuple(getattr(columns, "tolist", lambda: list(columns))())
     if any(not isinstance(name, (str, int, float, bool, np.generic)) for name in names):
@@ -267,7 +267,7 @@ def _checked(p: FloatArray) -> FloatArray:
 
 
 def _way_out(p: FloatArray, sums: FloatArray) -> str:
-    """What to do with numbers that are no probabilities, by what they look like."""
+    """Advice for numbers that are not probabilities, by their range."""
     if (p >= 0).all() and (np.mod(p, 1) == 0).all() and (sums >= 2).mean() > 0.5:
         if (sums == PER_CENT).all():
             return '; divide per cent by 100, and say values="counts" for counts of picks'
@@ -413,7 +413,8 @@ def read_groups(given: Any, p: ClassProbabilities, what: str, *, complete: bool 
 
 
 def names_of_options(names: Sequence[Any], k: int) -> tuple[str, ...]:
-    """What the k options are called: the classes' names, else letters, or numbers from 0 where these end."""
+    """The names of the k options: those of the classes, else letters, or numbers from 0 if there are too few
+    letters."""
     if names:
         return tuple(class_text(name) for name in names)
     return OPTION_NAMES[:k] if k <= len(OPTION_NAMES) else tuple(str(place) for place in range(k))

@@ -67,23 +67,23 @@ class BoundedReport:
 
     def lines(self, task: str) -> list[str]:
         """The report as text."""
-        said = [
+        lines = [
             f"{self.run}",
             f"  {task}: {sides(self.n_calibration, self.n_test, self.test_questions)}: accuracy "
             f"{_between(self.accuracy)}",
             *(f"  {text}" for text in texts(self.caveats)),
             f"  sets at alpha {self.alpha:.3f}:",
         ]
-        for name, found in self.scores.items():
-            known = ", ".join(f"{low:.3f} to {high:.3f}" for low, high in found.exact_alphas) or "none"
-            said += [
-                f"  {name:<15} coverage {_between(found.coverage)}, mean set size {_between(found.mean_set_size)}, "
-                f"sets known exactly for {found.exact_share:.3f} of questions",
+        for name, figures in self.scores.items():
+            known = ", ".join(f"{low:.3f} to {high:.3f}" for low, high in figures.exact_alphas) or "none"
+            lines += [
+                f"  {name:<15} coverage {_between(figures.coverage)}, mean set size {_between(figures.mean_set_size)}, "
+                f"sets known exactly for {figures.exact_share:.3f} of questions",
                 f"    alphas at which all sets are known exactly: {known}",
             ]
             if score_named(name).tuned:
-                said.append(f"    Not tuned: {parameters_text(name)}, because tuning needs every probability.")
-        return said
+                lines.append(f"    Not tuned: {parameters_text(name)}, because tuning needs every probability.")
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ class BoundedRun:
     @property
     def bounded_questions(self) -> int:
         """The calibration and test questions with a letter of which only a bound is known."""
-        asked = np.concatenate([self.run.calibration, self.run.test])
-        return int(self.bounded[asked].any(axis=1).sum())
+        rows = np.concatenate([self.run.calibration, self.run.test])
+        return int(self.bounded[rows].any(axis=1).sum())
 
     def calibration(self, name: str) -> ScoreBounds:
         """The bounds of the true options' calibration scores, (n,)."""
@@ -126,8 +126,8 @@ def bounded_run(run_id: str, *, scores: Sequence[str] = DEFAULT_SCORES) -> Bound
             "needed"
         )
     logits = scored.logits.astype(np.float64)
-    found = {name: score_bounds(name, logits, bounded, seed=run.spec.seed) for name in scores}
-    return BoundedRun(run, logits, bounded, found)
+    bounds = {name: score_bounds(name, logits, bounded, seed=run.spec.seed) for name in scores}
+    return BoundedRun(run, logits, bounded, bounds)
 
 
 def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = DEFAULT_SCORES) -> BoundedReport:
@@ -135,10 +135,10 @@ def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = DEFAULT_S
     return report_of(bounded_run(run_id, scores=scores), alpha)
 
 
-def report_of(of: BoundedRun, alpha: int) -> BoundedReport:
+def report_of(run_bounds: BoundedRun, alpha: int) -> BoundedReport:
     """The figures of a run that has been read, at ``alpha`` thousandths."""
     check_thousandths(alpha)
-    run = of.run
+    run = run_bounds.run
     return BoundedReport(
         run=run.run_id,
         model=run.spec.model_name,
@@ -149,9 +149,9 @@ def report_of(of: BoundedRun, alpha: int) -> BoundedReport:
         test_questions=questions_of(run, run.test),
         k=run.k,
         alpha=alpha / THOUSAND,
-        bounded_questions=of.bounded_questions,
-        accuracy=accuracy_ends(of.logits[run.test], of.bounded[run.test], run.labels[run.test]),
-        scores={name: _score(of, name, alpha=alpha) for name in of.scores},
+        bounded_questions=run_bounds.bounded_questions,
+        accuracy=accuracy_ends(run_bounds.logits[run.test], run_bounds.bounded[run.test], run.labels[run.test]),
+        scores={name: _score(run_bounds, name, alpha=alpha) for name in run_bounds.scores},
         caveats=of_run(run),
     )
 
@@ -165,14 +165,14 @@ class BoundedCurves:
     exact_share: FloatArray
 
 
-def bounded_curves(of: BoundedRun, name: str) -> BoundedCurves:
+def bounded_curves(run_bounds: BoundedRun, name: str) -> BoundedCurves:
     """The figures of :func:`report_of` at every alpha.
 
     An option is surely in if s₊ ≤ q₋ and may be in if s₋ ≤ q₊, so sorted bounds give the counts at every threshold.
     """
-    calibration, test = of.calibration(name), of.test(name)
+    calibration, test = run_bounds.calibration(name), run_bounds.test(name)
     low, high = thresholds(calibration.lower), thresholds(calibration.upper)
-    true, m = test.of(of.run.labels[of.run.test]), len(of.run.test)
+    true, m = test.of(run_bounds.run.labels[run_bounds.run.test]), len(run_bounds.run.test)
 
     def shares(upper: FloatArray, lower: FloatArray) -> tuple[FloatArray, FloatArray]:
         surely = np.searchsorted(_sorted(upper), low, side="right") / m
@@ -203,41 +203,44 @@ class BoundedAnswer:
     probabilities: tuple[FloatArray, FloatArray]
 
 
-def bounded_options(of: BoundedRun, row: int) -> tuple[BoundedOptions, ...]:
+def bounded_options(run_bounds: BoundedRun, row: int) -> tuple[BoundedOptions, ...]:
     """The options of the question in ``row`` under every score that has bounds.
 
     The threshold falls as alpha rises, so an option that is in the set at one alpha is in it at all smaller ones.
     """
-    k = int(of.run.option_counts[row])
-    return _options(of, {name: ScoreBounds(one.lower[row, :k], one.upper[row, :k]) for name, one in of.scores.items()})
+    k = int(run_bounds.run.option_counts[row])
+    return _options(
+        run_bounds,
+        {name: ScoreBounds(bounds.lower[row, :k], bounds.upper[row, :k]) for name, bounds in run_bounds.scores.items()},
+    )
 
 
-def asked_bounds(of: BoundedRun, logits: Sequence[float], bounded: Sequence[bool]) -> BoundedAnswer:
+def asked_bounds(run_bounds: BoundedRun, logits: Sequence[float], bounded: Sequence[bool]) -> BoundedAnswer:
     """A question that a person typed, calibrated by the run; ``logits`` (k,) are upper bounds where ``bounded`` says so
     (empty: all are exact)."""
     values = np.array([logits], dtype=np.float64)
     marks = np.array([bounded or [False] * len(logits)], dtype=np.bool_)
-    scores = {name: score_bounds(name, values, marks) for name in of.scores}
-    own = {name: ScoreBounds(one.lower[0], one.upper[0]) for name, one in scores.items()}
-    return BoundedAnswer(_options(of, own), _probabilities(values, marks))
+    scores = {name: score_bounds(name, values, marks) for name in run_bounds.scores}
+    own = {name: ScoreBounds(bounds.lower[0], bounds.upper[0]) for name, bounds in scores.items()}
+    return BoundedAnswer(_options(run_bounds, own), _probabilities(values, marks))
 
 
-def _options(of: BoundedRun, bounds: Mapping[str, ScoreBounds]) -> tuple[BoundedOptions, ...]:
+def _options(run_bounds: BoundedRun, bounds: Mapping[str, ScoreBounds]) -> tuple[BoundedOptions, ...]:
     """``bounds`` are those of one question's options, (k,), by the score's name."""
-    found = []
+    options = []
     for name, own in bounds.items():
-        calibration = of.calibration(name)
+        calibration = run_bounds.calibration(name)
         low, high = thresholds(calibration.lower), thresholds(calibration.upper)
         surely = (own.upper[:, None] <= low).sum(axis=1)
         perhaps = (own.lower[:, None] <= high).sum(axis=1)
-        found.append(BoundedOptions(name, surely.astype(np.int64), perhaps.astype(np.int64)))
-    return tuple(found)
+        options.append(BoundedOptions(name, surely.astype(np.int64), perhaps.astype(np.int64)))
+    return tuple(options)
 
 
-def probability_ends(of: BoundedRun, row: int) -> tuple[FloatArray, FloatArray]:
+def probability_ends(run_bounds: BoundedRun, row: int) -> tuple[FloatArray, FloatArray]:
     """The least and the largest probability of each option of the question in ``row``, both (k,)."""
-    k = int(of.run.option_counts[row])
-    return _probabilities(of.logits[[row], :k], of.bounded[[row], :k])
+    k = int(run_bounds.run.option_counts[row])
+    return _probabilities(run_bounds.logits[[row], :k], run_bounds.bounded[[row], :k])
 
 
 def _probabilities(logits: FloatArray, bounded: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -252,13 +255,13 @@ def report_frame(report: BoundedReport) -> pd.DataFrame:
         [
             {
                 "score": name,
-                "exact_share": of.exact_share,
+                "exact_share": figures.exact_share,
                 **_both("accuracy", report.accuracy),
-                **_both("coverage", of.coverage),
-                **_both("set_size", of.mean_set_size),
-                **_both("threshold", of.threshold),
+                **_both("coverage", figures.coverage),
+                **_both("set_size", figures.mean_set_size),
+                **_both("threshold", figures.threshold),
             }
-            for name, of in report.scores.items()
+            for name, figures in report.scores.items()
         ]
     )
 
@@ -284,15 +287,15 @@ def accuracy_ends(logits: FloatArray, bounded: BoolArray, labels: IntArray) -> E
     return float(right.mean()), float(1 - wrong.mean())
 
 
-def _score(of: BoundedRun, name: str, *, alpha: int) -> BoundedScore:
-    own, asked = of.calibration(name), of.test(name)
-    sets = bounded_sets(own, asked, alpha)
+def _score(run_bounds: BoundedRun, name: str, *, alpha: int) -> BoundedScore:
+    own, test = run_bounds.calibration(name), run_bounds.test(name)
+    sets = bounded_sets(own, test, alpha)
     return BoundedScore(
         threshold=sets.thresholds,
-        coverage=sets.coverage(of.run.labels[of.run.test]),
+        coverage=sets.coverage(run_bounds.run.labels[run_bounds.run.test]),
         mean_set_size=sets.mean_set_size(),
         exact_share=sets.exact_share,
-        exact_alphas=_stretches(exact_alphas(own, asked)),
+        exact_alphas=_stretches(exact_alphas(own, test)),
     )
 
 

@@ -56,7 +56,7 @@ def by_alpha(
         ties = None
         if method == "exact":
             ties = Ties.of(*(true_scores(scores[rows], run.labels[rows]) for rows in (own, stand)))
-        bands = np.array([beta_binomial_band(len(own), len(stand), int(one), ties=ties) for one in alphas])
+        bands = np.array([beta_binomial_band(len(own), len(stand), int(level), ties=ties) for level in alphas])
         frames.append(
             pd.DataFrame(
                 {

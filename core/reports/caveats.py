@@ -98,7 +98,7 @@ def _of_probabilities(run: Evaluation, method: str) -> Caveats:
 
 
 def _of_frequencies(run: Evaluation) -> Caveats:
-    """What frequencies of picks do to figures.
+    """The effect of frequencies of picks on figures.
 
     With the chance (1 − p)^s, none of s samples picks a true option of probability p, and its loss is infinite. So the
     expected NLL is infinite for every s, and a run of frequencies has no NLL. The size of the noise in the Brier score
@@ -156,8 +156,8 @@ def footnote_of(caveats: Iterable[Caveat]) -> str:
 
 def lab_footnote_of(run: Evaluation, *, method: str = "exact") -> str:
     """The caveats of a run whose lab is shown (:func:`footnote_of`)."""
-    result = of_run(run, method=method)
-    return footnote_of((*result, Caveat("repeated", IN_THE_LAB)) if run.clusters is not None else result)
+    caveats = of_run(run, method=method)
+    return footnote_of((*caveats, Caveat("repeated", IN_THE_LAB)) if run.clusters is not None else caveats)
 
 
 def marked(name: str, caveats: object) -> str:

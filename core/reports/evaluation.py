@@ -281,8 +281,8 @@ def _clusters(answers: StoredAnswers) -> IntArray | None:
     if "clusters" in {key.decode() for key in questions.schema.metadata or {}}:
         return None
     path = store.questions_path(answers.record.run_id)
-    told = answers.record.provenance.get("texts") is not False and answers.record.spec.origin not in ABOUT_PICTURES
-    if path.parent == shared_questions.FOLDER or not told:
+    has_texts = answers.record.provenance.get("texts") is not False and answers.record.spec.origin not in ABOUT_PICTURES
+    if path.parent == shared_questions.FOLDER or not has_texts:
         return None
     numbers = _clusters_of(path, path.stat().st_mtime_ns)
     return None if numbers is None else _frozen(np.array([numbers[name] for name in answers.scored.ids]))
@@ -291,8 +291,8 @@ def _clusters(answers: StoredAnswers) -> IntArray | None:
 @functools.lru_cache(maxsize=64)
 def _clusters_of(path: Path, stamp: int) -> Mapping[str, int] | None:
     """The number of the question of each row, by its id, from a file that does not say it."""
-    asked = read_table(path, columns=["question"])["question"]
-    if pc.count_distinct(asked).as_py() == len(asked):
+    question_texts = read_table(path, columns=["question"])["question"]
+    if pc.count_distinct(question_texts).as_py() == len(question_texts):
         return None
     table = read_table(path)
     rows = table.to_pylist()
@@ -307,8 +307,10 @@ def _clusters_of(path: Path, stamp: int) -> Mapping[str, int] | None:
 def _texts_of(column: pa.ChunkedArray) -> npt.NDArray[np.str_]:
     """A column (n,) with few different texts as an array; each text is converted to a Python string only once."""
     encoded = column.combine_chunks().dictionary_encode()
-    result: npt.NDArray[np.str_] = np.array(encoded.dictionary.to_pylist(), dtype=np.str_)[encoded.indices.to_numpy()]
-    return result
+    unique_texts: npt.NDArray[np.str_] = np.array(encoded.dictionary.to_pylist(), dtype=np.str_)[
+        encoded.indices.to_numpy()
+    ]
+    return unique_texts
 
 
 def _normalised(answers: StoredAnswers, normalisation: str) -> npt.NDArray[np.float64]:
@@ -321,7 +323,7 @@ def _normalised(answers: StoredAnswers, normalisation: str) -> npt.NDArray[np.fl
 
 
 def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str, Mapping[str, float]]) -> OptionTexts:
-    """What else is known about the options' texts besides their raw scores, as rows of the same shape."""
+    """Other facts about the options' texts besides their raw scores, as rows of the same shape."""
     shape = scored.logits.shape
     characters, sizes, tokens = np.ones(shape), np.ones(shape), np.ones(shape)
     alone = {by: np.zeros(shape) for by in bare}
@@ -336,7 +338,9 @@ def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str,
         alone[by][real] = np.array([scores.get(said(text), np.nan) for text in texts])[which]
     if scored.option_tokens is not None:
         tokens = np.maximum(scored.option_tokens, 1).astype(np.float64)
-    return OptionTexts(tokens, characters, sizes, {by: of for by, of in alone.items() if not np.isnan(of).any()})
+    return OptionTexts(
+        tokens, characters, sizes, {by: values for by, values in alone.items() if not np.isnan(values).any()}
+    )
 
 
 def _counts(questions: pa.Table, logits: LogitArray) -> IntArray:

@@ -17,34 +17,34 @@ from core.reports.provenance import of_runs as provenance_of_runs
 from core.reports.titles import distinct_titles
 
 
-def rows(runs: Sequence[Evaluation], asked: SetRule) -> pd.DataFrame:
+def rows(runs: Sequence[Evaluation], rule: SetRule) -> pd.DataFrame:
     """Every run's figures by every score (:func:`core.reports.compare.benchmark.run_rows`), on common options."""
     runs = offered_alike(runs)
-    return benchmark.run_rows(runs, benchmark.reports(runs, asked))
+    return benchmark.run_rows(runs, benchmark.reports(runs, rule))
 
 
-def xlsx(runs: Sequence[Evaluation], asked: SetRule) -> bytes:
+def xlsx(runs: Sequence[Evaluation], rule: SetRule) -> bytes:
     """A workbook: a sheet with every run's figures, a sheet for each run with its questions and logits, and the
     provenance."""
     titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
-    tables = {"figures": pa.Table.from_pandas(rows(runs, asked), preserve_index=False)}
+    tables = {"figures": pa.Table.from_pandas(rows(runs, rule), preserve_index=False)}
     tables |= {f"{i} {titles[run.run_id]}": run_table(run.run_id) for i, run in enumerate(runs, start=1)}
-    return workbook(tables | {"provenance": provenance_of_runs(runs, asked).table()})
+    return workbook(tables | {"provenance": provenance_of_runs(runs, rule).table()})
 
 
-def latex(runs: Sequence[Evaluation], asked: SetRule) -> str:
+def latex(runs: Sequence[Evaluation], rule: SetRule) -> str:
     """The runs' figures as a table of LaTeX (:func:`core.reports.paper_tables.latex`)."""
-    return paper_tables.latex(rows(runs, asked), provenance_of_runs(runs, asked))
+    return paper_tables.latex(rows(runs, rule), provenance_of_runs(runs, rule))
 
 
-def markdown(runs: Sequence[Evaluation], asked: SetRule) -> str:
+def markdown(runs: Sequence[Evaluation], rule: SetRule) -> str:
     """The runs' figures as a table of Markdown."""
-    return paper_tables.markdown(rows(runs, asked), provenance_of_runs(runs, asked))
+    return paper_tables.markdown(rows(runs, rule), provenance_of_runs(runs, rule))
 
 
-def bibtex(runs: Sequence[Evaluation], asked: SetRule) -> str:
+def bibtex(runs: Sequence[Evaluation], rule: SetRule) -> str:
     """Hedge and the works that these runs and figures build on (:func:`core.reports.references.works`)."""
-    return references.bibtex(references.works(runs, asked))
+    return references.bibtex(references.works(runs, rule))
 
 
 def file_name(what: str, ending: str, runs: Sequence[Evaluation], *, alpha: int | None = None) -> str:

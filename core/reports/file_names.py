@@ -1,4 +1,4 @@
-"""What exported files are called: ``hedge_pocket-8m_summaries_alpha-0.10_sets.xlsx``."""
+"""The names of exported files: ``hedge_pocket-8m_summaries_alpha-0.10_sets.xlsx``."""
 
 import re
 import unicodedata
@@ -46,7 +46,7 @@ def about_runs(specs: Sequence[tuple[RunSpec, str]], *, alpha: int | None = None
 
     A single run's model is named with its settings that are not at their defaults.
     """
-    return About(_models(specs), [spec_task_title(*one) for one in specs], alpha)
+    return About(_models(specs), [spec_task_title(*spec) for spec in specs], alpha)
 
 
 def of_runs(what: str, ending: str, specs: Sequence[tuple[RunSpec, str]], *, alpha: int | None = None) -> str:
@@ -55,8 +55,8 @@ def of_runs(what: str, ending: str, specs: Sequence[tuple[RunSpec, str]], *, alp
 
 
 def stem(specs: Sequence[tuple[RunSpec, str]]) -> str:
-    """What the names of files about runs begin with, before alpha."""
-    return _about(_models(specs), [spec_task_title(*one) for one in specs])
+    """The beginning of the names of files about runs, before alpha."""
+    return _about(_models(specs), [spec_task_title(*spec) for spec in specs])
 
 
 def _about(models: Sequence[str], tasks: Sequence[str]) -> str:
@@ -90,5 +90,5 @@ def slug(text: str) -> str:
 
 
 def _one_or_counted(names: Sequence[str], what: str) -> str:
-    found = list(dict.fromkeys(names))
-    return found[0] if len(found) == 1 else f"{len(found)} {what}" if found else ""
+    distinct = list(dict.fromkeys(names))
+    return distinct[0] if len(distinct) == 1 else f"{len(distinct)} {what}" if distinct else ""

@@ -67,8 +67,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What an earlier run measured. ``begins_s`` is the time before its first question, and ``here`` says whether it
-    ran on this machine."""
+    """The measurements of an earlier run. ``begins_s`` is the time before its first question, and ``here`` says whether
+    it ran on this machine."""
 
     run_id: str
     begins_s: float
@@ -79,12 +79,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What one run will take. ``tokens`` are ``counted`` by its model's tokenizer or estimated from the usual length.
-    ``memory_gib`` is 0 if the model's size is not known. ``devices`` is the number of devices that it needs together.
-    ``too_large`` says why none can hold it and what could; it is empty if some can. ``disk`` is in bytes, and so is
-    ``download``, what is still to be fetched from the hub (0 if its size is not known). Unknown values are None.
-    ``caveats`` are those that the run will probably have.
-    """
+    """The time and space that one run will need. ``tokens`` are ``counted`` by its model's tokenizer or estimated from
+    the usual length. ``memory_gib`` is 0 if the model's size is not known. ``devices`` is the number of devices that it
+    needs together. ``too_large`` says why none can hold it and what could; it is empty if some can. ``disk`` is in
+    bytes, and so is ``download``, what is still to be fetched from the hub (0 if its size is not known). Unknown values
+    are None. ``caveats`` are those that the run will probably have."""
 
     spec: RunSpec
     work: Work | None
@@ -124,27 +123,31 @@ def work_of(spec: RunSpec) -> Work | None:
         return None
     data = load_data(spec)
     drawn = draw_questions(spec, data)
-    asked = prompts(spec, drawn)
-    texts = [prompt.text + "".join(prompt.continuations) for prompt in asked]
+    requests = prompts(spec, drawn)
+    texts = [prompt.text + "".join(prompt.continuations) for prompt in requests]
     sample = tuple(texts[:: max(1, len(texts) // SAMPLE)][:SAMPLE])
-    lengths = [len(prompt.text) + max(map(len, prompt.continuations), default=0) for prompt in asked]
+    lengths = [len(prompt.text) + max(map(len, prompt.continuations), default=0) for prompt in requests]
     offered = max(len(question.options) for question in data.questions)
     answers = max(len(answers_only(question).options) for question in data.questions)
     return Work(
         len(texts),
         sum(map(len, texts)),
         sample,
-        _sent(spec, asked, drawn),
+        _sent(spec, requests, drawn),
         tuple(lengths[:: -(-len(lengths) // LENGTHS)]),
         (drawn.roles.count("calibration"), drawn.roles.count("test")),
         *((answers, offered) if spec.asks_texts else (offered, answers)),
     )
 
 
-def _sent(spec: RunSpec, asked: Sequence[Prompt], drawn: Draw) -> tuple[int, int]:
+def _sent(spec: RunSpec, requests: Sequence[Prompt], drawn: Draw) -> tuple[int, int]:
     """The tokens that a server reads and writes: it writes one token after each text, and all tokens of a written
     answer. Of picks, the tokens written are the most that they may have."""
-    read = [estimate({"prompt": prompt.text + said})[0] for prompt in asked for said in prompt.continuations or ("",)]
+    read = [
+        estimate({"prompt": prompt.text + continuation})[0]
+        for prompt in requests
+        for continuation in prompt.continuations or ("",)
+    ]
     if spec.picks:
         from core.models.server.picks import most_tokens  # imports an HTTP client that nothing else here needs
 
@@ -166,7 +169,7 @@ def forecast(
     worked: Worked = work_of,
     text_of_token: Callable[[str, Work], float | None] = lambda model, work: None,
 ) -> Forecast:
-    """What the run will take on one of these devices, by what ``earlier`` runs measured.
+    """The time and space that the run will need on one of these devices, from ``earlier`` runs.
 
     ``worked`` and ``text_of_token`` (characters per token) compute what takes a while, so that a caller can cache it.
     Raises :class:`~core.errors.InputError` if the spec is not possible.
@@ -230,7 +233,11 @@ def _other_options(spec: RunSpec, work: Work, earlier: Sequence[RunRecord]) -> C
     """A caveat on a run that offers other options than every finished run of its task."""
     alike = [record.spec for record in earlier if record.state == "done" and record.spec.task == spec.task]
     alike = [other for other in alike if other.answers]
-    if work.options == work.other_options or not alike or any(one.asks_texts == spec.asks_texts for one in alike):
+    if (
+        work.options == work.other_options
+        or not alike
+        or any(earlier_record.asks_texts == spec.asks_texts for earlier_record in alike)
+    ):
         return ()
     offers = "does not offer" if spec.asks_texts else "also offers"
     return (
@@ -290,16 +297,16 @@ def larger_budget(record: RunRecord, *, worked: Worked = work_of) -> float:
     return round(math.ceil(round(least / unit, 6)) * unit, max(digits, 0))
 
 
-def whole_time(found: Sequence[Forecast], *, lanes: int) -> float | None:
+def whole_time(forecasts: Sequence[Forecast], *, lanes: int) -> float | None:
     """Seconds until the last of these runs has ended if ``lanes`` of them run at a time. They are started in their
     order, each on the first lane that is free. None if one of them has no measured rate.
     """
     free = [0.0] * max(1, lanes)
-    for one in found:
-        if one.seconds is None:
+    for run_forecast in forecasts:
+        if run_forecast.seconds is None:
             return None
         first = free.index(min(free))
-        free[first] += one.seconds
+        free[first] += run_forecast.seconds
     return max(free)
 
 

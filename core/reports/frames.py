@@ -93,7 +93,7 @@ class ScoreSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What the overview needs to know about a run at any alpha, so that no run is read again when alpha changes.
+    """The figures of a run that the overview needs at any alpha, so that no run is read again when alpha changes.
     ``questions`` is the digest of its test questions (:func:`core.reports.question_identity.question_set`)."""
 
     report: Report
@@ -265,25 +265,30 @@ def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
 def question(run: Evaluation, row: int) -> Question:
     """The whole question of a row of the run's arrays."""
     texts = store.read_questions(run.run_id)
-    result = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
+    row_texts = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
     return Question(
-        id=result["id"],
-        task=result["task"],
-        group=result["group"],
-        context=result["context"],
-        question=result["question"],
-        options=tuple(result["options"]),
-        label=result["label"],
+        id=row_texts["id"],
+        task=row_texts["task"],
+        group=row_texts["group"],
+        context=row_texts["context"],
+        question=row_texts["question"],
+        options=tuple(row_texts["options"]),
+        label=row_texts["label"],
     )
 
 
 def question_list(run: Evaluation) -> pd.DataFrame:
     """The test questions: ``row`` in the run's arrays, id, group and question."""
     texts = store.read_questions(run.run_id)
-    asked = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
+    question_texts = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
     ids = run.ids[run.test]
     return pd.DataFrame(
-        {"row": run.test, "id": ids, "group": run.groups[run.test], "question": [asked[name] for name in ids.tolist()]}
+        {
+            "row": run.test,
+            "id": ids,
+            "group": run.groups[run.test],
+            "question": [question_texts[name] for name in ids.tolist()],
+        }
     )
 
 

@@ -43,17 +43,17 @@ def figures(run: ImportedRun) -> ImportedFigures:
     Raises :class:`~core.errors.InputError` for labels or probabilities that can't be right, and for letters that are no
     answers.
     """
-    result = evaluation(run)
-    check_answers(run.spec.run_id, run.spec, letter_mass(run.scored, result.test))
-    sets = form(result, SHOWN_SCORE, SHOWN_ALPHA)
+    loaded = evaluation(run)
+    check_answers(run.spec.run_id, run.spec, letter_mass(run.scored, loaded.test))
+    sets = form(loaded, SHOWN_SCORE, SHOWN_ALPHA)
     roles = dict(zip((question.id for question in run.questions), run.roles, strict=True))
-    asked = np.flatnonzero([roles[name] != "rotation" for name in run.scored.ids])
+    rows = np.flatnonzero([roles[name] != "rotation" for name in run.scored.ids])
     return ImportedFigures(
-        rows=len(asked),
-        questions=questions_of(result, asked),
-        test=len(result.test),
+        rows=len(rows),
+        questions=questions_of(loaded, rows),
+        test=len(loaded.test),
         accuracy=metrics.accuracy(
-            result.probabilities[result.test], result.labels[result.test], ties=top_ties_of("exact")
+            loaded.probabilities[loaded.test], loaded.labels[loaded.test], ties=top_ties_of("exact")
         ),
         mean_set_size=float(sets.members.sum(axis=1).mean()),
     )
@@ -76,15 +76,15 @@ def evaluation(run: ImportedRun) -> Evaluation:
         run_id=run.spec.run_id,
         spec=run.spec,
         ids=np.array(run.scored.ids),
-        groups=np.array([one.group for one in questions]),
+        groups=np.array([row.group for row in questions]),
         probabilities=check_probabilities(probabilities),
         log_probabilities=log_probabilities,
-        labels=check_labels(np.array([one.label for one in questions], dtype=np.int64), n=n, k=k),
+        labels=check_labels(np.array([row.label for row in questions], dtype=np.int64), n=n, k=k),
         calibration=own,
         test=test,
         letters=class_names(questions[0].options) if classes else OPTION_NAMES[:k],
         classes=classes,
-        counts=np.array([len(one.options) for one in questions], dtype=np.int64),
+        counts=np.array([len(row.options) for row in questions], dtype=np.int64),
         bank=bank_names.bank_name(run.spec, run.provenance),
         clusters=clusters,
         left_out=left_out,

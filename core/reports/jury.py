@@ -29,41 +29,47 @@ from core.reports.repeated import band_rows
 from core.reports.report import finite
 
 
-def to_json(found: JuryExperiment, errors: pd.DataFrame) -> dict[str, Any]:
-    """What ``jury evaluate --json`` prints: ``rules`` with the four measures of each, and all other figures; ``errors``
-    are those of :func:`calibration_errors`. Ends of intervals are null if there is no interval."""
+def to_json(evaluated: JuryExperiment, errors: pd.DataFrame) -> dict[str, Any]:
+    """The output of ``jury evaluate --json``: ``rules`` with the four measures of each, and all other figures;
+    ``errors`` are those of :func:`calibration_errors`. Ends of intervals are null if there is no interval."""
     values: dict[str, Any] = finite(
         {
-            "rules": {of.rule: {name: getattr(of, name).value for name in MEASURES} for of in found.outcomes},
-            "intervals": {of.rule: {name: _ends(getattr(of, name)) for name in MEASURES} for of in found.outcomes},
-            "to_majority": {of.rule: asdict(of.to_majority) for of in found.outcomes},
-            "to_max_probability": {of.rule: asdict(of.to_max_probability) for of in found.outcomes},
+            "rules": {
+                outcome.rule: {name: getattr(outcome, name).value for name in MEASURES}
+                for outcome in evaluated.outcomes
+            },
+            "intervals": {
+                outcome.rule: {name: _ends(getattr(outcome, name)) for name in MEASURES}
+                for outcome in evaluated.outcomes
+            },
+            "to_majority": {outcome.rule: asdict(outcome.to_majority) for outcome in evaluated.outcomes},
+            "to_max_probability": {outcome.rule: asdict(outcome.to_max_probability) for outcome in evaluated.outcomes},
             "jurors": [
-                asdict(of) | {"calibration_errors": errors[errors["juror"] == of.juror].to_dict("records")}
-                for of in found.jurors
+                asdict(outcome) | {"calibration_errors": errors[errors["juror"] == outcome.juror].to_dict("records")}
+                for outcome in evaluated.jurors
             ],
-            "ece": found.ece,
-            "ece_raw": found.ece_raw,
-            "best_constant": found.best_constant.rule if found.best_constant else None,
-            "answers": found.kept_of,
-            "kept": found.n,
-            "n_questions": found.n_questions,
-            "n_calibration": found.n_calibration,
-            "n_test": found.n_test,
-            "share_right": found.right,
-            "protocol": {**asdict(found.protocol), "seeds": list(found.protocol.seeds)},
+            "ece": evaluated.ece,
+            "ece_raw": evaluated.ece_raw,
+            "best_constant": evaluated.best_constant.rule if evaluated.best_constant else None,
+            "answers": evaluated.kept_of,
+            "kept": evaluated.n,
+            "n_questions": evaluated.n_questions,
+            "n_calibration": evaluated.n_calibration,
+            "n_test": evaluated.n_test,
+            "share_right": evaluated.right,
+            "protocol": {**asdict(evaluated.protocol), "seeds": list(evaluated.protocol.seeds)},
         }
     )
     return values
 
 
-def _ends(of: Any) -> list[float]:
-    return [of.low, of.high]
+def _ends(estimate: Any) -> list[float]:
+    return [estimate.low, estimate.high]
 
 
-def agreement_json(found: Agreement) -> dict[str, Any]:
+def agreement_json(agreement: Agreement) -> dict[str, Any]:
     """A jury's agreement as plain values; undefined ones are null."""
-    values: dict[str, Any] = finite(asdict(found))
+    values: dict[str, Any] = finite(asdict(agreement))
     return values
 
 
@@ -72,7 +78,7 @@ class SetsFigures:
     """Conformal sets of {True, False} on the pooled probability: their threshold, and their figures on ``n_test`` test
     rows, which belong to ``test_questions``.
 
-    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by luck alone.
+    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may be by chance.
     ``n_calibration`` of ``of_calibration`` answers calibrate: one of each question, and none of a tested question.
     """
 
@@ -90,20 +96,20 @@ class SetsFigures:
     test_questions: int
 
 
-def pooled_sets(judgements: Judgements, of: Split, alpha: int) -> tuple[BoolArray, SetsFigures]:
+def pooled_sets(judgements: Judgements, divided: Split, alpha: int) -> tuple[BoolArray, SetsFigures]:
     """The sets (m, 2) of a split's test rows at alpha thousandths, by LAC on the jurors' mean probability."""
     clusters = judgements.clusters
-    fitted, asked = (_normalised(pooled(rows)) for rows in (of.case.calibration, of.case.asked))
-    labels = [np.where(rows.labels, 0, 1) for rows in (of.case.calibration, of.case.asked)]
-    calibrates, _ = calibrating(of.calibration, of.test, clusters, seed=0)
-    own = true_scores(score("lac", fitted, seed=0), labels[0])[np.isin(of.calibration, calibrates)]
-    scores = score("lac", asked, seed=0)
+    fitted, tested = (_normalised(pooled(rows)) for rows in (divided.case.calibration, divided.case.test))
+    labels = [np.where(rows.labels, 0, 1) for rows in (divided.case.calibration, divided.case.test)]
+    calibrates, _ = calibrating(divided.calibration, divided.test, clusters, seed=0)
+    own = true_scores(score("lac", fitted, seed=0), labels[0])[np.isin(divided.calibration, calibrates)]
+    scores = score("lac", tested, seed=0)
     q = threshold(own, alpha)
     sets = prediction_sets(scores, q)
     true, false = sets.members.T
-    stand = np.isin(of.test, band_rows(clusters, of.test, seed=0))
+    stand = np.isin(divided.test, band_rows(clusters, divided.test, seed=0))
     ties = Ties.of(own, true_scores(scores, labels[1])[stand])
-    n, m = len(own), len(of.test)
+    n, m = len(own), len(divided.test)
     return sets.members, SetsFigures(
         alpha=alpha,
         threshold=q,
@@ -114,9 +120,9 @@ def pooled_sets(judgements: Judgements, of: Split, alpha: int) -> tuple[BoolArra
         both=int((true & false).sum()),
         empty=int((~true & ~false).sum()),
         n_calibration=n,
-        of_calibration=len(of.calibration),
+        of_calibration=len(divided.calibration),
         n_test=m,
-        test_questions=count(within(clusters, of.test), m),
+        test_questions=count(within(clusters, divided.test), m),
     )
 
 
@@ -139,20 +145,24 @@ class JurySplit:
 
 def bench(judgements: Judgements, protocol: Protocol, seed: int) -> JurySplit:
     """The split of a seed, with the verdicts of every rule."""
-    of = split(judgements, protocol, seed)
-    asked = of.case.asked
+    divided = split(judgements, protocol, seed)
+    tested = divided.case.test
     columns: dict[str, Any] = {
-        "id": asked.ids,
-        "question": asked.questions,
-        "answer": [text.strip() for text in asked.answers],
-        "label": asked.labels,
+        "id": tested.ids,
+        "question": tested.questions,
+        "answer": [text.strip() for text in tested.answers],
+        "label": tested.labels,
     }
-    for j in range(len(asked.jurors)):
-        columns |= {f"p{j}": asked.p_true[:, j], f"c{j}": of.case.confidence[:, j], f"v{j}": asked.verdicts[:, j]}
+    for j in range(len(tested.jurors)):
+        columns |= {
+            f"p{j}": tested.p_true[:, j],
+            f"c{j}": divided.case.confidence[:, j],
+            f"v{j}": tested.verdicts[:, j],
+        }
     for name in experiment.usable_rules(judgements, tuple(RULES)):
-        said = adjudicate(name, of.case)
-        columns |= {f"r_{name}": said, f"s_{name}": sureness(of.case, said)}
-    return JurySplit(asked.jurors, len(of.calibration), pd.DataFrame(columns))
+        decided = adjudicate(name, divided.case)
+        columns |= {f"r_{name}": decided, f"s_{name}": sureness(divided.case, decided)}
+    return JurySplit(tested.jurors, len(divided.calibration), pd.DataFrame(columns))
 
 
 SURENESS = np.arange(101) / 100
@@ -182,7 +192,7 @@ def rules(judgements: Judgements, protocol: Protocol, *, intervals: bool = True)
     width = 2 * len(shown) * len(SURENESS)
 
     def figures(splits: Sequence[Split]) -> FloatArray:
-        verdicts = [experiment.decided(names, of.case) for of in splits]
+        verdicts = [experiment.decided(names, division.case) for division in splits]
         return np.concatenate([_abstention(splits, verdicts, shown), experiment.rule_figures(splits, verdicts)])
 
     if intervals:
@@ -212,13 +222,13 @@ def _abstention(splits: Sequence[Split], verdicts: Sequence[dict[str, FloatArray
     """(2 · r · 101): the share of the test answers that each rule judges, and the share of those that it judges
     wrongly."""
     counts = np.zeros((2, len(names), len(SURENESS)))
-    for of, said in zip(splits, verdicts, strict=True):
+    for division, decided in zip(splits, verdicts, strict=True):
         for i, name in enumerate(names):
-            sure = sureness(of.case, said[name])
-            wrong = np.abs(said[name] - of.case.asked.labels)
+            sure = sureness(division.case, decided[name])
+            wrong = np.abs(decided[name] - division.case.test.labels)
             counts[:, i] += _as_sure(sure), (_as_sure(sure[wrong == 1]) + _as_sure(sure[wrong > 0])) / 2
     answered, wrong = counts.reshape(2, -1)
-    tested = sum(len(of.case.asked) for of in splits)
+    tested = sum(len(division.case.test) for division in splits)
     return np.concatenate([answered / tested, np.where(answered > 0, wrong / np.maximum(answered, 1), np.nan)])
 
 
@@ -254,7 +264,7 @@ def _risk_table(
 
 def split(judgements: Judgements, protocol: Protocol, seed: int) -> Split:
     """The split of one seed by a protocol."""
-    places = experiment.kept(judgements, protocol)
+    places = experiment.answers_used(judgements, protocol)
     size = experiment.calibration_size(judgements, places, protocol)
     return experiment.split(judgements, places, size, seed, protocol)
 
@@ -274,19 +284,19 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
 
     def right(case: Case) -> FloatArray:
         """(r, n): whether each rule is right on each answer."""
-        return 1 - np.abs(np.stack([adjudicate(name, case) for name in rules]) - case.asked.labels)
+        return 1 - np.abs(np.stack([adjudicate(name, case) for name in rules]) - case.test.labels)
 
-    def measured(of: Split) -> FloatArray:
+    def measured(division: Split) -> FloatArray:
         """(1 + 2 · j, r): accuracy with all; how often the rule is right with all jurors alone, and how often without
         each juror alone."""
-        every = right(of.case)
-        apart = [every - right(_without(of.case, left)) for left in range(j)]
+        every = right(division.case)
+        apart = [every - right(_without(division.case, left)) for left in range(j)]
         parts = [every, *(np.maximum(sign * each, 0) for sign in (1, -1) for each in apart)]
         return np.stack([part.mean(axis=1) for part in parts])
 
     def figures(splits: Sequence[Split]) -> FloatArray:
         """(1 + 3 · j, r), flat: the same, averaged over splits, and the difference of each juror's two shares."""
-        means = np.mean([measured(of) for of in splits], axis=0)
+        means = np.mean([measured(division) for division in splits], axis=0)
         return np.concatenate([means, means[1 : 1 + j] - means[1 + j :]]).ravel()
 
     values, left_out = experiment.repeated(judgements, protocol, figures)
@@ -297,8 +307,8 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     low, high = np.full((2, *gain.shape), np.nan)
     if questions > 1:
         counts = experiment.counts_behind(np.ones(gain.size), n, questions)
-        result = difference_ends(only, only_without, left_out[:, (1 + 2 * j) * len(rules) :], *counts)
-        low, high = (end.reshape(gain.shape) for end in result)
+        ends = difference_ends(only, only_without, left_out[:, (1 + 2 * j) * len(rules) :], *counts)
+        low, high = (end.reshape(gain.shape) for end in ends)
     return pd.DataFrame(
         {
             "rule": np.repeat(rules, j),
@@ -315,7 +325,7 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
 def _without(case: Case, juror: int) -> Case:
     return replace(
         case,
-        asked=case.asked.without(juror),
+        test=case.test.without(juror),
         confidence=np.delete(case.confidence, juror, axis=1),
         calibration=case.calibration.without(juror),
         unanimous=None if case.unanimous is None else np.delete(case.unanimous, juror, axis=1),
@@ -331,18 +341,18 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
     """
     j = len(judgements.jurors)
 
-    def sums(of: Split) -> FloatArray:
+    def sums(division: Split) -> FloatArray:
         """(3, j · 2 · bins): verdicts, right ones, and summed confidence."""
-        result = np.zeros((3, j, 2, bins))
-        for scale, sure in enumerate((of.case.confidence, of.case.asked.top)):
+        totals = np.zeros((3, j, 2, bins))
+        for scale, sure in enumerate((division.case.confidence, division.case.test.top)):
             index = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
             held = index[..., None] == np.arange(bins)
-            parts = held, held * of.case.asked.right[..., None], held * sure[..., None]
-            result[:, :, scale] = [part.sum(axis=0) for part in parts]
-        return result.reshape(3, -1)
+            parts = held, held * division.case.test.right[..., None], held * sure[..., None]
+            totals[:, :, scale] = [part.sum(axis=0) for part in parts]
+        return totals.reshape(3, -1)
 
     def figures(splits: Sequence[Split]) -> FloatArray:
-        n, right, sure = sum((sums(of) for of in splits), start=np.zeros((3, j * 2 * bins)))
+        n, right, sure = sum((sums(division) for division in splits), start=np.zeros((3, j * 2 * bins)))
         shares = [np.where(n > 0, part / np.maximum(n, 1), np.nan) for part in (right, sure)]
         return np.concatenate([n / len(splits), *shares])
 
@@ -394,35 +404,36 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
 
     The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence`` or
     ``raw``): ``n`` verdicts, their ``ece``, the error that ``luck`` alone would produce, and the 95% interval of the
-    error beyond luck, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
+    error beyond chance, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
     ece_estimate`). Answers of one question count as one unit.
     """
     judgements = experiment.read_ties(judgements, protocol)
-    of = split(judgements, protocol, protocol.seeds[0])
-    halves = judgements.rows(of.calibration), of.case.asked
+    halved = split(judgements, protocol, protocol.seeds[0])
+    halves = judgements.rows(halved.calibration), halved.case.test
     right = np.concatenate([half.right for half in halves])
-    places = np.concatenate([of.calibration, of.test])
+    places = np.concatenate([halved.calibration, halved.test])
     clusters = within(judgements.clusters, places)
     sure = {
-        "confidence": [confidence(protocol.confidence, halves[1], halves[0]), of.case.confidence],
+        "confidence": [confidence(protocol.confidence, halves[1], halves[0]), halved.case.confidence],
         "raw": [half.top for half in halves],
     }
     rows = []
     for j, juror in enumerate(judgements.jurors):
         for scale, values in sure.items():
-            result = ece_estimate(TopLabel(np.concatenate(values)[:, j], right[:, j]), clusters=clusters)
-            luck = {"luck": result.bias, "low": result.low, "high": result.high}
-            rows.append({"juror": juror, "scale": scale, "n": result.n, "ece": result.value} | luck)
+            estimate = ece_estimate(TopLabel(np.concatenate(values)[:, j], right[:, j]), clusters=clusters)
+            luck = {"luck": estimate.bias, "low": estimate.low, "high": estimate.high}
+            rows.append({"juror": juror, "scale": scale, "n": estimate.n, "ece": estimate.value} | luck)
     return pd.DataFrame(rows)
 
 
-def accuracy_rows(found: JuryExperiment, titles: Mapping[str, str]) -> pd.DataFrame:
+def accuracy_rows(evaluated: JuryExperiment, titles: Mapping[str, str]) -> pd.DataFrame:
     """The accuracy of each rule and each juror, the best first: ``name``, ``kind`` (``rule`` or ``single juror``),
     ``accuracy`` and the ends of its 95% interval ``low`` and ``high``. ``titles`` are those of the rules."""
-    named = [(titles[of.rule], "rule", of.accuracy) for of in found.outcomes]
-    named += [(of.juror, "single juror", of.accuracy) for of in found.jurors]
+    named = [(titles[outcome.rule], "rule", outcome.accuracy) for outcome in evaluated.outcomes]
+    named += [(outcome.juror, "single juror", outcome.accuracy) for outcome in evaluated.jurors]
     rows = [
-        {"name": name, "kind": kind, "accuracy": of.value, "low": of.low, "high": of.high} for name, kind, of in named
+        {"name": name, "kind": kind, "accuracy": outcome.value, "low": outcome.low, "high": outcome.high}
+        for name, kind, outcome in named
     ]
     return pd.DataFrame(rows).sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
 
@@ -440,22 +451,23 @@ def vote_rows(judgements: Judgements) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def provenance(found: JuryExperiment, called: str) -> Provenance:
+def provenance(evaluated: JuryExperiment, called: str) -> Provenance:
     """The provenance of figures of a jury."""
-    asked = found.protocol
-    kept = "on which the jurors disagree" if asked.disagreement else "of all kinds"
+    protocol = evaluated.protocol
+    kinds = "on which the jurors disagree" if protocol.disagreement else "of all kinds"
     return Provenance(
         (
             ("Made by", made_by()),
             ("Date", today()),
             ("Jury", called),
-            ("Jurors", ", ".join(of.juror for of in found.jurors)),
-            ("Answers", f"{found.n:,} of {found.kept_of:,}, those {kept}"),
+            ("Jurors", ", ".join(outcome.juror for outcome in evaluated.jurors)),
+            ("Answers", f"{evaluated.n:,} of {evaluated.kept_of:,}, those {kinds}"),
             (
                 "Splits",
-                f"{len(asked.seeds)}, each with {found.n_calibration:,} calibration and {found.n_test:,} test answers",
+                f"{len(protocol.seeds)}, each with {evaluated.n_calibration:,} calibration and "
+                f"{evaluated.n_test:,} test answers",
             ),
-            ("Confidence", asked.confidence),
+            ("Confidence", protocol.confidence),
             (
                 "Intervals",
                 "95%, Clopper–Pearson or Tango, with the number of independent answers that the jackknife finds: the "

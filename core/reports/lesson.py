@@ -55,7 +55,7 @@ DRAWN = 90
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a person guesses before the answer: ``kind`` is one of :data:`KINDS`, ``of`` names the true value.
+    """A guess that a person makes before the answer: ``kind`` is one of :data:`KINDS`, ``of`` names the true value.
 
     ``moves`` says whether the true value depends on alpha.
     """
@@ -107,16 +107,16 @@ def load(path: Path = LESSON) -> Lesson:
         raise InputError(f"the lesson {path} can't be read ({reason}); install Hedge again") from error
 
 
-def _lesson(told: dict[str, Any], path: Path) -> Lesson:
+def _lesson(content: dict[str, Any], path: Path) -> Lesson:
     steps = []
-    for place, step in enumerate(told.get("step", []), start=1):
+    for place, step in enumerate(content.get("step", []), start=1):
         lacks = [name for name in NEEDED if name not in step]
         if lacks:
             raise InputError(f"step {place} of the lesson {path} lacks {', '.join(lacks)}")
         steps.append(Step(**{**step, "guess": _guess(step["guess"], f"step {place} of the lesson {path}")}))
-    if not steps or "title" not in told or "subtitle" not in told:
+    if not steps or "title" not in content or "subtitle" not in content:
         raise InputError(f"the lesson {path} needs a title, a subtitle and at least one step")
-    return Lesson(told["title"], told["subtitle"], tuple(steps), told.get("short", ""))
+    return Lesson(content["title"], content["subtitle"], tuple(steps), content.get("short", ""))
 
 
 def readable(name: str) -> Lesson | None:
@@ -126,10 +126,16 @@ def readable(name: str) -> Lesson | None:
     return None
 
 
-def _guess(told: dict[str, Any], where: str) -> Guess:
-    if told.get("kind") not in KINDS:
-        raise InputError(f"{where} has a guess of the kind {told.get('kind')!r}; choose from {', '.join(KINDS)}")
-    return Guess(told["question"], told["kind"], told["of"], tuple(told.get("choices", ())), told.get("moves", True))
+def _guess(content: dict[str, Any], where: str) -> Guess:
+    if content.get("kind") not in KINDS:
+        raise InputError(f"{where} has a guess of the kind {content.get('kind')!r}; choose from {', '.join(KINDS)}")
+    return Guess(
+        content["question"],
+        content["kind"],
+        content["of"],
+        tuple(content.get("choices", ())),
+        content.get("moves", True),
+    )
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -137,13 +143,13 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(name for _, name, _, _ in Formatter().parse(text) if name)
 
 
-def lesson_tables(run: Evaluation, shift: Shifted | None, found: Search | None) -> dict[str, Any]:
+def lesson_tables(run: Evaluation, shift: Shifted | None, search: Search | None) -> dict[str, Any]:
     """The data of a lesson's figures, sent to the browser once.
 
     ``rows``, ``group_names``, ``extra`` and ``seed`` are those of :func:`core.reports.frames.lab_tables`; ``questions``
     has the texts of at most 30 calibration and 30 test questions (:func:`_examples`), and ``examples`` their rows.
     ``least_covered`` has a p-value for each alpha from 1 to 999 thousandths (:func:`least_covered_by_alpha`), and
-    ``draws`` says how many permutations were made for them. ``shift`` describes the two subjects that ``found`` names,
+    ``draws`` says how many permutations were made for them. ``shift`` describes the two subjects that ``search`` names,
     and ``curves`` has coverage and mean set size at each alpha. ``shift`` is None, and there are no curves, for a run
     without two subjects that are large enough.
     """
@@ -157,7 +163,7 @@ def lesson_tables(run: Evaluation, shift: Shifted | None, found: Search | None) 
         "examples": pa.table({"row": examples.astype(np.int32)}),
         "least_covered": pa.table({"p_value": least}),
         "draws": draws,
-        **(_shift_tables(shift, found) if shift and found else {"shift": None}),
+        **(_shift_tables(shift, search) if shift and search else {"shift": None}),
     }
 
 
@@ -184,22 +190,22 @@ def _examples(questions: pa.Table, own: IntArray, *, seed: int) -> IntArray:
     ``own`` is 1 for the rows that calibrate. Short texts leave room for the figures.
     """
     texts = zip(questions["context"].to_pylist(), questions["question"].to_pylist(), strict=True)
-    lengths = np.array([len(context) + len(asked) for context, asked in texts])
+    lengths = np.array([len(context) + len(question) for context, question in texts])
     rng = np.random.default_rng([seed, 0xE8A])
     drawn = [rng.permutation(np.flatnonzero(own == side))[:DRAWN] for side in (0, 1)]
     return np.sort(np.concatenate([rows[np.argsort(lengths[rows], kind="stable")][:EXAMPLES] for rows in drawn]))
 
 
-def _shift_tables(shift: Shifted, found: Search) -> dict[str, Any]:
+def _shift_tables(shift: Shifted, search: Search) -> dict[str, Any]:
     return {
         "shift": {
             "source": shift.source,
             "target": shift.target,
             "n": shift.n,
             "m": shift.m,
-            "pairs": found.pairs,
-            "p_value": found.p_value,
-            "shuffles": found.shuffles,
+            "pairs": search.pairs,
+            "p_value": search.p_value,
+            "shuffles": search.shuffles,
             "searched_at": SEARCHED_AT,
         },
         "curves": pa.table(

@@ -111,7 +111,7 @@ class CalibratedRun:
     unanswered: Mapping[str, str]
 
     def names(self, k: int) -> Sequence[str]:
-        """What the k options of a question are called: classes by their names, others by their letters."""
+        """The names of a question's k options: classes by their names, others by their letters."""
         return self.letters if self.classes and k == self.k else OPTION_NAMES[:k]
 
     @property
@@ -168,13 +168,13 @@ def standings(by: CalibratedRun, probabilities: FloatArray, *, place: int) -> tu
     from the run's; the guarantee then does not apply.
     """
     top = int(top_options(probabilities[None])[0])
-    found = []
+    rows = []
     for name, calibrated in by.scores.items():
         own = _scores_at(name, probabilities, place, seed=by.spec.seed, parameters=calibrated.parameters)
         shares = p_values(calibrated.scores, own)
         counts = np.rint(shares * (calibrated.n + 1)).astype(np.int64)
-        found.append(OptionPValues(name, calibrated.n, own, counts, top))
-    return tuple(found)
+        rows.append(OptionPValues(name, calibrated.n, own, counts, top))
+    return tuple(rows)
 
 
 def asked(by: CalibratedRun, logits: FloatArray | Sequence[float]) -> tuple[FloatArray, tuple[OptionPValues, ...]]:
@@ -223,14 +223,14 @@ def option_frame(
 
 
 def score_frame(
-    found: tuple[OptionPValues, ...], by: CalibratedRun, alpha: int, *, empty: str = "allow"
+    standings_by_score: tuple[OptionPValues, ...], by: CalibratedRun, alpha: int, *, empty: str = "allow"
 ) -> pd.DataFrame:
     """Every score at ``alpha`` thousandths: threshold, set in letters, n, note on parameters, p-values by letter."""
-    rows = []
-    letters = by.names(len(found[0].counts))
-    for standing in found:
+    records = []
+    letters = by.names(len(standings_by_score[0].counts))
+    for standing in standings_by_score:
         inside = standing.members(alpha, empty=empty)
-        rows.append(
+        records.append(
             {
                 "score": standing.name,
                 "set": set_text((letters[j] for j in np.flatnonzero(inside).tolist()), letters),
@@ -240,7 +240,7 @@ def score_frame(
                 **{f"p_{letters[j]}": float(p) for j, p in enumerate(standing.p_values)},
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(records)
 
 
 def question_index(run_id: str) -> dict[str, tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""How p-values are written, on every page and by every command."""
+"""The text of p-values, on every page and in every command."""
 
 import math
 

@@ -81,7 +81,7 @@ READING = (
     "draws if the guarantee holds. ECE beyond luck is the expected calibration error (15 bins) that luck "
     "does not explain."
 )
-"""What a reader of the table needs to know."""
+"""The notes below the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +105,17 @@ def paper_table(rows: pd.DataFrame) -> PaperTable:
         named.append(("Task", tasks))
     if rows["score"].nunique() > 1:
         named.append(("Score", [SCORES[name].title for name in rows["score"]]))
-    made = [
+    body = [
         (*(texts[i] for _, texts in named), *(_cell(row, column) for column in COLUMNS))
         for i, row in enumerate(rows.to_dict("records"))
     ]
     header = (*(title for title, _ in named), *(column.title for column in COLUMNS))
-    return PaperTable(header, tuple(made), len(named))
+    return PaperTable(header, tuple(body), len(named))
 
 
 def caption(rows: pd.DataFrame) -> str:
-    """What the table shows: the task if all rows share it, alpha, the score, the numbers of questions, and the caveats
-    of marked runs."""
+    """The caption of the table: the task if all rows share it, alpha, the score, the numbers of questions, and the
+    caveats of marked runs."""
     tasks = dict.fromkeys(task_title(task, bank) for task, bank in zip(rows["task"], rows["bank"], strict=True))
     scores = dict.fromkeys(SCORES[name].title for name in rows["score"])
     on = f" on {next(iter(tasks))}" if len(tasks) == 1 else ""

@@ -64,12 +64,15 @@ def by_conversation(measured: Mapping[str, Mapping[str, Messages]], *, vocabular
     the same probability; its perplexity is the size of the vocabulary.
     """
     rows = []
-    for prompt, of in measured.items():
-        whole = tuple(message for messages in of.values() for message in messages)
-        named = {**of, ALL: whole} if len(of) > 1 else of
+    for prompt, conversations in measured.items():
+        whole = tuple(message for messages in conversations.values() for message in messages)
+        named = {**conversations, ALL: whole} if len(conversations) > 1 else conversations
         rows += [_row(name, prompt, messages, vocabulary) for name, messages in named.items()]
     table = pd.DataFrame(rows)
-    order = {name: i for i, name in enumerate(dict.fromkeys(name for of in measured.values() for name in of))}
+    order = {
+        name: i
+        for i, name in enumerate(dict.fromkeys(name for conversations in measured.values() for name in conversations))
+    }
     place = table["conversation"].map(lambda name: order.get(name, len(order)))
     return table.assign(place=place).sort_values("place", kind="stable").drop(columns="place").reset_index(drop=True)
 
@@ -136,14 +139,14 @@ def overall(a: Mapping[str, Messages], b: Mapping[str, Messages]) -> Paired:
     )
 
 
-def _difference(name: str, found: Paired) -> dict[str, object]:
+def _difference(name: str, difference: Paired) -> dict[str, object]:
     return {
         "conversation": name,
-        "n": found.n,
-        "difference": found.mean,
-        "low": found.low,
-        "high": found.high,
-        "p": found.p_value,
+        "n": difference.n,
+        "difference": difference.mean,
+        "low": difference.low,
+        "high": difference.high,
+        "p": difference.p_value,
     }
 
 
@@ -151,9 +154,9 @@ def along_conversation(measured: Mapping[str, Mapping[str, Messages]]) -> pd.Dat
     """Mean loss by the place of the counselor's message in its conversation, over conversations: ``prompt``, ``place``
     (1 is the first that was scored), ``loss`` (nats per token, token-weighted) and ``messages``."""
     rows = []
-    for prompt, of in measured.items():
+    for prompt, conversations in measured.items():
         for place in range(POSITIONS):
-            here = [messages[place] for messages in of.values() if len(messages) > place]
+            here = [messages[place] for messages in conversations.values() if len(messages) > place]
             if here:
                 loss = sum(m.total for m in here) / sum(m.tokens for m in here)
                 rows.append({"prompt": prompt, "place": place + 1, "loss": loss, "messages": len(here)})
@@ -243,23 +246,23 @@ FEWEST = 4
 """The fewest choices that can be split: two to calibrate and two to test."""
 
 
-def choice_sets(found: ChoiceScores, alpha: int, *, name: str = "lac", seed: int = 0) -> ChoiceSets:
+def choice_sets(choices: ChoiceScores, alpha: int, *, name: str = "lac", seed: int = 0) -> ChoiceSets:
     """Sets at ``alpha`` thousandths: a seeded half of the choices calibrates, the other is tested.
 
     The probabilities are the softmax of the rule's losses over the endings; they need not be calibrated for coverage
     to hold. Raises :class:`InputError` for fewer than 4 choices.
     """
-    n = len(found.labels)
+    n = len(choices.labels)
     if n < FEWEST:
         raise InputError(f"sets of endings need at least {FEWEST} choices, half of them to calibrate; there are {n}")
     order = np.random.default_rng(seed).permutation(n)
     calibration, test = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
-    scores = score(name, softmax(found.logits), seed=seed)
-    own = true_scores(scores[calibration], found.labels[calibration])
+    scores = score(name, softmax(choices.logits), seed=seed)
+    own = true_scores(scores[calibration], choices.labels[calibration])
     level = threshold(own, alpha)
     members = prediction_sets(scores[test], level).members
-    covered = int(members[np.arange(len(test)), found.labels[test]].sum())
-    right = (found.logits[test].argmax(axis=1) == found.labels[test]).astype(np.float64)
+    covered = int(members[np.arange(len(test)), choices.labels[test]].sum())
+    right = (choices.logits[test].argmax(axis=1) == choices.labels[test]).astype(np.float64)
     curve = size_curve(thresholds_by_rank(own, alpha), scores[test], right, options=scores.shape[1])
     size = intervals(curve, alpha).mean_set_size
     return ChoiceSets(name, test, members, level, covered, size.ends, full_set_message(len(calibration), alpha))

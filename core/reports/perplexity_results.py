@@ -36,8 +36,8 @@ def asked_of(record: RunRecord) -> Request:
     """The request of a run, without the conversations that its server did not answer."""
     request = perplexity_run.read_request(record.spec)
     missing = record.provenance.get("missing", {})
-    kept = tuple(one for one in request.conversations if one.digest not in missing)
-    return replace(request, conversations=kept) if missing else request
+    remaining = tuple(conversation for conversation in request.conversations if conversation.digest not in missing)
+    return replace(request, conversations=remaining) if missing else request
 
 
 def read(run_id: str) -> PerplexityRun:

@@ -1,4 +1,4 @@
-"""Where exported figures come from: runs, models, tasks, alpha, the version of Hedge, the date, intervals.
+"""The origin of exported figures: runs, models, tasks, alpha, the version of Hedge, the date, intervals.
 
 Every export contains the same record: as text next to a figure, in a file's metadata, on a workbook's last sheet, above
 a LaTeX table, and at the top of the offline report.
@@ -31,7 +31,7 @@ INTERVALS = (
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a reader needs to repeat a figure. ``facts`` are pairs of a name and its value."""
+    """The facts that a reader needs to repeat a figure. ``facts`` are pairs of a name and its value."""
 
     facts: tuple[tuple[str, str], ...]
 
@@ -48,17 +48,17 @@ class Provenance:
         return next((value for name, value in self.facts if name == what), "")
 
 
-def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
-    """The provenance of figures of ``runs`` whose sets are formed by ``asked``, on common options."""
+def of_runs(runs: Sequence[Evaluation], rule: SetRule) -> Provenance:
+    """The provenance of figures of ``runs`` whose sets are formed by ``rule``, on common options."""
     runs = offered_alike(runs)
     facts = [
         ("Made by", made_by()),
         ("Date", today()),
         ("Models", ", ".join(dict.fromkeys(run.spec.model for run in runs))),
         ("Tasks", ", ".join(dict.fromkeys(task_title(run.spec.task, run.bank) for run in runs))),
-        ("alpha", f"{asked.alpha / 1000:g}"),
-        ("Scores", ", ".join(SCORES[name].title for name in asked.scores)),
-        ("Threshold", f"{asked.method}; empty sets: {asked.empty}"),
+        ("alpha", f"{rule.alpha / 1000:g}"),
+        ("Scores", ", ".join(SCORES[name].title for name in rule.scores)),
+        ("Threshold", f"{rule.method}; empty sets: {rule.empty}"),
         ("Intervals", INTERVALS),
     ]
     facts += [
@@ -71,7 +71,7 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
     facts += [
         (f"Caveats of run {i}" if len(runs) > 1 else "Caveats", text)
         for i, run in enumerate(runs, start=1)
-        if (text := in_one(of_run(run, method=asked.method)))
+        if (text := in_one(of_run(run, method=rule.method)))
     ]
     return Provenance(tuple(facts))
 
@@ -96,9 +96,9 @@ def commit() -> str:
     """The commit that is checked out, marked if files differ from it; "" without a checkout or without git."""
     if not (ROOT / ".git").exists():
         return ""
-    asked = ("git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
+    command = ("git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip()

@@ -43,9 +43,9 @@ def questions_key(run_id: str) -> tuple[str, ...]:
 
 def question_set(run_id: str) -> str:
     """The digest of the set of a run's test questions: equal for two runs that were tested on the same ones."""
-    told = store.read_record(run_id).provenance.get("bank")
-    if isinstance(told, dict) and told.get("test_questions"):
-        return str(told["test_questions"])
+    bank = store.read_record(run_id).provenance.get("bank")
+    if isinstance(bank, dict) and bank.get("test_questions"):
+        return str(bank["test_questions"])
     with store.reading(run_id, FILE):
         return _set_digest(_file(run_id), _source(run_id))
 
@@ -58,10 +58,10 @@ def tests(run_id: str) -> int:
 
 def shared_tests(first: str, second: str) -> int:
     """How many test questions two runs share. One that is asked several times in both counts as often."""
-    return shared(asked(first), asked(second))
+    return shared(asked_questions(first), asked_questions(second))
 
 
-def asked(run_id: str) -> AskedQuestions:
+def asked_questions(run_id: str) -> AskedQuestions:
     """The questions of a run, read once to be compared with those of many others by :func:`shared`."""
     return AskedQuestions(run_id, _file(run_id), _source(run_id))
 
@@ -124,9 +124,9 @@ def _set_digest(file: _File, source: QuestionSource) -> str:
         return source.test_digest(_rows(table))
     tests = table.filter(pc.equal(table["role"], "test"))
     return set_digest(
-        identity(context, asked, options, label)
+        identity(context, question, options, label)
         for batch in tests.to_batches(max_chunksize=AT_ONCE)
-        for _, context, asked, options, label, _ in _rows(batch)
+        for _, context, question, options, label, _ in _rows(batch)
     )
 
 

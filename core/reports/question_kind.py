@@ -79,7 +79,7 @@ def best_run(
             *_plainness(spec),
         )
 
-    return min([one for one in records if one.spec.asked_model == model] or records, key=difference)
+    return min([candidate for candidate in records if candidate.spec.asked_model == model] or records, key=difference)
 
 
 def _plainness(spec: RunSpec) -> tuple[object, ...]:

@@ -68,18 +68,16 @@ def hedge() -> CitedWork:
     return CitedWork("hedge", "software", "{The Hedge authors}", title, int(today()[:4]), venue=version)
 
 
-def works(
-    runs: Sequence[Evaluation], asked: SetRule, *, calibration: bool = True, jury: bool = False
-) -> dict[str, str]:
-    """The entries to cite for figures of ``runs`` by ``asked``, by key: Hedge, then methods, data, tools and models."""
+def works(runs: Sequence[Evaluation], rule: SetRule, *, calibration: bool = True, jury: bool = False) -> dict[str, str]:
+    """The entries to cite for figures of ``runs`` by ``rule``, by key: Hedge, then methods, data, tools and models."""
     keys = ["vovk2005algorithmic"]
-    keys += [NUMBERS[number] for name in asked.scores for number in ARXIV.findall(SCORES[name].source)]
+    keys += [NUMBERS[number] for name in rule.scores for number in ARXIV.findall(SCORES[name].source)]
     keys += [*(CALIBRATION if calibration else ()), *(["verga2024replacing"] if jury else ())]
-    if any(run.spec.origin == "llm-uncertainty-bench" for run in runs) or asked.method == "paper":
+    if any(run.spec.origin == "llm-uncertainty-bench" for run in runs) or rule.method == "paper":
         keys.append("ye2024benchmarking")
     if any(run.samples is not None for run in runs):
         keys.append("yang2025conformal")
-    if "margin" in asked.scores:
+    if "margin" in rule.scores:
         keys.append("johansson2017model")
     keys += [key for run in runs for key in _data_of(run.bank)]
     tools = [TOOLS[run.spec.origin] for run in runs if run.spec.origin in TOOLS]

@@ -105,7 +105,7 @@ def repeat_notes(run: Evaluation) -> tuple[str, ...]:
             f"Rows repeat questions or belong together: the test side has {counted(m, questions)}. Every row counts in "
             "a figure, and each question counts as one in its interval and in its p-value."
         )
-    both = len(np.intersect1d(run.clusters[run.left_out], run.clusters[run.test]))
+    repeats = len(np.intersect1d(run.clusters[run.left_out], run.clusters[run.test]))
     if len(run.left_out):
         again = len(run.left_out) - int(np.isin(run.clusters[run.left_out], run.clusters[run.test]).sum())
         if again:
@@ -113,10 +113,10 @@ def repeat_notes(run: Evaluation) -> tuple[str, ...]:
                 f"The calibration side has {counted(n + again, n)}. One random row of each calibrates, because the "
                 "guarantee does not hold for repeated rows."
             )
-    if both:
-        what, it = ("question is", "its") if both == 1 else ("questions are", "their")
+    if repeats:
+        what, it = ("question is", "its") if repeats == 1 else ("questions are", "their")
         notes.append(
-            f"{both:,} {what} on both sides of the split; {it} calibration rows are left out, so that no tested "
+            f"{repeats:,} {what} on both sides of the split; {it} calibration rows are left out, so that no tested "
             "question calibrates."
         )
     return tuple(notes)

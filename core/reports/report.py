@@ -118,7 +118,7 @@ class Report:
     of each question calibrates, so ``n_calibration`` of the ``calibration_rows`` do (:mod:`core.reports.repeated`).
 
     ``ece`` is the observed calibration error, ``ece_luck`` the mean error of a calibrated model, ``ece_excess`` the
-    error beyond luck, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
+    error beyond chance, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
     ``option_order`` is given if the questions were also asked with their options rotated.
     """
 
@@ -168,9 +168,9 @@ class Report:
 def finite(value: Any) -> Any:
     """JSON values with ``null`` for infinite values and NaN."""
     if isinstance(value, dict):
-        return {key: finite(one) for key, one in value.items()}
+        return {key: finite(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [finite(one) for one in value]
+        return [finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -205,8 +205,8 @@ def report(
     check_thousandths(alpha)
     n, m = len(run.calibration), len(run.test)
     if n == 0 or m == 0:
-        both = "; each calibration question also tests, so split the rows by question" if len(run.left_out) else ""
-        raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed{both}")
+        advice = "; each calibration question also tests, so split the rows by question" if len(run.left_out) else ""
+        raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed{advice}")
     probabilities, labels = run.probabilities[run.test], run.labels[run.test]
     losses = -run.log_probabilities[run.test, labels]
     infinite = int(np.isinf(losses).sum()) if run.samples is None else 0
@@ -280,26 +280,26 @@ def accuracy_interval(run: Evaluation, *, method: str = "exact") -> tuple[float,
 
 
 def score_report(
-    run: Evaluation, made: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
+    run: Evaluation, formed: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> ScoreReport:
-    """The figures of the sets ``made`` at alpha."""
-    name, own = made.name, made.tuned.calibration
+    """The figures of the sets ``formed`` at alpha."""
+    name, own = formed.name, formed.tuned.calibration
     labels = run.labels[run.test]
     n, m, k = len(own), len(labels), run.k
-    covered = made.members[np.arange(m), labels]
-    sizes = made.members.sum(axis=1)
+    covered = formed.members[np.arange(m), labels]
+    sizes = formed.members.sum(axis=1)
     share, size = float(covered.mean()), float(sizes.mean())
-    strata = coverage_strata(run, made, by, method)
+    strata = coverage_strata(run, formed, by, method)
     worth = sum(strata.tested.values())
     low, high = strata_band(strata.calibrated, strata.tested, alpha, ties=strata.ties)
     counts = np.bincount(sizes, minlength=k + 1)
-    likely = set_estimates(run, made, alpha, method=method, empty=empty, by=by)
+    likely = set_estimates(run, formed, alpha, method=method, empty=empty, by=by)
     if abs(likely.mean_set_size.value - size) > SAME_SIZE:  # a published threshold that parts equal scores
         likely = without_intervals(
             size, metrics.accuracy(run.probabilities[run.test], labels, ties=top_ties_of(method)), k
         )
     return ScoreReport(
-        threshold=made.threshold,
+        threshold=formed.threshold,
         coverage=share,
         coverage_band=(low, high),
         p_value=strata_p_value(covered_questions(share, worth), strata.calibrated, strata.tested, alpha),
@@ -310,35 +310,35 @@ def score_report(
         uacc_interval=likely.uacc.ends,
         sizes=tuple(counts.tolist()),
         by_size=tuple(_size_coverage(run, j, sizes == j, covered) for j in range(k + 1)),
-        thresholds=made.thresholds,
-        strata=tuple(_strata(run, made, by)),
+        thresholds=formed.thresholds,
+        strata=tuple(_strata(run, formed, by)),
         n_calibration=n,
-        parameters=asdict(made.tuned.parameters) if SCORES[name].tuned else None,
-        tuned_on=len(made.tuned.rows) if SCORES[name].tuned else None,
+        parameters=asdict(formed.tuned.parameters) if SCORES[name].tuned else None,
+        tuned_on=len(formed.tuned.rows) if SCORES[name].tuned else None,
         notes=(
-            *_notes(name, made.threshold, n, alpha, method, by),
-            *(_saturation_notes(run, name, made, by) if method != "bluq" else []),
-            *_strata_notes(run, made, strata.calibrated, by),
-            *([tuning_note(name, made.tuned, by=by)] if SCORES[name].tuned else []),
+            *_notes(name, formed.threshold, n, alpha, method, by),
+            *(_saturation_notes(run, name, formed, by) if method != "bluq" else []),
+            *_strata_notes(run, formed, strata.calibrated, by),
+            *([tuning_note(name, formed.tuned, by=by)] if SCORES[name].tuned else []),
             *([cloze_note(run)] if run.spec.asks_texts else []),
         ),
     )
 
 
 def set_estimates(
-    run: Evaluation, made: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
+    run: Evaluation, formed: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> SetEstimates:
-    """Mean set size and UAcc of the sets ``made``, with 95% intervals that include the luck of calibration and test
-    questions."""
-    own = made.tuned.calibration
+    """Mean set size and UAcc of the sets ``formed``, with 95% intervals that include the variation of calibration and
+    test questions."""
+    own = formed.tuned.calibration
     if by == "all":
         ranks = needed_ranks(len(own), alpha)
-        return intervals(sizes_by_rank(run, made, alpha, ranks=ranks, method=method, empty=empty), alpha)
+        return intervals(sizes_by_rank(run, formed, alpha, ranks=ranks, method=method, empty=empty), alpha)
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=top_ties_of(method))
     clusters = within(run.clusters, run.test)
     if by == "class" and run.samples is not None and len(np.unique(run.samples)) > 1:
         # In simulations, intervals held the size of such sets in 90% of draws only (rare letters, 5 to 30 samples).
-        size = float(made.members.sum(axis=1).mean())
+        size = float(formed.members.sum(axis=1).mean())
         return without_intervals(size, float(right.mean()), run.k)
     if by == "class":
         strata = Strata(run.labels[own], np.tile(np.arange(run.k), (len(run.test), 1)))
@@ -346,8 +346,8 @@ def set_estimates(
         _, codes = np.unique(run.groups, return_inverse=True)
         strata = Strata(codes[own], np.tile(codes[run.test][:, None], (1, run.k)))
     return strata_intervals(
-        made.calibration_scores,
-        made.test_scores,
+        formed.calibration_scores,
+        formed.test_scores,
         right,
         strata,
         alpha,
@@ -368,7 +368,7 @@ def without_intervals(size: float, accuracy: float, options: int) -> SetEstimate
 
 def sizes_by_rank(
     run: Evaluation,
-    made: FormedSets,
+    formed: FormedSets,
     alpha: Alpha,
     *,
     ranks: tuple[int, int] | None = None,
@@ -380,20 +380,20 @@ def sizes_by_rank(
 
     The sizes with other parameters are NaN outside of ``ranks``, the first and last that an interval needs."""
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=top_ties_of(method))
-    limits = thresholds_by_rank(made.calibration_scores, alpha, method=method)
+    limits = thresholds_by_rank(formed.calibration_scores, alpha, method=method)
     clusters = within(run.clusters, run.test)
-    curve = size_curve(limits, made.test_scores, right, options=run.k, empty=empty, clusters=clusters)
-    return replace(curve, choices=tuple(_size_choices(run, made, ranks or (1, len(limits)), empty)))
+    curve = size_curve(limits, formed.test_scores, right, options=run.k, empty=empty, clusters=clusters)
+    return replace(curve, choices=tuple(_size_choices(run, formed, ranks or (1, len(limits)), empty)))
 
 
 def _size_choices(
-    run: Evaluation, made: FormedSets, ranks: tuple[int, int], empty: str
+    run: Evaluation, formed: FormedSets, ranks: tuple[int, int], empty: str
 ) -> Iterator[tuple[float, FloatArray]]:
     """The share of draws in which parameters are chosen, and the mean set sizes with them at each rank, (n + 1,)."""
-    shares = redrawn_choices(made.name, run.option_probabilities, run.labels, made.tuned, seed=run.spec.seed)
-    if not shares or made.parts is None:
+    shares = redrawn_choices(formed.name, run.option_probabilities, run.labels, formed.tuned, seed=run.spec.seed)
+    if not shares or formed.parts is None:
         return
-    true, (base, places) = made.parts
+    true, (base, places) = formed.parts
     first, last = ranks
     for parameters, share in shares.items():
         limits = thresholds_by_rank(costed(*true, parameters), TUNING_ALPHA)
@@ -410,16 +410,16 @@ def _size_coverage(run: Evaluation, size: int, of_size: BoolArray, covered: Bool
     return SizeCoverage(size, len(hits), float(hits.sum()) / len(hits) if len(hits) else math.nan, low, high)
 
 
-def _strata(run: Evaluation, made: FormedSets, by: str) -> list[StratumCoverage]:
+def _strata(run: Evaluation, formed: FormedSets, by: str) -> list[StratumCoverage]:
     """Strata by true letter if each letter has a threshold of its own, otherwise by subject."""
-    own, test = made.tuned.calibration, run.test
+    own, test = formed.tuned.calibration, run.test
     if by == "class":
         strata, calibrated = true_letters(run, test), true_letters(run, own)
     else:
         strata, calibrated = run.groups[test], run.groups[own]
-    thresholds = dict.fromkeys(strata.tolist(), made.threshold) if by == "all" else made.thresholds
+    thresholds = dict.fromkeys(strata.tolist(), formed.threshold) if by == "all" else formed.thresholds
     clusters = within(run.clusters, test)
-    return coverage_by_stratum(made.members, run.labels[test], strata, calibrated, thresholds, clusters=clusters)
+    return coverage_by_stratum(formed.members, run.labels[test], strata, calibrated, thresholds, clusters=clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,20 +431,20 @@ class CoverageStrata:
     ties: dict[str, Ties | None]
 
 
-def coverage_strata(run: Evaluation, made: FormedSets, by: str, method: str = "exact") -> CoverageStrata:
-    """What the law of coverage depends on (:func:`core.conformal.coverage.strata_law`).
+def coverage_strata(run: Evaluation, formed: FormedSets, by: str, method: str = "exact") -> CoverageStrata:
+    """The numbers that the law of coverage depends on (:func:`core.conformal.coverage.strata_law`).
 
     Rows that repeat questions count as the questions that they are worth. A published threshold is no order statistic,
     so its ties are not counted.
     """
-    own, m = made.tuned.calibration, len(run.test)
-    true = made.test_scores[np.arange(m), run.labels[run.test]]
+    own, m = formed.tuned.calibration, len(run.test)
+    true = formed.test_scores[np.arange(m), run.labels[run.test]]
     if by == "all":
         names, calibrated, tested = ["all"], np.zeros(len(own), dtype=np.int64), np.zeros(m, dtype=np.int64)
     else:
-        of = run.groups if by == "group" else true_letters(run, np.arange(len(run.labels)))
-        both = np.concatenate([of[own], of[run.test]])
-        present, codes = np.unique(both, return_inverse=True)
+        row_strata = run.groups if by == "group" else true_letters(run, np.arange(len(run.labels)))
+        all_strata = np.concatenate([row_strata[own], row_strata[run.test]])
+        present, codes = np.unique(all_strata, return_inverse=True)
         names = list(run.letters) if by == "class" else present.tolist()
         codes = np.array([names.index(name) for name in present.tolist()], dtype=np.int64)[codes]
         calibrated, tested = codes[: len(own)], codes[len(own) :]
@@ -455,7 +455,7 @@ def coverage_strata(run: Evaluation, made: FormedSets, by: str, method: str = "e
             rows if run.clusters is None else rows[np.isin(run.test[rows], standing_test_rows(run, run.test[rows]))]
         )
         strata.calibrated[name], strata.tested[name] = int(ours.sum()), len(stands)
-        strata.ties[name] = Ties.of(made.calibration_scores[ours], true[stands]) if method == "exact" else None
+        strata.ties[name] = Ties.of(formed.calibration_scores[ours], true[stands]) if method == "exact" else None
     return strata
 
 
@@ -502,10 +502,10 @@ def _notes(name: str, q: float, n: int, alpha: Alpha, method: str, by: str) -> t
     return tuple(notes)
 
 
-def _saturation_notes(run: Evaluation, name: str, made: FormedSets, by: str) -> list[str]:
+def _saturation_notes(run: Evaluation, name: str, formed: FormedSets, by: str) -> list[str]:
     """Notes on thresholds at 1 or just below it, with a remedy if the run has options E and F."""
-    limits = tuple(made.thresholds.values())
-    if not (can_saturate(name, made.tuned.parameters) and saturated(limits)):
+    limits = tuple(formed.thresholds.values())
+    if not (can_saturate(name, formed.tuned.parameters) and saturated(limits)):
         return []
     note = saturation_note(limits, STRATA[by], title=SCORES[name].title)
     try:
@@ -516,13 +516,13 @@ def _saturation_notes(run: Evaluation, name: str, made: FormedSets, by: str) -> 
     return [note, *([OFFER] if offers else [])]
 
 
-def _strata_notes(run: Evaluation, made: FormedSets, calibrated: dict[str, int], by: str) -> tuple[str, ...]:
+def _strata_notes(run: Evaluation, formed: FormedSets, calibrated: dict[str, int], by: str) -> tuple[str, ...]:
     """Notes on strata with no or too few calibration questions; none if all questions share a threshold."""
     if by == "all":
         return ()
     what, what_follows = ("subject", "their sets are full") if by == "group" else ("option", "they stay in every set")
     never = [name for name, n in calibrated.items() if n == 0]
-    few = [name for name, n in calibrated.items() if n > 0 and made.thresholds[name] == math.inf]
+    few = [name for name, n in calibrated.items() if n > 0 and formed.thresholds[name] == math.inf]
     notes = []
     if never and by == "class":
         remedy = f" Where these are “{DONT_KNOW}” and “{NONE_OF_ABOVE}”, drop them (--drop-extra)."

@@ -1,4 +1,4 @@
-"""Which runs a list shows: the filters of the Overview and of every choice of runs."""
+"""The runs that a list shows: the filters of the Overview and of every choice of runs."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -82,7 +82,9 @@ class RunFilter:
 
     def keeps(self, record: RunRecord) -> bool:
         """Whether the filter keeps the run."""
-        return all(not (kept := getattr(self, name)) or value(record) in kept for name, value in PROPERTIES.items())
+        return all(
+            not (allowed := getattr(self, name)) or value(record) in allowed for name, value in PROPERTIES.items()
+        )
 
 
 PROPERTIES: dict[str, Callable[[RunRecord], str]] = {
@@ -123,17 +125,17 @@ def with_filtered_at_defaults(spec: RunSpec, active: RunFilter) -> RunSpec:
 def offered(records: Sequence[RunRecord]) -> dict[str, dict[str, str]]:
     """The choices of the filters: for each field of :class:`RunFilter`, the values that some run has, with their
     titles."""
-    found = {name: {value(record) for record in records} for name, value in PROPERTIES.items()}
+    present = {name: {value(record) for record in records} for name, value in PROPERTIES.items()}
     tasks = {record_task_key(record): record_task_title(record) for record in records}
     return {
-        "models": {name: name for name in sorted(found["models"], key=name_order)},
-        "tasks": {key: tasks[key] for key in sorted(found["tasks"], key=task_order)},
-        "strategy": _titled("strategy", found),
-        "shots": {value: shots_title(int(value)) for value in sorted(found["shots"], key=int)},
-        "form": _titled("form", found),
-        "dtype": _titled("dtype", found),
-        "sources": _titled("sources", found),
-        "states": _titled("states", found),
+        "models": {name: name for name in sorted(present["models"], key=name_order)},
+        "tasks": {key: tasks[key] for key in sorted(present["tasks"], key=task_order)},
+        "strategy": _titled("strategy", present),
+        "shots": {value: shots_title(int(value)) for value in sorted(present["shots"], key=int)},
+        "form": _titled("form", present),
+        "dtype": _titled("dtype", present),
+        "sources": _titled("sources", present),
+        "states": _titled("states", present),
     }
 
 
@@ -147,15 +149,15 @@ TITLES = {
 """A field of :class:`RunFilter` → the title of each of its values, in their order."""
 
 
-def _titled(name: str, found: dict[str, set[str]]) -> dict[str, str]:
-    known = {value: title for value, title in TITLES[name].items() if value in found[name]}
-    return known | {value: value for value in sorted(found[name] - set(known))}
+def _titled(name: str, present: dict[str, set[str]]) -> dict[str, str]:
+    known = {value: title for value, title in TITLES[name].items() if value in present[name]}
+    return known | {value: value for value in sorted(present[name] - set(known))}
 
 
 def matching(records: Iterable[RunRecord], words: str) -> list[RunRecord]:
     """The runs whose title, settings, source, state or id contain every one of the ``words``, in any order and case."""
-    asked = words.lower().split()[:MOST_WORDS]
-    return [record for record in records if not asked or _has(record, asked)]
+    searched = words.lower().split()[:MOST_WORDS]
+    return [record for record in records if not searched or _has(record, searched)]
 
 
 def _has(record: RunRecord, words: Sequence[str]) -> bool:

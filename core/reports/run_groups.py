@@ -34,15 +34,15 @@ def grouped(records: Iterable[RunRecord]) -> list[RunGroup]:
     for record in records:
         (own if is_own(record) else others).append(record)
     shipped = sorted(others, key=reading_order)
-    result: dict[tuple[bool, str], list[RunRecord]] = defaultdict(list)
+    groups: dict[tuple[bool, str], list[RunRecord]] = defaultdict(list)
     for yours, these in ((True, own), (False, shipped)):
         for record in these:
-            result[yours, record_task_title(record)].append(record)
-    return [RunGroup(title, yours, tuple(these)) for (yours, title), these in result.items()]
+            groups[yours, record_task_title(record)].append(record)
+    return [RunGroup(title, yours, tuple(these)) for (yours, title), these in groups.items()]
 
 
 def setting_words(record: RunRecord, title: str) -> str:
-    """What a run's ``title`` says besides its model and its task; empty if nothing.
+    """The words of a run's ``title`` besides its model and its task; empty if nothing.
 
     ``title`` is one of :func:`core.reports.titles.record_titles`, which also says what tells two runs apart.
     """
@@ -56,18 +56,21 @@ def sharing_questions(first: RunRecord, records: Sequence[RunRecord], without: C
     Runs that differ from it in fewer settings come first, whatever their model is; the model is not counted as one.
     A run whose questions can't be read is left out.
     """
-    asked = _questions(first)
-    if not asked:
+    first_questions = _questions(first)
+    if not first_questions:
         return []
     left_out = {first.run_id, *without}
-    others = [one for one in records if one.run_id not in left_out]
-    alike = {asked: True}
-    for one in others:
-        questions = _questions(one)
+    others = [record for record in records if record.run_id not in left_out]
+    alike = {first_questions: True}
+    for record in others:
+        questions = _questions(record)
         if questions not in alike:
-            alike[questions] = bool(questions) and nearly_alike(first.run_id, one.run_id)
-    found = [one for one in others if alike[_questions(one)]]
-    return sorted(found, key=lambda one: (_apart(one.spec, first.spec), len(differences(one.spec)), reading_order(one)))
+            alike[questions] = bool(questions) and nearly_alike(first.run_id, record.run_id)
+    matching = [record for record in others if alike[_questions(record)]]
+    return sorted(
+        matching,
+        key=lambda record: (_apart(record.spec, first.spec), len(differences(record.spec)), reading_order(record)),
+    )
 
 
 def _questions(record: RunRecord) -> str:

@@ -73,9 +73,9 @@ def form(
         base, ranks = score_parts(name, p[calibration])
         labels = run.labels[calibration]
         parts = (base[places, labels], ranks[places, labels]), score_parts(name, p[run.test])
-        own, asked = (costed(*some, tuned.parameters) for some in parts)
+        own, test_scores = (costed(*part, tuned.parameters) for part in parts)
     else:
-        own, asked = scores_for(
+        own, test_scores = scores_for(
             name, p, run.labels, calibration=tuned.calibration, test=run.test, method=method, seed=run.spec.seed
         )
     q = float("nan")
@@ -83,52 +83,52 @@ def form(
         single = ye2024.single_sets(
             name, run.option_probabilities, run.labels, calibration=tuned.calibration, test=run.test, alpha=alpha
         )
-        own, asked, q, members = single.calibration_scores, single.test_scores, single.threshold, single.members
+        own, test_scores, q, members = single.calibration_scores, single.test_scores, single.threshold, single.members
         thresholds = {"all": q}
     elif by == "all":
         q = threshold(own, alpha, method=method)
-        members, thresholds = asked <= q, {"all": q}
+        members, thresholds = test_scores <= q, {"all": q}
     else:
-        result = FormedSets(name, tuned, own, asked, q, {}, np.empty(asked.shape, dtype=np.bool_), parts)
-        return at_alpha(run, result, alpha, empty=empty, by=by)
+        formed = FormedSets(name, tuned, own, test_scores, q, {}, np.empty(test_scores.shape, dtype=np.bool_), parts)
+        return at_alpha(run, formed, alpha, empty=empty, by=by)
     if check_empty(empty) == "top1":
         filled(members, empty, run.probabilities[run.test], ties=top_ties_of(method))
-    return FormedSets(name, tuned, own, asked, q, thresholds, members, parts)
+    return FormedSets(name, tuned, own, test_scores, q, thresholds, members, parts)
 
 
-def at_alpha(run: Evaluation, made: FormedSets, alpha: Alpha, *, empty: str = "allow", by: str = "all") -> FormedSets:
-    """The sets ``made`` with the exact threshold at another alpha, of the same scores."""
-    own, asked = made.calibration_scores, made.test_scores
-    calibration, q = made.tuned.calibration, float("nan")
+def at_alpha(run: Evaluation, formed: FormedSets, alpha: Alpha, *, empty: str = "allow", by: str = "all") -> FormedSets:
+    """The sets ``formed`` with the exact threshold at another alpha, of the same scores."""
+    own, test_scores = formed.calibration_scores, formed.test_scores
+    calibration, q = formed.tuned.calibration, float("nan")
     if by == "all":
         q = threshold(own, alpha)
-        members, thresholds = asked <= q, {"all": q}
+        members, thresholds = test_scores <= q, {"all": q}
     elif by == "group":
-        members, thresholds = group_members(own, run.groups[calibration], asked, run.groups[run.test], alpha)
+        members, thresholds = group_members(own, run.groups[calibration], test_scores, run.groups[run.test], alpha)
     else:
-        members, limits = class_members(own, run.labels[calibration], asked, alpha)
+        members, limits = class_members(own, run.labels[calibration], test_scores, alpha)
         thresholds = dict(zip(run.letters, limits.tolist(), strict=True))
     if check_empty(empty) == "top1":
         filled(members, empty, run.probabilities[run.test])
-    return replace(made, threshold=q, thresholds=thresholds, members=members)
+    return replace(formed, threshold=q, thresholds=thresholds, members=members)
 
 
-def option_p_values(run: Evaluation, made: FormedSets, *, by: str = "all") -> FloatArray:
+def option_p_values(run: Evaluation, formed: FormedSets, *, by: str = "all") -> FloatArray:
     """The p-value of each option of the test questions, (m, k): NaN for an option that a question lacks.
 
     ``by`` says which calibration questions an option is compared with. Without any, its p-value is 1.
     """
-    own, asked = made.calibration_scores, made.test_scores
-    calibration = made.tuned.calibration
-    found = np.ones_like(asked)
+    own, test_scores = formed.calibration_scores, formed.test_scores
+    calibration = formed.tuned.calibration
+    values = np.ones_like(test_scores)
     if by == "all":
-        found = p_values(own, asked)
+        values = p_values(own, test_scores)
     elif by == "class":
         for option in np.unique(run.labels[calibration]).tolist():
-            found[:, option] = p_values(own[run.labels[calibration] == option], asked[:, option])
+            values[:, option] = p_values(own[run.labels[calibration] == option], test_scores[:, option])
     else:
         for name in np.unique(run.groups[calibration]).tolist():
             rows = run.groups[run.test] == name
-            found[rows] = p_values(own[run.groups[calibration] == name], asked[rows])
-    found[np.isnan(asked)] = np.nan
-    return found
+            values[rows] = p_values(own[run.groups[calibration] == name], test_scores[rows])
+    values[np.isnan(test_scores)] = np.nan
+    return values

@@ -98,7 +98,7 @@ def record_task_title(record: RunRecord) -> str:
 
 
 CLASSES_TITLE = "probabilities of classes"
-"""How a classifier answers, which is neither asked nor shown examples."""
+"""In place of a strategy, for a classifier: it gets no prompt and no examples."""
 
 
 def record_details(record: RunRecord) -> str:
@@ -119,10 +119,10 @@ def details(spec: RunSpec, *, classes: bool = False) -> str:
         return CLASSES_TITLE
     weights = weights_title(spec) if spec.model_fingerprint or spec.model not in shipped() else ""
     if not spec.answers:
-        result = STUDY_DETAILS.get(spec.task_name)
-        return " · ".join(filter(None, (result, PRECISION_TITLES[spec.dtype], weights)))
-    said = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
-    return " · ".join(filter(None, (*said, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
+        study = STUDY_DETAILS.get(spec.task_name)
+        return " · ".join(filter(None, (study, PRECISION_TITLES[spec.dtype], weights)))
+    parts = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
+    return " · ".join(filter(None, (*parts, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
 
 
 def differences(spec: RunSpec) -> list[str]:
@@ -131,9 +131,9 @@ def differences(spec: RunSpec) -> list[str]:
     >>> differences(RunSpec(model="m", task="qa", strategy="task", shots=4, form="cloze"))
     ['task instruction', '4 shots', 'by text']
     """
-    asked = ["strategy", "shots", "form"] * spec.answers
-    said = [name for name in [*asked, "dtype"] if getattr(spec, name) != getattr(DEFAULTS, name)]
-    return [setting_title(name, getattr(spec, name)) for name in said] + _additions(spec)
+    asking = ["strategy", "shots", "form"] * spec.answers
+    changed = [name for name in [*asking, "dtype"] if getattr(spec, name) != getattr(DEFAULTS, name)]
+    return [setting_title(name, getattr(spec, name)) for name in changed] + _additions(spec)
 
 
 def run_title(spec: RunSpec, bank: str) -> str:
@@ -165,7 +165,8 @@ def weights_title(spec: RunSpec) -> str:
 
 
 def weights_apart(specs: Mapping[str, RunSpec]) -> dict[str, str]:
-    """What tells runs of one model with different weights apart, by the keys of ``specs``; empty for all other runs."""
+    """Words that distinguish runs of one model with different weights, by the keys of ``specs``; empty for all other
+    runs."""
     fingerprints: dict[str, set[str]] = defaultdict(set)
     for spec in specs.values():
         fingerprints[spec.asked_model].add(spec.model_fingerprint)
@@ -217,7 +218,7 @@ def distinct_titles(
 
 def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
     """Maps each stored run's id to its title, no two of them alike (:func:`distinct_titles`)."""
-    runs = {of.run_id: (of.spec, bank_name(of.spec, of.provenance)) for of in records}
+    runs = {record.run_id: (record.spec, bank_name(record.spec, record.provenance)) for record in records}
     return distinct_titles(runs, served=served_weights(records))
 
 
@@ -254,18 +255,18 @@ APART: tuple[Callable[[RunSpec], str], ...] = (
     lambda spec: f"{spec.calibration_share:.0%} calibration questions",
     lambda spec: ORIGIN_TITLES.get(spec.origin, f"from {spec.origin}"),
 )
-"""What is added to the titles of two runs with the same title, if it differs."""
+"""Properties that are added to the titles of two runs with the same title, if they differ."""
 
 
 def _additions(spec: RunSpec) -> list[str]:
     """The settings that are named only for runs that use them."""
-    said = [FORMAT_TITLES["chat"]] * (spec.prompt_format == "chat")
-    said += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
-    said += ["own system prompt"] * bool(spec.system)
-    said += [_counted(spec.repeats, "written answer")] * bool(spec.repeats)
-    said += [f"frequencies of {spec.picks:,} samples"] * bool(spec.picks)
-    return said + ([f"up to {_counted(spec.samples, 'question')}"] if spec.samples else [])
+    parts = [FORMAT_TITLES["chat"]] * (spec.prompt_format == "chat")
+    parts += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
+    parts += ["own system prompt"] * bool(spec.system)
+    parts += [_counted(spec.repeats, "written answer")] * bool(spec.repeats)
+    parts += [f"frequencies of {spec.picks:,} samples"] * bool(spec.picks)
+    return parts + ([f"up to {_counted(spec.samples, 'question')}"] if spec.samples else [])
 
 
-def _counted(number: int, one: str) -> str:
-    return f"{number:,} {one if number == 1 else one + 's'}"
+def _counted(number: int, singular: str) -> str:
+    return f"{number:,} {singular if number == 1 else singular + 's'}"

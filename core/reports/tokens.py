@@ -46,38 +46,40 @@ class TokenResult:
 
 def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
     """All evaluations, bundled ones first, and a sentence for each file that can't be read."""
-    found, problems = [], []
+    tokens, problems = [], []
     for folder in (ASSETS / "tokens", settings().home / "tokens"):
         for path in sorted(folder.glob("*.json")):
             try:
-                found.append(read(path))
-                _check_figures(found[-1])
+                tokens.append(read(path))
+                _check_figures(tokens[-1])
             except InputError as error:
                 problems.append(str(error))
             except (KeyError, TypeError, ValueError, AttributeError):  # of a file without a digest
-                found.pop()
+                tokens.pop()
                 problems.append(f"{path} is damaged, because its figures can't be used; {_way_out(path)}")
-    return _with_distinct_names(found), tuple(problems)
+    return _with_distinct_names(tokens), tuple(problems)
 
 
-def _check_figures(one: TokenResult) -> None:
+def _check_figures(tokens: TokenResult) -> None:
     """Raise an error of Python if what the page shows of an evaluation has values of other kinds."""
     for figure in FIGURES:
-        estimate_of(one, figure).text()
-    for row in one.values["reliability"]:
+        estimate_of(tokens, figure).text()
+    for row in tokens.values["reliability"]:
         if row["n"] is None or not all(value is None or isinstance(value, (int, float)) for value in row.values()):
             raise TypeError("a bin has a value that is no number")
-    variances_frame(one)
-    dict(one.values.get("uncertainty", {}))
-    "".join(one.values.get("notes") or ())
+    variances_frame(tokens)
+    dict(tokens.values.get("uncertainty", {}))
+    "".join(tokens.values.get("notes") or ())
 
 
-def _with_distinct_names(found: list[TokenResult]) -> tuple[TokenResult, ...]:
+def _with_distinct_names(token_results: list[TokenResult]) -> tuple[TokenResult, ...]:
     """The evaluations; the weights are added to names that are alike, as far as they were recorded."""
-    times = Counter(one.name for one in found)
+    times = Counter(tokens.name for tokens in token_results)
     return tuple(
-        replace(one, name=f"{one.name}, weights {short(one.weights)}") if times[one.name] > 1 and one.weights else one
-        for one in found
+        replace(tokens, name=f"{tokens.name}, weights {short(tokens.weights)}")
+        if times[tokens.name] > 1 and tokens.weights
+        else tokens
+        for tokens in token_results
     )
 
 
@@ -103,12 +105,12 @@ def read(path: Path) -> TokenResult:
     return TokenResult(path, name, values)
 
 
-def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
-    """One row per evaluation: its names, tokens, each figure with interval and luck, ranks."""
+def figures_frame(token_results: tuple[TokenResult, ...]) -> pd.DataFrame:
+    """One row per evaluation: its names, tokens, each figure with its interval and its part by chance, ranks."""
     rows = []
-    for one in found:
-        values = one.values
-        row: dict[str, Any] = {"name": one.name, "kind": KINDS[one.kind], "tokens": values["n_samples"]}
+    for tokens in token_results:
+        values = tokens.values
+        row: dict[str, Any] = {"name": tokens.name, "kind": KINDS[tokens.kind], "tokens": values["n_samples"]}
         for figure in FIGURES:
             estimate = values["figures"][figure]
             # A file written before losses were counted without a floor has no such count.
@@ -125,16 +127,19 @@ def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def estimate_of(one: TokenResult, figure: str) -> CalibrationEstimate:
-    """A figure with its interval. Files of older versions have no error beyond luck."""
-    values = one.values["figures"][figure]
+def estimate_of(tokens: TokenResult, figure: str) -> CalibrationEstimate:
+    """A figure with its interval. Files of older versions have no error beyond chance."""
+    values = tokens.values["figures"][figure]
     ends = {name: math.nan if values[name] is None else values[name] for name in ("low", "high")}  # no interval
     return CalibrationEstimate(**values | ends | ({"value": math.inf} if values["value"] is None else {}))
 
 
-def reliability_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
+def reliability_frame(token_results: tuple[TokenResult, ...]) -> pd.DataFrame:
     """One row per evaluation and filled bin."""
-    frames = [pd.DataFrame(one.values["reliability"]).assign(name=one.name, kind=KINDS[one.kind]) for one in found]
+    frames = [
+        pd.DataFrame(tokens.values["reliability"]).assign(name=tokens.name, kind=KINDS[tokens.kind])
+        for tokens in token_results
+    ]
     table = pd.concat(frames, ignore_index=True)
     return table[table["n"] > 0].reset_index(drop=True)
 
@@ -148,11 +153,11 @@ def _layer_title(name: str) -> str:
     >>> _layer_title("model.layers.0.self_attn.q_proj")
     '1 query'
     """
-    found = re.fullmatch(r"model\.layers\.(\d+)\.\w+\.(\w+)", name)
-    return f"{int(found[1]) + 1} {PROJECTIONS.get(found[2], found[2].removesuffix('_proj'))}" if found else name
+    match = re.fullmatch(r"model\.layers\.(\d+)\.\w+\.(\w+)", name)
+    return f"{int(match[1]) + 1} {PROJECTIONS.get(match[2], match[2].removesuffix('_proj'))}" if match else name
 
 
-def variances_frame(one: TokenResult) -> pd.DataFrame:
+def variances_frame(tokens: TokenResult) -> pd.DataFrame:
     """One row per layer and rank: the variance it adds and its share of the layer's largest; empty for other
     adapters."""
     rows = [
@@ -160,10 +165,10 @@ def variances_frame(one: TokenResult) -> pd.DataFrame:
             "layer": _layer_title(layer),
             "rank": rank,
             "variance": variance,
-            "share": variance / max(of) if max(of) > 0 else 0.0,
+            "share": variance / max(ranks) if max(ranks) > 0 else 0.0,
         }
-        for layer, of in one.values.get("variances", {}).items()
-        for rank, variance in enumerate(of, start=1)
+        for layer, ranks in tokens.values.get("variances", {}).items()
+        for rank, variance in enumerate(ranks, start=1)
     ]
     return pd.DataFrame(rows, columns=["layer", "rank", "variance", "share"])
 

@@ -12,7 +12,7 @@ from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
 from core.models.server_address import served_model
 from core.models.spelling import PART
-from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
+from core.reports.calibration.calibrated import CalibrationFigures, calibrated, tests_in_words
 from core.reports.calibration.recalibrated import Recalibrated, recalibrated
 from core.reports.evaluation import load
 from core.reports.repeated import counted
@@ -52,7 +52,7 @@ def _recalibrated_line(one: Recalibrated) -> str:
 def _lines(one: CalibrationFigures) -> list[str]:
     repeats = one.questions < one.n
     questions = counted(one.n, one.questions) if repeats else f"{one.n} test question{'s' * (one.n != 1)}"
-    lines = [f"  {one.stratum or 'all'}: {questions}, {one.bins} bins of equal {one.by}. {said(one)}"]
+    lines = [f"  {one.stratum or 'all'}: {questions}, {one.bins} bins of equal {one.by}. {tests_in_words(one)}"]
     lines.append("    error beyond luck (95% interval); error seen, error of a calibrated model by luck")
     for name, found in one.estimates.items():
         lines.append(f"    {name:<14} {found.text(digits=4)}")

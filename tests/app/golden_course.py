@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from app.showcase import showcase
-from core.calibration.binned import binned_gaps, expected_by_luck
+from core.calibration.binned import binned_gaps, expected_by_chance
 from core.calibration.bins import TopLabel, top_label
 from core.calibration.errors import top_errors
 from core.conformal.draws import uniforms
@@ -70,7 +70,7 @@ def calibration() -> dict[str, Any]:
     plain, warm, hot = (at_temperature(run, hundredths, ALPHA) for hundredths in (100, fitted, 200))
     drawn = perfect(top, m)
     floor, quarter = float(drawn.mean()), m // 4
-    luck = expected_by_luck(binned_gaps(top))
+    luck = expected_by_chance(binned_gaps(top))
     assert abs(floor - luck) < 4 * drawn.std() / len(drawn) ** 0.5  # the formula that reports use says the same
     return {
         "data": calibration_tables(run) | {"model": run.spec.model_name, "name": "a run"},

@@ -50,17 +50,17 @@ def test_a_mark_a_run_on_axes_that_stand_still(runs: list[Evaluation]):
 def test_each_task_and_number_of_options_has_a_panel_and_an_axis_of_its_own(home: Path):
     ids = [synthetic_run(k=k, model=f"k{k}", n=60, task=task) for k in (4, 6) for task in ("rc", "qa")]
     panels = accuracy_against_size(frames.overview([evaluation.load(run) for run in ids], 100), "aps")
-    assert [(one.title, one.options) for one in panels] == [
+    assert [(panel.title, panel.options) for panel in panels] == [
         ("Question answering", 4),
         ("Question answering", 6),
         ("Reading comprehension", 4),
         ("Reading comprehension", 6),
     ]
-    assert len({one.figure.name for one in panels}) == 4
-    for one in panels:
-        assert one.figure.frame["model"].tolist() == [f"k{one.options}"]
-        assert one.figure.spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, one.options]
-        assert one.figure.spec["layer"][0]["encoding"]["color"]["scale"]["domain"][:2] == ["k4", "k6"]
+    assert len({panel.figure.name for panel in panels}) == 4
+    for panel in panels:
+        assert panel.figure.frame["model"].tolist() == [f"k{panel.options}"]
+        assert panel.figure.spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, panel.options]
+        assert panel.figure.spec["layer"][0]["encoding"]["color"]["scale"]["domain"][:2] == ["k4", "k6"]
 
 
 def test_a_click_names_the_run_on_a_page_only(runs: list[Evaluation]):
@@ -76,11 +76,11 @@ def test_a_click_names_the_run_on_a_page_only(runs: list[Evaluation]):
 
 def test_no_two_of_36_models_look_alike():
     styles = model_styles([f"model-{i}" for i in range(36)])
-    assert [one.name for one in styles] == [f"model-{i}" for i in range(36)]
-    assert {one.meaning for one in styles} == set(run_styles.COLORS)
-    for one, other in itertools.combinations(styles, 2):
-        assert (one.meaning, one.shape) != (other.meaning, other.shape)
-    assert len({one.shape for one in styles[:8]}) == len({one.meaning for one in styles[:8]}) == 8
+    assert [style.name for style in styles] == [f"model-{i}" for i in range(36)]
+    assert {style.meaning for style in styles} == set(run_styles.COLORS)
+    for style, other in itertools.combinations(styles, 2):
+        assert (style.meaning, style.shape) != (other.meaning, other.shape)
+    assert len({style.shape for style in styles[:8]}) == len({style.meaning for style in styles[:8]}) == 8
 
 
 def test_the_legend_has_the_colours_of_the_marks(runs: list[Evaluation]):
@@ -89,12 +89,12 @@ def test_the_legend_has_the_colours_of_the_marks(runs: list[Evaluation]):
     styles = model_styles([run.spec.model for run in runs])
     palette = dict(zip(encoding["color"]["scale"]["domain"], run_styles.theme.MEANINGS, strict=False))
     shapes = dict(zip(encoding["shape"]["scale"]["domain"], encoding["shape"]["scale"]["range"], strict=True))
-    for one in styles:
-        assert (palette[one.name], shapes[one.name]) == (one.meaning, one.shape)
+    for style in styles:
+        assert (palette[style.name], shapes[style.name]) == (style.meaning, style.shape)
 
 
 def test_published_figures_are_hollow_in_the_panel_of_their_questions_or_in_one_of_their_own(runs: list[Evaluation]):
-    printed = published_frame([one for one in results() if one.task in ("qa", "rc")])
+    printed = published_frame([entry for entry in results() if entry.task in ("qa", "rc")])
     here = frames.overview(runs, 100).assign(bank="MMLU 10k")
     together, alone = accuracy_against_size(here, "lac", printed)
     assert (together.title, together.opens) == ("Question answering · MMLU 10k", True)

@@ -22,9 +22,9 @@ def bundled(folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_bundles_are_those_of_the_sources(tmp_path: Path):
     done = bundled(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    made, kept = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (tmp_path, BUNDLES))
-    assert made.keys() == kept.keys(), "npm run bundle"
-    assert [name for name in made if made[name] != kept[name]] == [], "npm run bundle"
+    built, committed = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (tmp_path, BUNDLES))
+    assert built.keys() == committed.keys(), "npm run bundle"
+    assert [name for name in built if built[name] != committed[name]] == [], "npm run bundle"
 
 
 @pytest.mark.quick

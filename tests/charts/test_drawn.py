@@ -1,4 +1,4 @@
-"""What is really drawn: specifications rendered as on a page, in a frame that legends and axes share with the plot."""
+"""The drawn figures: specifications rendered as on a page, in a frame that legends and axes share with the plot."""
 
 import re
 from pathlib import Path
@@ -38,8 +38,8 @@ def words(svg: str) -> list[str]:
 
 def rows(runs: int) -> pd.DataFrame:
     loaded = [evaluation.load(synthetic_run(model=f"model-{i}", seed=i)) for i in range(runs)]
-    asked = SetRule(100, DEFAULT_SCORES, "exact", "allow")
-    return benchmark.run_rows(loaded, benchmark.reports(loaded, asked))
+    rule = SetRule(100, DEFAULT_SCORES, "exact", "allow")
+    return benchmark.run_rows(loaded, benchmark.reports(loaded, rule))
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -85,9 +85,9 @@ def test_eleven_lines_have_eight_colours_and_a_legend(home: Path):
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_legend_of_token_reliability_has_the_models_colours_and_marks(mode: str):
-    found, _ = tokens.results()
-    names = [one.name for one in found[:3]]
-    svg = drawn(token_reliability(tokens.reliability_frame(tuple(found[:3]))), mode=mode)
+    token_results, _ = tokens.results()
+    names = [entry.name for entry in token_results[:3]]
+    svg = drawn(token_reliability(tokens.reliability_frame(tuple(token_results[:3]))), mode=mode)
     assert [word for word in words(svg) if word in names] == names
     symbols = re.findall(r'class="mark-symbol role-legend-symbol".*?d="([^"]*)" fill="(#\w+)"', svg)
     assert len({shape for shape, _ in symbols}) == 3

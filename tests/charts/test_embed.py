@@ -35,8 +35,8 @@ def embedded(page: str) -> dict[str, object]:
 
 
 def column(table: dict[str, object], name: str) -> np.ndarray:
-    of = table["columns"][name]
-    return np.frombuffer(base64.b64decode(of["values"]), dtype=of["kind"].lower())
+    cells = table["columns"][name]
+    return np.frombuffer(base64.b64decode(cells["values"]), dtype=cells["kind"].lower())
 
 
 def test_the_data_of_the_lab_keeps_its_precision(home):
@@ -44,7 +44,7 @@ def test_the_data_of_the_lab_keeps_its_precision(home):
     tables, rows = lab_tables(load(run_id))["rows"], embedded(made(run_id))["rows"]
     for name in tables.column_names:
         assert np.array_equal(column(rows, name), tables[name].to_numpy()), name
-    kinds = {name: of["kind"] for name, of in rows["columns"].items()}
+    kinds = {name: cells["kind"] for name, cells in rows["columns"].items()}
     assert {kinds[name] for name in ("p0", "p4")} == {"Float64"}
     assert (kinds["y"], kinds["own"], kinds["place"]) == ("Uint8", "Uint8", "Uint16")
 
@@ -54,9 +54,9 @@ def test_the_data_of_the_lab_keeps_its_precision(home):
     [([0, 255], "Uint8"), ([0, 256], "Uint16"), ([-1, 3], "Int32"), ([65_536], "Int32"), ([], "Uint8")],
 )
 def test_whole_numbers_take_the_smallest_kind_that_holds_them(values, kind):
-    of = lab_outside.json_values({"table": pa.table({"n": pa.array(values, pa.int32())})})["table"]["columns"]["n"]
-    assert of["kind"] == kind
-    assert np.frombuffer(base64.b64decode(of["values"]), dtype=kind.lower()).tolist() == values
+    cells = lab_outside.json_values({"table": pa.table({"n": pa.array(values, pa.int32())})})["table"]["columns"]["n"]
+    assert cells["kind"] == kind
+    assert np.frombuffer(base64.b64decode(cells["values"]), dtype=kind.lower()).tolist() == values
 
 
 def test_texts_of_data_are_no_markup_and_only_the_own_script_may_run(home):

@@ -48,8 +48,8 @@ def light_of(color: str) -> float:
     return sum(int(color[i : i + 2], 16) for i in (1, 3, 5)) / 765
 
 
-def pixels(one: FigureFile) -> Image.Image:
-    return Image.open(io.BytesIO(one.png()))
+def pixels(figure_file: FigureFile) -> Image.Image:
+    return Image.open(io.BytesIO(figure_file.png()))
 
 
 @cache
@@ -81,23 +81,23 @@ IN_A_PAPER = ("reliability", "coverage-by-alpha", "set-size-by-alpha", "sets-by-
 def test_a_figure_is_as_wide_as_asked_for_on_its_themes_page_and_not_blank(runs, width, theme, names):
     style = FigureStyle(width, theme=theme)
     page = theme_colors(theme).background
-    for one in figures(names, runs, 100, style):
-        root = ElementTree.fromstring(one.svg())
-        assert root.attrib["width"] == f"{style.inches:.4g}in", one.name
-        image = pixels(one)
-        assert image.width == pytest.approx(style.inches * 300, abs=2), one.name
+    for figure_file in figures(names, runs, 100, style):
+        root = ElementTree.fromstring(figure_file.svg())
+        assert root.attrib["width"] == f"{style.inches:.4g}in", figure_file.name
+        image = pixels(figure_file)
+        assert image.width == pytest.approx(style.inches * 300, abs=2), figure_file.name
         assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1)
         if width == "slide":
-            assert image.width / image.height == pytest.approx(16 / 9, rel=0.01), one.name
+            assert image.width / image.height == pytest.approx(16 / 9, rel=0.01), figure_file.name
         grey = np.asarray(image.convert("L")) / 255
         assert grey[2, 2] == pytest.approx(light_of(page), abs=0.02)
         inked = np.abs(grey - grey[2, 2]) > 0.3
-        assert 0.002 < inked.mean() < 0.9, one.name
+        assert 0.002 < inked.mean() < 0.9, figure_file.name
         # Nothing is cut off: the page's colour is all around.
-        assert not inked[:3].any(), one.name
-        assert not inked[-3:].any(), one.name
-        assert not inked[:, :3].any(), one.name
-        assert not inked[:, -3:].any(), one.name
+        assert not inked[:3].any(), figure_file.name
+        assert not inked[-3:].any(), figure_file.name
+        assert not inked[:, :3].any(), figure_file.name
+        assert not inked[:, -3:].any(), figure_file.name
 
 
 def test_texts_have_the_size_of_a_paper_s_at_each_width(runs):
@@ -125,7 +125,7 @@ def digests(run_id: str) -> dict[str, str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(provenance, "today", lambda: "2026-11-22")
         drawn = {font: figure("sizes-when-right", [load(run_id)], 100, FigureStyle(font=font)) for font in FONTS}
-    files = {f"{font}.{kind}": KINDS[kind](one) for font, one in drawn.items() for kind in FILE_KINDS}
+    files = {f"{font}.{kind}": KINDS[kind](figure_file) for font, figure_file in drawn.items() for kind in FILE_KINDS}
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
@@ -167,19 +167,19 @@ def test_a_pdf_has_the_same_bytes_each_time_it_is_drawn(runs):
 
 
 def test_a_svg_says_where_it_comes_from(runs):
-    one = figure("reliability", runs)
-    root = ElementTree.fromstring(one.svg())
-    found = {child.tag.removeprefix(DC): child.text for child in root.iter() if child.tag.startswith(DC)}
-    assert found["title"] == "Reliability: accuracy against confidence"
-    assert found["description"] == one.caption
-    assert all(run.run_id in (found["source"] or "") for run in runs)
-    assert "alpha: 0.1" in (found["source"] or "")
+    figure_file = figure("reliability", runs)
+    root = ElementTree.fromstring(figure_file.svg())
+    metadata = {child.tag.removeprefix(DC): child.text for child in root.iter() if child.tag.startswith(DC)}
+    assert metadata["title"] == "Reliability: accuracy against confidence"
+    assert metadata["description"] == figure_file.caption
+    assert all(run.run_id in (metadata["source"] or "") for run in runs)
+    assert "alpha: 0.1" in (metadata["source"] or "")
     assert root.find("{http://www.w3.org/2000/svg}title") is not None
 
 
 def test_a_pdf_says_where_it_comes_from_and_is_as_wide_as_asked_for(runs):
-    one = figure("coverage-by-alpha", runs, 100, FigureStyle("double"))
-    result = one.pdf()
+    figure_file = figure("coverage-by-alpha", runs, 100, FigureStyle("double"))
+    result = figure_file.pdf()
     box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", result)
     assert box is not None
     assert float(box[1]) == pytest.approx(6.75 * 72, abs=0.5)
@@ -191,21 +191,21 @@ def test_a_pdf_says_where_it_comes_from_and_is_as_wide_as_asked_for(runs):
     for each in range(1, len(places)):
         assert result[int(places[each]) :].startswith(b"%d 0 obj\n" % each)
     entry = result[int(places[int(number)]) :]
-    said = {
+    metadata = {
         name.decode(): bytes.fromhex(value.decode()).decode("utf-16")
         for name, value in re.findall(rb"/(\w+) <([0-9a-f]+)>", entry[: entry.index(b"endobj")])
     }
-    assert said["Title"] == one.drawing.title
-    assert said["Subject"] == one.caption
-    assert said["Provenance"] == one.provenance.text()
+    assert metadata["Title"] == figure_file.drawing.title
+    assert metadata["Subject"] == figure_file.caption
+    assert metadata["Provenance"] == figure_file.provenance.text()
 
 
 def test_a_png_says_where_it_comes_from(runs):
-    one = figure("forest", runs)
-    image = pixels(one)
-    assert image.info["Title"] == one.drawing.title
-    assert image.info["Provenance"] == one.provenance.text()
-    data, at = one.png(), 8
+    figure_file = figure("forest", runs)
+    image = pixels(figure_file)
+    assert image.info["Title"] == figure_file.drawing.title
+    assert image.info["Provenance"] == figure_file.provenance.text()
+    data, at = figure_file.png(), 8
     while at < len(data):
         length = int.from_bytes(data[at : at + 4], "big")
         chunk = data[at + 4 : at + 8 + length]
@@ -214,14 +214,14 @@ def test_a_png_says_where_it_comes_from(runs):
 
 
 def test_the_text_beside_a_figure_has_its_caption_the_figure_in_words_and_its_provenance(runs):
-    one = figure("forest", runs[:1], SetRule(200, ("aps", "lac")))
-    made = report(runs[0], 200, scores=("aps",))
-    assert one.caption.startswith("Accuracy, coverage and set size at alpha 0.2.")
-    assert f"coverage {made.scores['aps'].coverage:.1%}" in one.text
-    assert f"Run: {runs[0].run_id} (no instruction" in one.text
-    assert "\n" not in one.text.partition("In words: ")[2].partition("\n\n")[0]
-    assert "Scores: APS, LAC" in one.text
-    assert one.file_name("pdf") == "hedge_model-0_question-answering_alpha-0.20_forest.pdf"
+    figure_file = figure("forest", runs[:1], SetRule(200, ("aps", "lac")))
+    expected = report(runs[0], 200, scores=("aps",))
+    assert figure_file.caption.startswith("Accuracy, coverage and set size at alpha 0.2.")
+    assert f"coverage {expected.scores['aps'].coverage:.1%}" in figure_file.text
+    assert f"Run: {runs[0].run_id} (no instruction" in figure_file.text
+    assert "\n" not in figure_file.text.partition("In words: ")[2].partition("\n\n")[0]
+    assert "Scores: APS, LAC" in figure_file.text
+    assert figure_file.file_name("pdf") == "hedge_model-0_question-answering_alpha-0.20_forest.pdf"
 
 
 def test_lines_by_alpha_are_the_curve_of_the_reports(runs):
@@ -243,10 +243,10 @@ def test_shares_of_sizes_sum_to_one_for_each_run(runs):
 @pytest.mark.parametrize("name", JURY_FIGURES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_jury_s_figures_are_drawn(name: str, theme: str):
-    one = jury(name, FigureStyle("single", theme=theme))
-    assert pixels(one).width == 975
-    assert one.file_name("svg") == f"hedge_trivia-co_{name}.svg"
-    assert "Jurors: juror-3m, juror-3m-instruct, juror-8m" in one.text
+    figure_file = jury(name, FigureStyle("single", theme=theme))
+    assert pixels(figure_file).width == 975
+    assert figure_file.file_name("svg") == f"hedge_trivia-co_{name}.svg"
+    assert "Jurors: juror-3m, juror-3m-instruct, juror-8m" in figure_file.text
 
 
 def test_votes_count_every_answer_once():
@@ -266,7 +266,10 @@ def test_a_jury_s_forest_has_every_rule_and_juror_the_best_first():
 
 
 def test_titles_name_alpha_only_where_it_changes_the_figure(runs):
-    titles = {one.name: one.drawing.title for one in figures(["bars-accuracy", "bars-uacc", "heat-map-coverage"], runs)}
+    titles = {
+        figure_file.name: figure_file.drawing.title
+        for figure_file in figures(["bars-accuracy", "bars-uacc", "heat-map-coverage"], runs)
+    }
     assert titles == {
         "bars-accuracy": "Accuracy",
         "bars-uacc": "UAcc at alpha 0.1",
@@ -277,7 +280,7 @@ def test_titles_name_alpha_only_where_it_changes_the_figure(runs):
 def test_a_figure_of_one_task_is_there_once_for_each(home: Path):
     runs = [load(synthetic_run(seed=i, model=f"model-{i}", task=("qa", "rc")[i % 2])) for i in range(3)]
     result = figures(["accuracy-and-set-size"], runs)
-    assert [one.drawing.title for one in result] == [
+    assert [figure_file.drawing.title for figure_file in result] == [
         "Accuracy, and set size at alpha 0.1, on Question answering",
         "Accuracy, and set size at alpha 0.1, on Reading comprehension",
     ]
@@ -292,13 +295,13 @@ def test_a_figure_as_html_asks_no_foreign_host(runs):
 
 
 def test_what_can_not_be_drawn_is_refused_in_a_sentence(runs):
-    for wrong, said in (
+    for wrong, message in (
         ({"width": "wide"}, "unknown width 'wide'; choose single, double, slide, or give inches"),
         ({"width": 50.0}, "from 2 to 20 inches, got 50"),
         ({"font": 'a"b'}, "the font must be sans, serif or the name of one"),
         ({"theme": "sepia"}, "unknown theme 'sepia'; choose light or dark"),
     ):
-        with pytest.raises(InputError, match=re.escape(said)):
+        with pytest.raises(InputError, match=re.escape(message)):
             FigureStyle(**wrong)
     with pytest.raises(InputError, match="unknown figure 'pie'"):
         figure("pie", runs)

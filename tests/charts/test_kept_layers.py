@@ -35,9 +35,9 @@ def lines(seed: int) -> Figure:
     return nominal_coverage.coverage_minus_target(frame, "lac")
 
 
-@pytest.mark.parametrize(("draw", "kept"), [(diagram, reliability_diagram), (lines, nominal_coverage)])
-def test_figures_share_their_layers_and_not_their_data(draw: Callable[[int], Figure], kept):
-    kept._layers.cache_clear()
+@pytest.mark.parametrize(("draw", "module"), [(diagram, reliability_diagram), (lines, nominal_coverage)])
+def test_figures_share_their_layers_and_not_their_data(draw: Callable[[int], Figure], module):
+    module._layers.cache_clear()
     alone = json.dumps(draw(0).spec)
     first, second = draw(0), draw(1)
     assert json.dumps(first.spec) == alone

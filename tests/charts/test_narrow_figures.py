@@ -22,9 +22,9 @@ def runs(home: Path) -> list[Evaluation]:
     return [load(synthetic_run(seed=i, model=name, signal=0.5 + i)) for i, name in enumerate(NAMES)]
 
 
-def points(one: FigureFile, width: str) -> set[float]:
+def points(figure_file: FigureFile, width: str) -> set[float]:
     """The sizes of a figure's texts on paper, in points."""
-    svg = one.svg().decode()
+    svg = figure_file.svg().decode()
     box = re.search(r'viewBox="0 0 ([\d.]+)', svg)
     assert box is not None
     return {float(size) * WIDTHS[width] * 72 / float(box[1]) for size in re.findall(r'font-size="([\d.]+)px"', svg)}
@@ -32,9 +32,9 @@ def points(one: FigureFile, width: str) -> set[float]:
 
 @pytest.mark.parametrize("name", [*PANELS, "set-sizes", "sizes-when-right", "forest"])
 def test_texts_of_one_column_are_readable_and_whole(runs, name):
-    one = figure(name, runs, 100, FigureStyle("single"))
-    assert min(points(one, "single")) >= 5.9
-    texts = re.findall(r"<text[^>]*>([^<]*)<", one.svg().decode())
+    figure_file = figure(name, runs, 100, FigureStyle("single"))
+    assert min(points(figure_file, "single")) >= 5.9
+    texts = re.findall(r"<text[^>]*>([^<]*)<", figure_file.svg().decode())
     assert not [text for text in texts if "…" in text]
     assert not [text for text in texts if re.search(r"(?<!\d)\.\d", text)]  # 0.072, not .072
 

@@ -102,11 +102,11 @@ def test_parallel_coordinates_have_a_line_a_run_from_each_figures_smallest_to_it
     assert len(set(still_rows(figure, "short"))) == len(rows)
     drawn = pd.DataFrame(next(iter(figure.spec["datasets"].values())))
     for column, (title, form) in FIGURES.items():
-        of, values = drawn[drawn["figure"] == title], rows[column].to_numpy()
-        assert of["said"].tolist() == [f"{value:{form}}" for value in values]
-        assert of["place"].to_numpy() == pytest.approx((values - values.min()) / np.ptp(values))
-        assert of["largest"].tolist() == (values == values.max()).tolist()
-        assert of["smallest"].tolist() == (values == values.min()).tolist()
+        places, values = drawn[drawn["figure"] == title], rows[column].to_numpy()
+        assert places["said"].tolist() == [f"{value:{form}}" for value in values]
+        assert places["place"].to_numpy() == pytest.approx((values - values.min()) / np.ptp(values))
+        assert places["largest"].tolist() == (values == values.max()).tolist()
+        assert places["smallest"].tolist() == (values == values.min()).tolist()
     (alone,) = parallel_coordinates(rows.head(1)).spec["datasets"].values()
     assert {(row["place"], row["largest"], row["smallest"]) for row in alone} == {(0.5, True, False)}
 

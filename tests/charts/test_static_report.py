@@ -21,9 +21,9 @@ def test_the_report_has_the_figures_of_python_and_no_way_out(home):
     name = synthetic_run(model="<script>alert(1)</script>%%LABS%%")
     page = static_report.report_html([load(name)], SetRule()).decode()
     result = report(load(name), 100)
-    of = result.scores["aps"]
-    assert "{:.3f} ({:.3f} to {:.3f})".format(of.mean_set_size, *of.mean_set_size_interval) in page
-    assert "{:.3f} ({:.3f} to {:.3f})".format(of.uacc, *of.uacc_interval) in page
+    figures = result.scores["aps"]
+    assert "{:.3f} ({:.3f} to {:.3f})".format(figures.mean_set_size, *figures.mean_set_size_interval) in page
+    assert "{:.3f} ({:.3f} to {:.3f})".format(figures.uacc, *figures.uacc_interval) in page
     assert "<script>alert(1)" not in page
     assert "default-src 'none'" in page
     assert not re.search(r'(src|href)="https?://', page)
@@ -36,10 +36,10 @@ def test_the_report_has_calibration_pairs_provenance_and_references(home):
     result = calibrated(runs[0])[0]
     ece = result.estimates["ece"]
     assert f"<td>{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f})</td><td>{ece.value:.3f}</td>" in page
-    made = run_matrix.run_matrix(runs, 100)
-    for pair in (pair for pairs in made.pairs.values() for pair in pairs):
-        of = pair.difference
-        assert f"<td>{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})</td>" in page
+    matrix = run_matrix.run_matrix(runs, 100)
+    for pair in (pair for pairs in matrix.pairs.values() for pair in pairs):
+        difference = pair.difference
+        assert f"<td>{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})</td>" in page
     assert all(f"<dd>{name} (" in page for name in names)
     assert "@misc{hedge," in page
     assert page.count("<picture>") == 2

@@ -77,8 +77,8 @@ def lab(light: np.ndarray) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def contrast(one: str, other: str) -> float:
-    lights = sorted(float(np.array([0.2126, 0.7152, 0.0722]) @ linear(color)) for color in (one, other))
+def contrast(first: str, other: str) -> float:
+    lights = sorted(float(np.array([0.2126, 0.7152, 0.0722]) @ linear(color)) for color in (first, other))
     return (lights[1] + 0.05) / (lights[0] + 0.05)
 
 
@@ -95,8 +95,8 @@ def test_colours_side_by_side_are_told_apart(mode: str, eyes: str):
         meaning: lab(EYES[eyes] @ linear(color))
         for meaning, color in zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=False)
     }
-    for one, other in SIDE_BY_SIDE:
-        assert np.linalg.norm(seen[one] - seen[other]) > TOLD_APART, (one, other)
+    for first, other in SIDE_BY_SIDE:
+        assert np.linalg.norm(seen[first] - seen[other]) > TOLD_APART, (first, other)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -106,9 +106,9 @@ def test_the_colours_of_runs_are_told_apart(mode: str, eyes: str):
     colors = dict(zip([*MEANINGS, *MORE_RUNS], THEME[mode]["chartCategoricalColors"], strict=True))
     for meaning in MORE_RUNS:
         assert contrast(colors[meaning], THEME[mode]["backgroundColor"]) > 3, meaning  # WCAG 2.2, 1.4.11
-    for one, other in itertools.combinations(run_styles.COLORS, 2):
-        distance = np.linalg.norm(lab(EYES[eyes] @ linear(colors[one])) - lab(EYES[eyes] @ linear(colors[other])))
-        assert distance > TOLD_APART, (one, other)
+    for first, other in itertools.combinations(run_styles.COLORS, 2):
+        distance = np.linalg.norm(lab(EYES[eyes] @ linear(colors[first])) - lab(EYES[eyes] @ linear(colors[other])))
+        assert distance > TOLD_APART, (first, other)
 
 
 @pytest.mark.parametrize("mode", rest_nightly(["light", "dark"], now=["dark"]))
@@ -117,10 +117,10 @@ def test_figures_for_files_take_every_colour_from_the_theme(home, mode: str):
     names = ["reliability", "coverage-by-alpha", "set-size-by-alpha", "sets-by-size", "forest"]
     look = theme_colors(mode)
     known = {*look.colors, look.background, look.text, look.border}
-    for one in figures(names, runs, 100, FigureStyle("double", theme=mode)):
-        drawn = set(re.findall(r'(?:fill|stroke)="(#\w{6})"', one.svg().decode()))
-        assert drawn <= known, one.name
-        assert len(drawn & set(look.colors)) >= 1, one.name
+    for figure_file in figures(names, runs, 100, FigureStyle("double", theme=mode)):
+        drawn = set(re.findall(r'(?:fill|stroke)="(#\w{6})"', figure_file.svg().decode()))
+        assert drawn <= known, figure_file.name
+        assert len(drawn & set(look.colors)) >= 1, figure_file.name
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -147,7 +147,7 @@ def mixed(text: str, page: str, opacity: float) -> str:
 
 
 def chosen(expression: str, page: str) -> str:
-    """What the expression of :func:`charts.theme.ink` gives in a browser whose page has this colour."""
+    """The value of the expression of :func:`charts.theme.ink` in a browser whose page has this colour."""
     result = re.fullmatch(r"luminance\(background\) > ([\d.]+) \? '(#\w{6})' : '(#\w{6})'", expression)
     assert result, expression
     luminance = float(np.array([0.2126, 0.7152, 0.0722]) @ linear(page))

@@ -18,17 +18,17 @@ WIDTHS = (0.05, 0.1)
 def cases():
     """Probabilities (n, k) and labels (n,) by name: random, overconfident, sure ones of exactly 0 and 1, few."""
     rng = np.random.default_rng(12)
-    made = {"random": (rng.dirichlet(np.ones(6), size=400), rng.integers(0, 6, 400))}
+    problems = {"random": (rng.dirichlet(np.ones(6), size=400), rng.integers(0, 6, 400))}
     p = rng.dirichlet(np.full(4, 0.3), size=500)
-    made["overconfident"] = (p, (p.cumsum(axis=1) * 0.6 + 0.1 > rng.random((500, 1))).argmax(axis=1))
-    made["certain"] = (np.eye(3)[rng.integers(0, 3, 60)], rng.integers(0, 3, 60))
-    made["two options"] = (np.stack([q := rng.random(250), 1 - q], axis=1), (rng.random(250) > q).astype(int))
-    made["few"] = (rng.dirichlet(np.ones(3), size=4), np.array([0, 1, 2, 0]))
-    return made
+    problems["overconfident"] = (p, (p.cumsum(axis=1) * 0.6 + 0.1 > rng.random((500, 1))).argmax(axis=1))
+    problems["certain"] = (np.eye(3)[rng.integers(0, 3, 60)], rng.integers(0, 3, 60))
+    problems["two options"] = (np.stack([q := rng.random(250), 1 - q], axis=1), (rng.random(250) > q).astype(int))
+    problems["few"] = (rng.dirichlet(np.ones(3), size=4), np.array([0, 1, 2, 0]))
+    return problems
 
 
-def asked(p, y):
-    """What each rival says of one case."""
+def rival_figures(p, y):
+    """The figures of each rival for one case."""
     import netcal.metrics as netcal
     import relplot
     import torch
@@ -36,25 +36,26 @@ def asked(p, y):
 
     c, right = p.max(axis=1), (p.argmax(axis=1) == y).astype(float)
     tensors = torch.tensor(p, dtype=torch.float64), torch.tensor(y)
-    found = {"torchmetrics": {}, "netcal": {}, "relplot": {}}
+    rivals = {"torchmetrics": {}, "netcal": {}, "relplot": {}}
     for bins in BINS:
         for norm in ("l1", "max"):
             value = multiclass_calibration_error(*tensors, num_classes=p.shape[1], n_bins=bins, norm=norm)
-            found["torchmetrics"][f"{norm} {bins}"] = float(value)
+            rivals["torchmetrics"][f"{norm} {bins}"] = float(value)
         binary = np.clip(c, 1e-12, 1 - 1e-12)
-        found["netcal"][f"ece {bins}"] = float(netcal.ECE(bins).measure(binary, right))
-        found["netcal"][f"mce {bins}"] = float(netcal.MCE(bins).measure(binary, right))
+        rivals["netcal"][f"ece {bins}"] = float(netcal.ECE(bins).measure(binary, right))
+        rivals["netcal"][f"mce {bins}"] = float(netcal.MCE(bins).measure(binary, right))
         if len(np.unique(c)) == len(c):  # bins of equal mass fail on equal confidences there
-            found["netcal"][f"mass {bins}"] = float(netcal.ECE(bins, equal_intervals=False).measure(binary, right))
-    found["relplot"]["automatic"] = float(relplot.smECE(c, right))
-    found["relplot"] |= {str(width): float(relplot.smECE_sigma(c, right, width)) for width in WIDTHS}
-    return found
+            rivals["netcal"][f"mass {bins}"] = float(netcal.ECE(bins, equal_intervals=False).measure(binary, right))
+    rivals["relplot"]["automatic"] = float(relplot.smECE(c, right))
+    rivals["relplot"] |= {str(width): float(relplot.smECE_sigma(c, right, width)) for width in WIDTHS}
+    return rivals
 
 
 def main():
     """Ask them all and write what they say."""
     values = {
-        name: {"probabilities": p.tolist(), "labels": y.tolist(), **asked(p, y)} for name, (p, y) in cases().items()
+        name: {"probabilities": p.tolist(), "labels": y.tolist(), **rival_figures(p, y)}
+        for name, (p, y) in cases().items()
     }
     Path(__file__).with_name("calibration.json").write_text(json.dumps(values))
 

@@ -51,31 +51,31 @@ def main():
 
     torch.set_default_dtype(torch.float64)
     raps = RAPS(randomized=False, penalty=RAPS_PARAMETERS["weight"], kreg=RAPS_PARAMETERS["free_ranks"])
-    found = []
+    rows = []
     for k in CLASSES:
         p, labels = data(k)
-        own, asked = torch.tensor(np.log(p[:N])), torch.tensor(np.log(p[N : N + ASKED]))
+        own, test_logits = torch.tensor(np.log(p[:N])), torch.tensor(np.log(p[N : N + ASKED]))
         counts = np.bincount(labels[:N], minlength=k)
         for alpha in ALPHAS:
             for name, score in (("lac", LAC()), ("margin", Margin()), ("raps", raps)):
                 for by, predictor in (("all", SplitPredictor), ("class", ClassConditionalPredictor)):
                     rival = predictor(score)
                     rival.calculate_threshold(own, torch.tensor(labels[:N]), alpha)
-                    sets = rival.predict_with_logits(asked).numpy().astype(bool)
+                    sets = rival.predict_with_logits(test_logits).numpy().astype(bool)
                     if by == "class":
                         sets = sets & (counts >= np.ceil((counts + 1) * (1 - alpha)))
-                    found.append(["torchcp", k, alpha, name, by, *described(sets)])
+                    rows.append(["torchcp", k, alpha, name, by, *described(sets)])
         for name, score in (("lac", hinge), ("margin", margin)):
             rival = ConformalClassifier().fit(score(p[:N], np.arange(k), labels[:N]))
             values = rival.predict_p(score(p[N : N + ASKED]), smoothing=False)
-            found.append(["crepes", k, None, name, "all", values.sum(axis=1).tolist(), values.max(axis=1).tolist()])
+            rows.append(["crepes", k, None, name, "all", values.sum(axis=1).tolist(), values.max(axis=1).tolist()])
             rival = ConformalClassifier().fit(score(p[:N], np.arange(k), labels[:N]), bins=labels[:N])
             scores, values = score(p[N : N + ASKED]), np.ones((ASKED, k))
             for j in np.flatnonzero(counts):
                 column = rival.predict_p(scores[:, [j]], bins=np.full(ASKED, j), smoothing=False)
                 values[:, j] = column[:, 0]
-            found.append(["crepes", k, None, name, "class", values.sum(axis=1).tolist(), values.max(axis=1).tolist()])
-    Path(__file__).with_name("class_rivals.json").write_text(json.dumps(found))
+            rows.append(["crepes", k, None, name, "class", values.sum(axis=1).tolist(), values.max(axis=1).tolist()])
+    Path(__file__).with_name("class_rivals.json").write_text(json.dumps(rows))
 
 
 if __name__ == "__main__":

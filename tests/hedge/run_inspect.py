@@ -2,8 +2,8 @@
 
     python -m tests.hedge.run_inspect OUT
 
-``OUT/found.json`` has what Inspect found. It is a process of its own because Inspect needs the event loop, which the
-browser of other tests holds, and leaves streams open.
+``OUT/figures.json`` has the figures of Inspect. It is a process of its own because Inspect needs the event loop, which
+the browser of other tests holds, and leaves streams open.
 """
 
 import json
@@ -60,8 +60,8 @@ def output(by_letter: dict[str, float], *, listed: bool = True) -> ModelOutput:
 def answer(messages: Any, tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
     prompt = messages[-1].text
     row = int(re.search(r"question (\d+)", prompt)[1])
-    asked = re.findall(r"^([A-D])\) (.*)$", prompt, re.MULTILINE)
-    return output({letter: float(LOGPS[row, TEXTS.index(text)]) for letter, text in asked}, listed=row != SILENT)
+    offered = re.findall(r"^([A-D])\) (.*)$", prompt, re.MULTILINE)
+    return output({letter: float(LOGPS[row, TEXTS.index(text)]) for letter, text in offered}, listed=row != SILENT)
 
 
 def evaluated(folder: Path, scorer: Any, *, model: Any = answer, n: int = N, **how: Any) -> EvalLog:
@@ -79,16 +79,16 @@ def evaluated(folder: Path, scorer: Any, *, model: Any = answer, n: int = N, **h
 
 def figures(log: EvalLog) -> dict[str, Any]:
     assert log.status == "success", log.error
-    (found,) = [one for one in log.results.scores if one.scorer == "hedge_sets"]
+    (scored,) = [entry for entry in log.results.scores if entry.scorer == "hedge_sets"]
     return {
-        "unscored": found.unscored_samples,
-        "figures": {name: metric.value for name, metric in found.metrics.items()},
+        "unscored": scored.unscored_samples,
+        "figures": {name: metric.value for name, metric in scored.metrics.items()},
         "samples": {sample.id: sample.scores["hedge_sets"].model_dump() for sample in log.samples},
     }
 
 
 def message(call: Any) -> str:
-    """What a call says that must fail."""
+    """The error message of a call that must fail."""
     try:
         call()
     except Exception as error:
@@ -110,21 +110,21 @@ def main(out: Path) -> None:
     warnings.simplefilter("ignore")
     shuffled = evaluated(out, choice(), shuffle=True, epochs=2)
     again = hedge_sets(alpha=0.1, score="aps", calibration=0.3, seed=5)
-    silent = evaluated(out, hedge_sets(), model=lambda *asked: output({"A": -0.1, "B": -3.0}, listed=False), n=3)
-    model = get_model("mockllm/m", custom_outputs=lambda *asked: output(dict(zip("ABCD", LOGPS[0], strict=True))))
+    silent = evaluated(out, hedge_sets(), model=lambda *arguments: output({"A": -0.1, "B": -3.0}, listed=False), n=3)
+    model = get_model("mockllm/m", custom_outputs=lambda *arguments: output(dict(zip("ABCD", LOGPS[0], strict=True))))
     (capitals,) = eval(documented(), model=model, log_dir=str(out), display="none")
-    found = {
+    contents = {
         "live": figures(evaluated(out, [choice(), hedge_sets(alpha=0.2)])),
         "again": figures(score(shuffled, again, action="append", display="none")),
         "order lost": message(lambda: score(shuffled, hedge_sets(), action="overwrite", display="none")),
         "silent": figures(silent),
         "documented": figures(capitals),
         "wrong": [
-            message(lambda asked=asked: hedge_sets(**asked))
-            for asked in ({"alpha": 2}, {"score": "lacs"}, {"calibration": 1})
+            message(lambda arguments=arguments: hedge_sets(**arguments))
+            for arguments in ({"alpha": 2}, {"score": "lacs"}, {"calibration": 1})
         ],
     }
-    (out / "found.json").write_text(json.dumps(found))
+    (out / "figures.json").write_text(json.dumps(contents))
 
 
 if __name__ == "__main__":

@@ -154,10 +154,10 @@ def test_the_rank_of_a_float_is_the_rank_of_its_fraction():
 def test_several_alphas_give_one_result_each():
     result = hedge.sets(P, LABELS, alpha=[0.05, 1 / 3], score="raps")
     singles = [hedge.sets(P, LABELS, alpha=alpha, score="raps") for alpha in (0.05, 1 / 3)]
-    assert [one.sets for one in result] == [one.sets for one in singles]
-    assert [repr(one.figures) for one in result] == [repr(one.figures) for one in singles]
+    assert [figures.sets for figures in result] == [figures.sets for figures in singles]
+    assert [repr(figures.figures) for figures in result] == [repr(figures.figures) for figures in singles]
     assert result.frame["alpha"].tolist() == [0.05, 1 / 3]
-    assert result.frame["coverage"].tolist() == [one.coverage for one in result]
+    assert result.frame["coverage"].tolist() == [figures.coverage for figures in result]
     assert result._repr_html_().count("<table>") == 2
     report = hedge.report(P, LABELS, alpha=np.array([0.1, 0.2]))
     assert report.frame["alpha"].tolist() == [0.1, 0.1, 0.2, 0.2]
@@ -304,12 +304,12 @@ ARGUMENTS = ("probabilities", "labels", "alpha", "score", "calibration", "by", "
 @given(st.dictionaries(st.sampled_from(ARGUMENTS), ODD, min_size=1, max_size=2))
 def test_odd_arguments_give_figures_or_one_sentence(odd):
     call = {"probabilities": P[:40], "labels": LABELS[:40], "score": "raps"} | odd
-    said = ""
+    message = ""
     try:
         assert repr(hedge.sets(call.pop("probabilities"), call.pop("labels"), **call))
     except InputError as error:
-        said = str(error)
-    assert "\n" not in said
+        message = str(error)
+    assert "\n" not in message
 
 
 def test_the_most_classes_are_a_thousand():

@@ -124,9 +124,9 @@ def test_names_from_outside_move_no_cursor_and_forge_no_line(home, capsys):
     store.update_record(name, provenance=record.provenance | {"bank": {"name": HOSTILE}})
     for words in (["report", name], ["report", name, "--by", "subject"], ["compare", name, name], ["runs"]):
         main(words)
-        told = "".join(capsys.readouterr())
-        assert told.replace("\n", "").isprintable()
-        assert not re.search("^forged", told, re.M)
+        printed = "".join(capsys.readouterr())
+        assert printed.replace("\n", "").isprintable()
+        assert not re.search("^forged", printed, re.M)
 
 
 def test_a_mixed_import_prints_refusals_on_standard_error_and_says_so_in_its_status(home, tmp_path, capsys):
@@ -173,9 +173,9 @@ def test_a_run_of_a_newer_hedge_hides_no_other(home, capsys):
     values["spec"]["from_the_future"] = 1
     file.write_text(json.dumps(values))
     assert main(["runs"]) == 0
-    said = capsys.readouterr().out
-    assert f"done       {mine}" in said
-    assert f"unreadable {newer} was written by a newer Hedge; update Hedge" in said
+    printed = capsys.readouterr().out
+    assert f"done       {mine}" in printed
+    assert f"unreadable {newer} was written by a newer Hedge; update Hedge" in printed
 
 
 def test_the_pocket_model_for_real(home):
@@ -191,10 +191,10 @@ def test_the_pocket_model_for_real(home):
 
 def test_doctor_says_what_each_finding_means(home, capsys):
     assert main(["doctor", "--json"]) == 0
-    found = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert {"versions", "torch", "memory", "disk", "database", "agent"} <= set(found)
-    assert all(row["meaning"] for row in found.values())
-    assert "HF_TOKEN" not in str(found["hub token"]["value"])
+    by_name = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert {"versions", "torch", "memory", "disk", "database", "agent"} <= set(by_name)
+    assert all(row["meaning"] for row in by_name.values())
+    assert "HF_TOKEN" not in str(by_name["hub token"]["value"])
 
 
 RUN_THAT_WAITS = """
@@ -228,9 +228,9 @@ def test_a_run_that_is_told_to_end_is_cancelled(home, number):
         assert process.stdout
         assert process.stdout.readline() == "waits\n"
         process.send_signal(number)
-        _, told = process.communicate(timeout=60)
+        _, printed = process.communicate(timeout=60)
     assert process.returncode == RunCancelled("").exit_status
-    assert "was cancelled; `resume` continues" in told
+    assert "was cancelled; `resume` continues" in printed
     (name,) = [name for name in store.run_ids() if name.startswith("fake-qa")]
     assert store.read_record(name).state == "cancelled"
 

@@ -1,4 +1,4 @@
-"""What a notebook shows is what core computes, and an error is one sentence."""
+"""A notebook shows the figures that core computes, and an error is one sentence."""
 
 import json
 
@@ -33,17 +33,17 @@ PROBABILITIES = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 
 
 def test_sets_are_those_of_the_definition():
-    found = hedge.sets(PROBABILITIES, LABELS, alpha=0.2, score="aps", calibration=range(100))
+    figures = hedge.sets(PROBABILITIES, LABELS, alpha=0.2, score="aps", calibration=range(100))
     scores = score("aps", PROBABILITIES)
     limit = threshold(true_scores(scores[:100], LABELS[:100]), 200)
     members = scores[100:] <= limit
-    assert found.threshold == limit
-    assert found.sets == [tuple(np.flatnonzero(row)) for row in members]
-    assert found.coverage == members[np.arange(200), LABELS[100:]].mean()
-    assert found.mean_set_size == members.sum(axis=1).mean()
-    assert found.test.tolist() == list(range(100, 300))
-    assert f"coverage {found.coverage:.3f}" in repr(found)
-    assert f"{found.coverage:.3f} (" in found._repr_html_()
+    assert figures.threshold == limit
+    assert figures.sets == [tuple(np.flatnonzero(row)) for row in members]
+    assert figures.coverage == members[np.arange(200), LABELS[100:]].mean()
+    assert figures.mean_set_size == members.sum(axis=1).mean()
+    assert figures.test.tolist() == list(range(100, 300))
+    assert f"coverage {figures.coverage:.3f}" in repr(figures)
+    assert f"{figures.coverage:.3f} (" in figures._repr_html_()
 
 
 def test_the_report_of_a_run_is_its_report(home):
@@ -106,7 +106,7 @@ def _ends(row, figures):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: hedge.sets(PROBABILITIES, LABELS, alpha=1.5), r"alpha must lie in \(0, 1\), got 1\.5"),
         (lambda: hedge.sets(PROBABILITIES, LABELS, alpha="0.1"), r"alpha must be a number, got '0\.1' \(str\)"),
@@ -127,8 +127,8 @@ def _ends(row, figures):
         (lambda: hedge.lab(PROBABILITIES, LABELS, empty="fill"), "unknown policy for empty sets"),
     ],
 )
-def test_an_error_is_one_sentence(home, call, said):
-    with pytest.raises(InputError, match=said):
+def test_an_error_is_one_sentence(home, call, message):
+    with pytest.raises(InputError, match=message):
         call()
 
 

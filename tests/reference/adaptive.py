@@ -29,7 +29,7 @@ MILLION = THOUSAND * THOUSAND
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveSets:
-    """What adaptive conformal inference did in a stream of T questions.
+    """The course of adaptive conformal inference in a stream of T questions.
 
     ``levels`` (T,) holds αₜ in millionths, as it was when question t came; it can lie outside of 0 … 1,000,000.
     ``thresholds`` (T,) are infinite where the set holds every option, and minus infinity where it is empty. ``missed``

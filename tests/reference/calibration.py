@@ -54,12 +54,12 @@ def at_temperature(
     """The run at ``temperature`` hundredths and ``alpha`` thousandths."""
     logits = tempered(run.log_probabilities, check_hundredths(temperature) / HUNDRED)
     p = softmax(logits)
-    asked, labels = p[run.test], run.labels[run.test]
-    top = top_label(asked, labels)
+    tested, labels = p[run.test], run.labels[run.test]
+    top = top_label(tested, labels)
     errors = top_errors(top, bins=bins, by=by)
     index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
     counts = np.bincount(index, minlength=bins)
-    some = np.where(counts > 0, counts, np.nan)
+    filled = np.where(counts > 0, counts, np.nan)
     losses = log_losses(log_softmax(logits[run.test]), labels)
     if run.samples is not None:
         losses = np.full_like(losses, np.nan)
@@ -80,8 +80,8 @@ def at_temperature(
         over=errors.over,
         under=errors.under,
         counts=counts,
-        confidence=np.bincount(index, weights=top.confidence, minlength=bins) / some,
-        accuracies=np.bincount(index, weights=top.correct, minlength=bins) / some,
+        confidence=np.bincount(index, weights=top.confidence, minlength=bins) / filled,
+        accuracies=np.bincount(index, weights=top.correct, minlength=bins) / filled,
         sets=sets,
     )
 

@@ -30,7 +30,7 @@ class QuestionStream:
 
 @dataclass(frozen=True, slots=True)
 class StreamFigures:
-    """What the three ways make of a stream of T questions, at one alpha and one step.
+    """The figures of the three methods for a stream of T questions, at one alpha and one step.
 
     ``threshold`` is the fixed one, ``missed`` (T,) and ``sizes`` (T,) are those of its sets. ``adaptive_sizes`` (T,)
     belong to the ``adaptive`` sets. ``capital`` is that of the bets.

@@ -66,9 +66,9 @@ def test_no_stream_leaves_what_is_promised(calibration, truth, alpha: int, gamma
 
 def test_without_a_step_it_is_the_exact_threshold():
     rng = np.random.default_rng(3)
-    own, asked = rng.random(57), rng.random(200)
+    own, tested = rng.random(57), rng.random(200)
     for alpha in (1, 10, 100, 500, 999):
-        result = adaptive_sets(own, asked, alpha=alpha, gamma=0)
+        result = adaptive_sets(own, tested, alpha=alpha, gamma=0)
         assert set(result.thresholds.tolist()) == {exact(own, alpha)}
     assert promised_band(200, alpha=100, gamma=0) == (0, 1)
 

@@ -38,21 +38,23 @@ def slow_capital(p_values: list[float]) -> list[Fraction]:
     """The Simple Jumper as the paper writes it, in fractions."""
     jump = Fraction(0.01)
     accounts = {-1: Fraction(1, 3), 0: Fraction(1, 3), 1: Fraction(1, 3)}
-    found = []
+    capital = []
     for p in p_values:
         whole = sum(accounts.values())
         accounts = {
             side: ((1 - jump) * own + jump / 3 * whole) * (1 + side * (Fraction(p) - Fraction(1, 2)))
             for side, own in accounts.items()
         }
-        found.append(sum(accounts.values()))
-    return found
+        capital.append(sum(accounts.values()))
+    return capital
 
 
 @pytest.mark.parametrize("power", [0.2, 1.0, 5.0])
 def test_the_capital_is_that_of_the_paper(power: float):
     p = np.random.default_rng(5).random(60) ** power
-    assert simple_jumper(p).mantissas == pytest.approx([float(of) for of in slow_capital(p.tolist())], rel=1e-12)
+    assert simple_jumper(p).mantissas == pytest.approx(
+        [float(amount) for amount in slow_capital(p.tolist())], rel=1e-12
+    )
 
 
 def test_the_capital_stays_what_it_is_beyond_the_range_of_a_float():

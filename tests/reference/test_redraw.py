@@ -41,8 +41,8 @@ def test_a_fixed_pool_without_ties_follows_the_beta_binomial_law_exactly(n, m, a
     expected = beta_binomial(m, *beta_parameters(n, alpha)) * draws
     likely = expected >= 5
     pooled = [np.append(values[likely], values[~likely].sum()) for values in (counts, expected)]
-    kept = pooled[1] > 0
-    assert stats.chisquare(pooled[0][kept], pooled[1][kept]).pvalue > 0.001
+    large = pooled[1] > 0
+    assert stats.chisquare(pooled[0][large], pooled[1][large]).pvalue > 0.001
 
 
 @pytest.mark.simulation
@@ -120,10 +120,10 @@ def test_either_side_needs_questions(n):
 
 def test_the_same_seed_draws_the_same_and_more_draws_begin_alike():
     scores = np.random.default_rng(0).random(100)
-    one, other = (
+    first, other = (
         redraw(scores, scores, n=50, alpha=100, draws=draws, clusters=singles(100), seed=1)["exact"] for draws in (5, 9)
     )
-    assert np.array_equal(one, other[:5])
+    assert np.array_equal(first, other[:5])
 
 
 def test_a_procedure_says_for_which_scores_it_is():

@@ -86,9 +86,9 @@ def _width_truth(law: str) -> dict[str, float]:
     return truth(law, edges(np.zeros(1)))
 
 
-def held(one: Estimate, value: float) -> bool:
+def held(estimate: Estimate, value: float) -> bool:
     """Whether the interval holds the value, to what is shown."""
-    return one.low - SHOWN <= value <= one.high + SHOWN
+    return estimate.low - SHOWN <= value <= estimate.high + SHOWN
 
 
 @lru_cache(maxsize=200_000)

@@ -1,4 +1,4 @@
-"""What a simulation of an interval or a test is: a draw of data whose truth is known, and what should come out."""
+"""The simulation of an interval or a test: a draw of data whose truth is known, and what should come out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ ENOUGH = 0.85
 """The suite makes no more draws than notice a grave fault with this chance; the command makes them all."""
 
 INTERVAL = (0.935, 0.975)
-"""What a 95% interval may hold."""
+"""The allowed coverage of a 95% interval."""
 TEST = (0.0, 0.065)
 """How often a test at 5% may be significant where nothing differs; an exact test of few questions may be so seldom."""
 
@@ -52,16 +52,16 @@ def hits(case: Case, draws: int) -> int:
 
 
 def verdict(case: Case, draws: int) -> tuple[bool, int, int]:
-    """What the test of ``draws`` draws says, from as few of them as decide it: whether their count of hits would be as
-    is allowed, the hits so far and the draws made. Most of them decide: 13 hits of 18 draws can't become too few.
+    """The result of the test of ``draws`` draws, from as few of them as decide it: whether their count of hits would be
+    as is allowed, the hits so far and the draws made. Most of them decide: 13 hits of 18 draws can't become too few.
     """
     fails = [improbable(count, draws, case.allowed) for count in range(draws + 1)]
     count = 0
-    for made in range(draws + 1):
-        left = set(fails[count : count + draws - made + 1])  # what any count that may still come would say
+    for tried in range(draws + 1):
+        left = set(fails[count : count + draws - tried + 1])  # what any count that may still come would say
         if len(left) == 1:
-            return not left.pop(), count, made
-        count += bool(case.hit(made))
+            return not left.pop(), count, tried
+        count += bool(case.hit(tried))
     raise AssertionError("the last draw decides")
 
 

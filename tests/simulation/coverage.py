@@ -1,4 +1,4 @@
-"""What the Overview, the Alpha lab and One question show of coverage, besides a run's own figures.
+"""The coverage figures of the Overview, the Alpha lab and One question, besides a run's own figures.
 
 The laws of coverage do not depend on the model, so one does: six options, of which the true one's logit is raised.
 """
@@ -79,9 +79,9 @@ def subject_named(seed: int, n: int) -> bool:
     result = report(drawn_run(seed, n, n), ALPHA, scores=("lac",)).scores["lac"]
     level = NAMED_AT / len(result.strata)
     return any(
-        guarantee_p_value(round(of.coverage * of.m), n, of.m, ALPHA) <= level
-        for of in result.strata
-        if of.coverage < 1 - ALPHA / 1000
+        guarantee_p_value(round(stratum.coverage * stratum.m), n, stratum.m, ALPHA) <= level
+        for stratum in result.strata
+        if stratum.coverage < 1 - ALPHA / 1000
     )
 
 
@@ -102,14 +102,14 @@ def redrawn_in_the_band(seed: int, n: int) -> bool:
 
 
 def cases() -> tuple[Case, ...]:
-    made: list[Case] = []
+    all_cases: list[Case] = []
     for n, short in ((200, 60), (1000, 40), (5000, 10)):
         size = f"n = {n:,}"
 
         def add(
             name: str, hit: Callable[[int], bool], allowed: tuple[float, float], *, size: str = size, short: int = short
         ) -> None:
-            made.append(Case(f"{name}, {size}", hit, allowed, short, 1000))
+            all_cases.append(Case(f"{name}, {size}", hit, allowed, short, 1000))
 
         add("coverage: band of the calibration draw", lambda seed, n=n: draw_in_its_band(seed, n), INTERVAL)
         add("coverage: a table of 20 runs with a mark", lambda seed, n=n: a_cell_is_marked(seed, n), TEST)
@@ -117,7 +117,7 @@ def cases() -> tuple[Case, ...]:
         add("coverage: conformal p-value", lambda seed, n=n: truth_ruled_out(seed, n, "lac"), TEST)
         add("coverage: conformal p-value, tied scores", lambda seed, n=n: truth_ruled_out(seed, n, "aps"), TEST)
         add("coverage: a redrawn split", lambda seed, n=n: redrawn_in_the_band(seed, n), INTERVAL)
-    return tuple(made)
+    return tuple(all_cases)
 
 
 CASES = cases()

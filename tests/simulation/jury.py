@@ -1,4 +1,4 @@
-"""What the intervals of a jury's rules hold on the answers on which jurors disagree.
+"""The coverage of the intervals of a jury's rules on the answers on which jurors disagree.
 
 The law has three unequal jurors whose errors are correlated. What an interval should hold is what the same experiment
 gives on average on other answers of that law, those to calibrate on included. Confidences are the raw ones, which are
@@ -13,7 +13,7 @@ import numpy as np
 from core.estimates import Estimate
 from core.jury.adjudication import adjudicate
 from core.jury.agreement import agreement
-from core.jury.experiment import JuryExperiment, Protocol, calibration_size, kept, measures, run, split
+from core.jury.experiment import JuryExperiment, Protocol, answers_used, calibration_size, measures, run, split
 from core.jury.judgements import Judgements
 from tests.simulation.case import INTERVAL, Case
 
@@ -43,27 +43,27 @@ def tried(n: int, seed: int) -> JuryExperiment:
 @cache
 def truths(n: int) -> dict[str, np.ndarray]:
     """By rule its mean accuracy and F1 over juries of n answers that no interval is formed of."""
-    found: dict[str, list[list[float]]] = {name: [] for name in RULES}
+    by_rule: dict[str, list[list[float]]] = {name: [] for name in RULES}
     for seed in range(40_000 // n + 300):
         judged = law(n, FAR + seed)
-        places = kept(judged, PROTOCOL)
-        of = split(judged, places, calibration_size(judged, places, PROTOCOL), seed, PROTOCOL)
+        places = answers_used(judged, PROTOCOL)
+        halves = split(judged, places, calibration_size(judged, places, PROTOCOL), seed, PROTOCOL)
         for name in RULES:
-            measured = measures(adjudicate(name, of.case), of.case.asked.labels)
-            found[name].append([measured["accuracy"], measured["f1"]])
-    return {name: np.mean(values, axis=0) for name, values in found.items()}
+            measured = measures(adjudicate(name, halves.case), halves.case.test.labels)
+            by_rule[name].append([measured["accuracy"], measured["f1"]])
+    return {name: np.mean(values, axis=0) for name, values in by_rule.items()}
 
 
-def holds(of: Estimate, truth: float) -> bool:
-    return of.low <= truth <= of.high
+def holds(estimate: Estimate, truth: float) -> bool:
+    return estimate.low <= truth <= estimate.high
 
 
 def rule_case(n: int, rule: str, measure: str) -> Callable[[int], bool]:
     def hit(seed: int) -> bool:
-        of = next(of for of in tried(n, seed).outcomes if of.rule == rule)
+        outcome = next(outcome for outcome in tried(n, seed).outcomes if outcome.rule == rule)
         own = truths(n)[rule]
         truth = {"accuracy": own[0], "f1": own[1], "to_majority": own[0] - truths(n)["majority"][0]}[measure]
-        return holds(getattr(of, measure), float(truth))
+        return holds(getattr(outcome, measure), float(truth))
 
     return hit
 
@@ -102,8 +102,8 @@ def voters_case(name: str, n: int) -> Callable[[int], bool]:
         right = draw(n, rng)
         p, labels = by_right(rng, right)
         names = tuple(map(str, range(n)))
-        of = Judgements(tuple("abcde"[: right.shape[1]]), names, names, names, labels, p, 1 - p, ("",) * n)
-        result = agreement(of).effective_votes
+        judgements = Judgements(tuple("abcde"[: right.shape[1]]), names, names, names, labels, p, 1 - p, ("",) * n)
+        result = agreement(judgements).effective_votes
         return holds(result, truth) and result.high > result.low
 
     return hit

@@ -122,7 +122,7 @@ def population(name: str) -> Population:
 
 @cache
 def true_errors(name: str) -> dict[str, float]:
-    """What the calibration figures of a law's first model are in the long run, with bins of equal width."""
+    """The long-run calibration figures of a law's first model, with bins of equal width."""
     rows = population(name).rows
     p, shares = rows.probabilities[0], rows.shares
     ends = edges(np.zeros(1))
@@ -164,15 +164,15 @@ def runs(rows: Rows, n: int) -> list[Evaluation]:
     total, clusters = len(rows.labels), rows.clusters
     subjects = np.where((np.arange(total) if clusters is None else clusters) % 2 == 0, "even", "odd")
     belongs = {} if clusters is None else {"clusters": clusters}
-    asked = {"groups": subjects, "samples": rows.samples}
+    fields = {"groups": subjects, "samples": rows.samples}
     return [
-        replace(of_arrays(p, rows.labels, calibration=np.arange(total) < n, **belongs), run_id=name, **asked)
+        replace(of_arrays(p, rows.labels, calibration=np.arange(total) < n, **belongs), run_id=name, **fields)
         for name, p in zip("abcd", rows.probabilities, strict=False)
     ]
 
 
 def reported(law: Law, n: int, seed: int) -> Measured:
-    """What ``report``, Overview and the Alpha lab show of a run."""
+    """The figures of a run in ``report``, Overview and the Alpha lab."""
     run = runs(law.rows(seed, 2 * n), n)[0]
     true, whole = true_errors(law.name), population(law.name)
     rng = np.random.default_rng([seed, 1])
@@ -189,7 +189,7 @@ def reported(law: Law, n: int, seed: int) -> Measured:
     out["coverage of a subject"] = Interval(
         stratum.coverage, stratum.low, stratum.high, whole.covered(lac.threshold), 0, 1
     )
-    size = rng.choice([of.size for of in lac.by_size if of.m])
+    size = rng.choice([by_size.size for by_size in lac.by_size if by_size.m])
     of_size = lac.by_size[size]
     truth = whole.covered_of_size(lac.threshold, size)
     if not math.isnan(truth):
@@ -225,13 +225,13 @@ def _band(coverage: float, low: float, high: float) -> Interval:
 
 
 def calibration(law: Law, n: int, seed: int) -> Measured:
-    """What Calibration shows of a run."""
+    """The figures of a run on Calibration."""
     rows = law.rows(seed, 2 * n)
     run = runs(rows, n)[0]
-    (found,) = calibrated(run)
+    (calibrated_run,) = calibrated(run)
     true = true_errors(law.name)
     out: Measured = {}
-    for name, estimate in found.estimates.items():
+    for name, estimate in calibrated_run.estimates.items():
         truth = _largest_gap(rows, n) if name == "mce" else true[name]
         if math.isinf(truth):
             continue
@@ -239,22 +239,22 @@ def calibration(law: Law, n: int, seed: int) -> Measured:
         rounding = 1e-9 if name in ("accuracy", "nll", "brier") else SHOWN
         out[TITLES[name]] = Interval(estimate.value, estimate.low, estimate.high, truth, 0, most, rounding)
     if law.calibrated:
-        out["p of the ECE"], out["p of Spiegelhalter's z"] = found.test.p_value, found.test.z_p_value
-    filled = [number for number, one in enumerate(found.diagram.bins) if one.n]
+        out["p of the ECE"], out["p of Spiegelhalter's z"] = calibrated_run.test.p_value, calibrated_run.test.z_p_value
+    filled = [number for number, row in enumerate(calibrated_run.diagram.bins) if row.n]
     number = filled[int(np.random.default_rng([seed, 3]).integers(len(filled)))]
-    one = found.diagram.bins[number]
+    row = calibrated_run.diagram.bins[number]
     top = top_label(run.probabilities[run.test], run.labels[run.test])
     inside = place(top.confidence, edges(np.zeros(1))) == number  # a share of votes may be the end of a bin
     share = float(_top_share(run.probabilities[run.test], rows.shares[n:])[inside].mean())
-    out["accuracy of a bin"] = Interval(one.accuracy, one.accuracy_low, one.accuracy_high, share, 0, 1)
+    out["accuracy of a bin"] = Interval(row.accuracy, row.accuracy_low, row.accuracy_high, share, 0, 1)
     if law.calibrated:
-        out["a calibrated model's band of a bin"] = _band(one.accuracy, one.consistent_low, one.consistent_high)
+        out["a calibrated model's band of a bin"] = _band(row.accuracy, row.consistent_low, row.consistent_high)
     try:
         with drawn_questions(rows.clusters):
             fitted = recalibration.recalibrated(run, ALPHA, methods=("temperature",))[1]
     except InputError:  # too few questions calibrate, as the page says
         return out
-    if math.isfinite(truth := _change(law.name, [of["temperature"] for of in fitted.parameters])):
+    if math.isfinite(truth := _change(law.name, [entry["temperature"] for entry in fitted.parameters])):
         out["change of NLL by temperature"] = Interval(*fitted.nll_change, truth, -math.inf)
     return out
 
@@ -285,7 +285,7 @@ def _change(name: str, temperatures: list[float]) -> float:
     """How much these temperatures change a law's NLL on average."""
     rows = population(name).rows
     logs, shares = log(rows.probabilities[0][:20_000]), rows.shares[:20_000]
-    mapped = sum(log_softmax(logs / of) for of in temperatures) / len(temperatures)
+    mapped = sum(log_softmax(logs / temperature) for temperature in temperatures) / len(temperatures)
     with np.errstate(invalid="ignore"):
         return float(np.where(shares > 0, shares * (logs - mapped), 0).sum(axis=1).mean())
 
@@ -319,7 +319,7 @@ SKILLS = (1.0, 1.0, 1.0, 1.5)
 
 
 def compared(law: Law, n: int, seed: int) -> Measured:
-    """What ``compare`` and Compare show of two equal models, of a better one, and of three equal models."""
+    """The figures in ``compare`` and Compare of two equal models, of a better one, and of three equal models."""
     rows = law.rows(seed, 2 * n, skills=SKILLS)
     models = runs(rows, n)
     out: Measured = {}
@@ -331,8 +331,10 @@ def compared(law: Law, n: int, seed: int) -> Measured:
     for figure, limit in most.items():
         title = figure.replace("_", " ").replace("uacc", "UAcc")
         for words, pair, truth in (("equal models", equal, 0.0), ("a better model", unequal, None)):
-            of = getattr(pair, figure)
-            out[f"{words}, difference in {title}"] = Interval(of.mean, of.low, of.high, truth, -limit, limit)
+            difference = getattr(pair, figure)
+            out[f"{words}, difference in {title}"] = Interval(
+                difference.mean, difference.low, difference.high, truth, -limit, limit
+            )
         out[f"p of a difference in {title}"] = equal.p_values[figure]
         pairs = matrix.pairs[figure]
         out[f"matrix: smallest corrected p, {title}"] = min(pair.corrected for pair in pairs)
@@ -344,14 +346,14 @@ def _together(estimates: list[Estimate], limit: float) -> Interval:
     """The worst of intervals that hold 0 together."""
     each = [_of(estimate, 0.0, -limit, limit) for estimate in estimates]
     order = ("out of range", "point", "miss", "hit", "none")
-    return min(each, key=lambda of: order.index(of.outcome(0.0)))
+    return min(each, key=lambda interval: order.index(interval.outcome(0.0)))
 
 
 # ---------------------------------------------------------------- words
 
 
 def words(law: Law, n: int, seed: int) -> Measured:
-    """What Perplexity shows of two prompts on the same messages, and of choices between endings.
+    """The figures on Perplexity of two prompts on the same messages, and of choices between endings.
 
     The losses of true options serve as those of messages, of which five make a conversation.
     """
@@ -359,9 +361,10 @@ def words(law: Law, n: int, seed: int) -> Measured:
     losses = -log(rows.probabilities[:, np.arange(n), rows.labels])
     if not np.isfinite(losses).all():  # the loss of a word is finite
         return {}
-    of = np.arange(n) // REPEATS
+    conversations = np.arange(n) // REPEATS
     first, second = (
-        {str(i): tuple(_message(loss) for loss in own[of == i]) for i in range(int(of.max()) + 1)} for own in losses
+        {str(i): tuple(_message(loss) for loss in own[conversations == i]) for i in range(int(conversations.max()) + 1)}
+        for own in losses
     )
     pair = overall(first, second)
     out: Measured = {"A − B": Interval(pair.mean, pair.low, pair.high, 0.0, -math.inf), "p of A − B": pair.p_value}
@@ -396,9 +399,9 @@ def judged(rows: Rows) -> Judgements:
     return Judgements(tuple("abc"), names, questions, names, rows.labels == 0, p, 1 - p, ("",) * len(p))
 
 
-def agreed(of: Judgements) -> dict[str, Estimate]:
+def agreed(judgements: Judgements) -> dict[str, Estimate]:
     """The agreement of a jury, of which one pair is looked at."""
-    result = agreement(of)
+    result = agreement(judgements)
     first = result.pairs[0]
     return {
         "same verdict": first.agreement,
@@ -415,28 +418,29 @@ def agreed(of: Judgements) -> dict[str, Estimate]:
 @cache
 def true_agreement(name: str) -> dict[str, float]:
     """The agreement of a law's jury in the long run."""
-    of = judged(LAWS[name].rows(FAR, POPULATION // 2, skills=JURORS, k=2))
-    return {figure: estimate.value for figure, estimate in agreed(of).items()}
+    judgements = judged(LAWS[name].rows(FAR, POPULATION // 2, skills=JURORS, k=2))
+    return {figure: estimate.value for figure, estimate in agreed(judgements).items()}
 
 
 def jurors(law: Law, n: int, seed: int) -> Measured:
-    """What ``jury agree``, ``jury evaluate`` and Jury show of three jurors."""
-    of = judged(law.rows(seed, n, skills=JURORS, k=2))
+    """The figures of three jurors in ``jury agree``, ``jury evaluate`` and on Jury."""
+    judgements = judged(law.rows(seed, n, skills=JURORS, k=2))
     true = true_agreement(law.name)
     least = {"same verdict": 0, "unanimous": 0, "unanimous and wrong": 0, "effective votes": 0}
     most = {"effective votes": 2 * len(JURORS)}
     out: Measured = {
-        name: _of(estimate, true[name], least.get(name, -1), most.get(name, 1)) for name, estimate in agreed(of).items()
+        name: _of(estimate, true[name], least.get(name, -1), most.get(name, 1))
+        for name, estimate in agreed(judgements).items()
     }
     try:
-        return out | _tried(of, law.name)
+        return out | _tried(judgements, law.name)
     except InputError:  # all answers have one label: the page says so and shows no figure
         return out
 
 
-def _tried(of: Judgements, name: str) -> Measured:
+def _tried(judgements: Judgements, name: str) -> Measured:
     """The experiment's figures."""
-    rules = jury.rules(of, PROTOCOL)
+    rules = jury.rules(judgements, PROTOCOL)
     out: Measured = {}
     for outcome in rules.experiment.outcomes:
         out[f"accuracy of {outcome.rule}"] = _of(outcome.accuracy, None, 0, 1)
@@ -449,13 +453,13 @@ def _tried(of: Judgements, name: str) -> Measured:
     at = rules.risk[(rules.risk["rule"] == "mean_probability") & (rules.risk["at"] == 0.8)].iloc[0]
     out["wrong among the answered"] = Interval(at["wrong"], at["low"], at["high"], None, 0, 1)
     with patch.object(jury, "RULES", {"mean_probability": jury.RULES["mean_probability"]}):  # each rule by itself
-        added = jury.left_out(of, PROTOCOL).iloc[0]
+        added = jury.left_out(judgements, PROTOCOL).iloc[0]
     out["what a juror adds"] = Interval(added["gain"], added["gain_low"], added["gain_high"], None, -1, 1)
-    bins = jury.reliability(of, PROTOCOL)
+    bins = jury.reliability(judgements, PROTOCOL)
     last = bins[(bins["juror"] == "b") & (bins["scale"] == "raw")].iloc[-1]
     if last["low"] == 0.9:
         out["right in a bin of confidence"] = Interval(last["right"], last["right_low"], last["right_high"], None, 0, 1)
-    errors = jury.calibration_errors(of, PROTOCOL)
+    errors = jury.calibration_errors(judgements, PROTOCOL)
     raw = errors[(errors["juror"] == "b") & (errors["scale"] == "raw")].iloc[0]
     out["a juror's ECE"] = Interval(raw["ece"], raw["low"], raw["high"], true_juror_error(name), 0, 1, SHOWN)
     return out
@@ -464,9 +468,9 @@ def _tried(of: Judgements, name: str) -> Measured:
 @cache
 def true_juror_error(name: str) -> float:
     """The ECE of the second juror's raw probabilities in the long run."""
-    of = judged(LAWS[name].rows(FAR, POPULATION // 2, skills=JURORS, k=2))
-    sums, _ = _binned(place(of.top[:, 1], edges(np.zeros(1))), of.right[:, 1] - of.top[:, 1])
-    return float(np.abs(sums).sum() / len(of))
+    judgements = judged(LAWS[name].rows(FAR, POPULATION // 2, skills=JURORS, k=2))
+    sums, _ = _binned(place(judgements.top[:, 1], edges(np.zeros(1))), judgements.right[:, 1] - judgements.top[:, 1])
+    return float(np.abs(sums).sum() / len(judgements))
 
 
 # ---------------------------------------------------------------- the table
@@ -532,8 +536,8 @@ FIGURES: dict[str, dict[str, Figure]] = {
         "change of NLL by temperature": HOLDS,
     },
     "compare": {
-        f"{title} {of}": figure
-        for of in ("accuracy", "set size", "UAcc")
+        f"{title} {measure}": figure
+        for measure in ("accuracy", "set size", "UAcc")
         for title, figure in (
             ("equal models, difference in", PAIR),
             ("a better model, difference in", PAIR),
@@ -600,12 +604,12 @@ def cells(page: str, law: Law, n: int, draws: int) -> dict[str, Cell]:
 
 def _cell(figures: list[Interval | float], draws: int) -> Cell:
     cell = Cell(draws, none=draws - len(figures))
-    intervals = [of for of in figures if isinstance(of, Interval)]
-    values = [of.value for of in intervals if not math.isnan(of.value)]
+    intervals = [interval for interval in figures if isinstance(interval, Interval)]
+    values = [interval.value for interval in intervals if not math.isnan(interval.value)]
     total = math.fsum(values)
-    for of in intervals:
-        truth = of.truth if of.truth is not None else (total - of.value) / max(len(values) - 1, 1)
-        outcome = of.outcome(truth)
+    for interval in intervals:
+        truth = interval.truth if interval.truth is not None else (total - interval.value) / max(len(values) - 1, 1)
+        outcome = interval.outcome(truth)
         cell.hits += outcome == "hit"
         cell.none += outcome == "none"
         cell.points += outcome == "point"
@@ -623,12 +627,14 @@ def table(pages: Iterable[str], laws: Iterable[str], draws: int) -> Iterator[tup
         for law in laws:
             if not LAWS[law].exchangeable and page in OF_SEVERAL:
                 continue
-            made = {n: cells(page, LAWS[law], n, draws) for n in SIZES}
+            by_size = {n: cells(page, LAWS[law], n, draws) for n in SIZES}
             for name, figure in FIGURES[page].items():
-                of_sizes = [made[n][name] for n in SIZES if name in made[n]]
+                of_sizes = [by_size[n][name] for n in SIZES if name in by_size[n]]
                 if not of_sizes:  # the null hypothesis is false under this law
                     continue
-                texts = [f"{of.text()}{' **outside**' * of.fails(figure.allowed, tail=UNLIKELY)}" for of in of_sizes]
+                texts = [
+                    f"{cell.text()}{' **outside**' * cell.fails(figure.allowed, tail=UNLIKELY)}" for cell in of_sizes
+                ]
                 low, high = (f"{100 * share:g}" for share in figure.allowed)
                 row = f"| {page}: {name} | {law} | {' | '.join(texts)} | {low} to {high} |"
                 yield row, "outside" not in row

@@ -128,8 +128,8 @@ def _nearly_perfect(*, errors: float) -> Draw:
         m = len(skills)
         labels = rng.integers(0, k, n)
         doubt = (1 - rng.uniform(0.99, 0.9995, (m, n))) / skills[:, None] ** 2
-        luck = np.where(rng.random(n) < SHARED, rng.random(n), rng.random((m, n)))
-        top = np.where(luck < errors * doubt, (labels + rng.integers(1, k, (m, n))) % k, labels)
+        uniform = np.where(rng.random(n) < SHARED, rng.random(n), rng.random((m, n)))
+        top = np.where(uniform < errors * doubt, (labels + rng.integers(1, k, (m, n))) % k, labels)
         p = np.where(np.arange(k) == top[..., None], 1 - doubt[..., None], doubt[..., None] / (k - 1))
         off = errors * doubt[0][:, None]
         return Rows(p, labels, np.where(np.arange(k) == top[0][:, None], 1 - off, off / (k - 1)), None)

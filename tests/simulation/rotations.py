@@ -23,7 +23,7 @@ from tests.simulation.case import INTERVAL, TEST, Case, simulated
 M = 4
 SIZES = (200, 1000, 5000)
 TASTE = np.array([0.5, 0.0, -0.2, 0.1])
-"""What the letters' own logits are where the model prefers some."""
+"""The letters' own logits if the model prefers certain letters."""
 ALPHA = 200
 FAR = 10_000_000
 
@@ -72,16 +72,16 @@ def truth(n: int) -> dict[str, float]:
         "letter": large.letter_rates["A"],
         "plurality": large.plurality,
         "changed": large.changed,
-        "same": float(np.mean([of.same for of in draws])),
-        "overlap": float(np.mean([of.overlap for of in draws])),
+        "same": float(np.mean([drawn.same for drawn in draws])),
+        "overlap": float(np.mean([drawn.overlap for drawn in draws])),
     }
 
 
 SHOWN: dict[str, tuple[str, Callable[[OptionOrder], tuple[float, float]]]] = {
-    "letter": ("how often A is picked", lambda of: of.letter_intervals["A"]),
-    "plurality": ("PPA", lambda of: of.plurality_interval),
-    "changed": ("questions whose choice changes", lambda of: of.changed_interval),
-    "same": ("sets that stay the same", lambda of: of.sets["lac"].same_interval),
+    "letter": ("how often A is picked", lambda measured: measured.letter_intervals["A"]),
+    "plurality": ("PPA", lambda measured: measured.plurality_interval),
+    "changed": ("questions whose choice changes", lambda measured: measured.changed_interval),
+    "same": ("sets that stay the same", lambda measured: measured.sets["lac"].same_interval),
 }
 
 
@@ -168,7 +168,7 @@ def at_an_edge(seed: int, questions: int, *, repeats: int, strength: float) -> O
     content = rng.normal(size=(questions, M)) + strength * np.eye(M)[labels]
     rows = np.arange(questions).repeat(repeats)
     logits = [np.roll(content, -turn, axis=1)[rows] + TASTE for turn in range(M)]
-    logits = [of + 0.5 * rng.normal(size=of.shape) for of in logits]
+    logits = [scores + 0.5 * rng.normal(size=scores.shape) for scores in logits]
     names = [[f"{i}@r{turn}" if turn else str(i) for i in range(len(rows))] for turn in range(M)]
     everything = np.concatenate(logits)
     run = simulated(
@@ -190,8 +190,8 @@ def edge_case(n: int, name: str, *, repeats: int, strength: float) -> Callable[[
     """An interval of n test rows: of a model whose choice hardly ever changes, or of questions asked five times."""
 
     def hit(seed: int) -> bool:
-        of = at_an_edge(seed, n // repeats, repeats=repeats, strength=strength)
-        low, high = getattr(of, f"{name}_interval")
+        figures = at_an_edge(seed, n // repeats, repeats=repeats, strength=strength)
+        low, high = getattr(figures, f"{name}_interval")
         return low < high and low <= getattr(at_an_edge(FAR, 20_000, repeats=1, strength=strength), name) <= high
 
     return hit

@@ -2,7 +2,7 @@
 
 The data are those of :mod:`tests.simulation.set_sizes`: models of one law answer the same questions, of which n
 calibrate and n test. A test hits where any pair of equal models is called different. Intervals hit where all of them
-hold the true differences. Each draw redraws the calibration questions, so that their luck counts.
+hold the true differences. Each draw redraws the calibration questions, so that their variation counts.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,13 +28,13 @@ SAYS = "all of them hold the true differences in at least 95% of draws"
 def drawn_runs(seed: int, n: int, law: Law, *, models: int, name: str, lead: float = 0.0) -> SharedRuns:
     """``models`` runs on n calibration and n test questions; the last model's signal is larger by ``lead``."""
     rng = np.random.default_rng([seed, n, models, 5])
-    said, labels = questions(rng, 2 * n, law, models=models, lead=lead)
-    scores = [score(name, p) for p in said]
+    answers, labels = questions(rng, 2 * n, law, models=models, lead=lead)
+    scores = [score(name, p) for p in answers]
     return SharedRuns(
         setting=(0,) * models,
-        calibration=np.stack([true_scores(of, labels)[:n] for of in scores])[None],
-        test=np.stack([of[n:] for of in scores])[None],
-        right=np.stack([(p.argmax(axis=1) == labels)[n:].astype(np.float64) for p in said]),
+        calibration=np.stack([true_scores(run_scores, labels)[:n] for run_scores in scores])[None],
+        test=np.stack([run_scores[n:] for run_scores in scores])[None],
+        right=np.stack([(p.argmax(axis=1) == labels)[n:].astype(np.float64) for p in answers]),
         alone=(np.array([]),) * models,
         options=(law.k,) * models,
     )
@@ -48,7 +48,9 @@ def _called_different(seed: int, n: int, law: Law, models: int, name: str, lead:
     )
     equal = models - 1 if lead else models
     return frozenset(
-        figure for figure in pairs if any(of.corrected <= SIGNIFICANT for of in pairs[figure] if of.second < equal)
+        figure
+        for figure in pairs
+        if any(pair.corrected <= SIGNIFICANT for pair in pairs[figure] if pair.second < equal)
     )
 
 
@@ -68,7 +70,7 @@ def _held(seed: int, n: int, law: Law, models: int, name: str, lead: float) -> f
     return frozenset(
         figure
         for figure, of_pairs in pairs.items()
-        if all(holds(of.difference, gaps[figure] if of.second == models - 1 else 0.0) for of in of_pairs)
+        if all(holds(pair.difference, gaps[figure] if pair.second == models - 1 else 0.0) for pair in of_pairs)
     )
 
 

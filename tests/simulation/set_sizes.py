@@ -35,8 +35,8 @@ NONE: FloatArray = np.array([])
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What a model says: ``k`` options, its mean signal, whether logits are cut to bfloat16 as the runs' own are, and
-    how much noise of its own each of two models has (1: nothing in common)."""
+    """The answers of a model: ``k`` options, its mean signal, whether logits are cut to bfloat16 as the runs' own are,
+    and how much noise of its own each of two models has (1: nothing in common)."""
 
     k: int = 6
     signal: float = 3.0
@@ -59,7 +59,7 @@ def questions(
     """The probabilities of each model, (n, k), and the labels, (n,); ``lead`` is how much more signal the last has."""
     labels = rng.integers(0, law.k - 2 if law.k > 4 else law.k, n)
     common, ease = rng.normal(size=(n, law.k)), rng.gamma(1.5, size=n)
-    said = []
+    answers = []
     for model in range(models):
         if law.own_noise == 1:
             logits, strength = rng.normal(size=(n, law.k)), rng.gamma(1.5, size=n)
@@ -67,8 +67,8 @@ def questions(
             logits, strength = common + law.own_noise * rng.normal(size=(n, law.k)), ease
         logits[np.arange(n), labels] += (law.signal + (lead if model == models - 1 else 0)) / 1.5 * strength
         logits[:, 4:] -= 5
-        said.append(softmax(_bfloat16(logits + 18) if law.coarse else logits))
-    return said, labels
+        answers.append(softmax(_bfloat16(logits + 18) if law.coarse else logits))
+    return answers, labels
 
 
 def _bfloat16(values: FloatArray) -> FloatArray:
@@ -123,13 +123,17 @@ def _endings(seed: int, *, n: int) -> bool:
 
 
 def _two(seed: int, n: int, law: Law, name: str, lead: float) -> tuple[Swappable, Swappable]:
-    said, labels = questions(np.random.default_rng([seed, n, 2]), 2 * n, law, models=2, lead=lead)
-    scores = [score(name, p) for p in said]
-    true = [true_scores(of, labels)[:n] for of in scores]
-    right = [(p.argmax(axis=1) == labels)[n:].astype(np.float64) for p in said]
+    answers, labels = questions(np.random.default_rng([seed, n, 2]), 2 * n, law, models=2, lead=lead)
+    scores = [score(name, p) for p in answers]
+    true = [true_scores(run_scores, labels)[:n] for run_scores in scores]
+    right = [(p.argmax(axis=1) == labels)[n:].astype(np.float64) for p in answers]
     first, second = (
         Swappable(
-            np.stack(true[::way]), NONE, np.stack([of[n:] for of in scores[::way]]), np.stack(right[::way]), law.k
+            np.stack(true[::way]),
+            NONE,
+            np.stack([run_scores[n:] for run_scores in scores[::way]]),
+            np.stack(right[::way]),
+            law.k,
         )
         for way in (1, -1)
     )
@@ -137,7 +141,10 @@ def _two(seed: int, n: int, law: Law, name: str, lead: float) -> tuple[Swappable
 
 
 def _interval_of(first: Swappable, second: Swappable, seed: int) -> SetEstimates:
-    sides = [PairedRun(of.calibration[0], of.alone, of.test[0], of.right[0], of.options) for of in (first, second)]
+    sides = [
+        PairedRun(side.calibration[0], side.alone, side.test[0], side.right[0], side.options)
+        for side in (first, second)
+    ]
     return difference_intervals(*sides, ALPHA, seed=seed)
 
 

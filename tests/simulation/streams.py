@@ -1,4 +1,4 @@
-"""What the Stream lab promises: adaptive coverage over a long stream, and how often the bets raise a false alarm."""
+"""Two promises of the Stream lab: adaptive coverage over a long stream, and the rate of false alarms."""
 
 import numpy as np
 

@@ -16,7 +16,9 @@ from tests.simulation.laws import LAWS, VARIANTS
 @pytest.mark.parametrize("page", PAGES)
 def test_intervals_hold_and_tests_keep_quiet(page: str, law: str):
     result = cells(page, LAWS[law], SIZES[0], SHORT)
-    assert {name: of.text() for name, of in result.items() if of.fails(FIGURES[page][name].allowed, tail=SURE)} == {}
+    assert {
+        name: cell.text() for name, cell in result.items() if cell.fails(FIGURES[page][name].allowed, tail=SURE)
+    } == {}
 
 
 def test_every_figure_is_measured_under_a_calibrated_law():
@@ -34,12 +36,16 @@ def texts() -> Iterator[str]:
 
 def test_a_page_says_what_an_interval_covers_that_does_not_hold_93_to_99_per_cent():
     shown = "\n".join(texts())
-    assert {figure.says for of in FIGURES.values() for figure in of.values() if figure.says not in shown} == set()
+    assert {
+        figure.says for figures in FIGURES.values() for figure in figures.values() if figure.says not in shown
+    } == set()
 
 
 def test_a_point_an_end_out_of_range_and_a_miss_are_told_apart():
-    of = {ends: Interval(0.5, *ends, least=0, most=1).outcome(0.5) for ends in ((0.5, 0.5), (-0.1, 0.7), (0.6, 0.7))}
-    assert list(of.values()) == ["point", "out of range", "miss"]
+    outcomes = {
+        ends: Interval(0.5, *ends, least=0, most=1).outcome(0.5) for ends in ((0.5, 0.5), (-0.1, 0.7), (0.6, 0.7))
+    }
+    assert list(outcomes.values()) == ["point", "out of range", "miss"]
     assert Interval(0.5, float("nan"), float("nan")).outcome(0.5) == "none"
     assert Interval(0.5, 0.4, 0.6).outcome(0.6) == "hit"
 

@@ -47,5 +47,8 @@ def test_an_interval_that_is_not_of_95_per_cent_says_what_it_means():
     assert unlike
     assert [case.name for case in unlike if not case.says] == []
     assert [
-        figure for of in FIGURES.values() for figure in of.values() if figure not in (HOLDS, QUIET) and not figure.says
+        figure
+        for figures in FIGURES.values()
+        for figure in figures.values()
+        if figure not in (HOLDS, QUIET) and not figure.says
     ] == []

@@ -10,7 +10,7 @@ from tests.simulation.cases import CASES
 
 
 def figure(case: Case) -> str:
-    """What a case is about, whatever the number of questions."""
+    """The subject of a case, without its number of questions."""
     return re.sub(r"[\d,]*\d", "", case.name)
 
 
@@ -24,8 +24,8 @@ def test_every_figure_has_a_short_form_that_would_notice_a_grave_fault():
 @pytest.mark.simulation
 @pytest.mark.parametrize("case", SHORT.values(), ids=lambda case: case.name)
 def test_it_means_what_it_says(case: Case):
-    as_allowed, count, made = verdict(case, draws(case))
-    assert as_allowed, f"{count} of {made}, allowed {case.allowed}"
+    as_allowed, count, drawn = verdict(case, draws(case))
+    assert as_allowed, f"{count} of {drawn}, allowed {case.allowed}"
 
 
 @pytest.mark.parametrize("allowed", [INTERVAL, TEST])
@@ -34,6 +34,6 @@ def test_the_draws_that_are_spared_would_change_no_verdict(allowed: tuple[float,
     for seed in range(200):
         drawn = np.random.default_rng(seed).random(18) < rate
         case = Case("drawn beforehand", lambda i, drawn=drawn: bool(drawn[i]), allowed, 18, 18)
-        as_allowed, count, made = verdict(case, 18)
+        as_allowed, count, tried = verdict(case, 18)
         assert as_allowed != improbable(hits(case, 18), 18, allowed)
-        assert count == drawn[:made].sum()
+        assert count == drawn[:tried].sum()

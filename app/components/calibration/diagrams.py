@@ -20,7 +20,7 @@ from charts.nominal_coverage import coverage_minus_target
 from charts.reliability_diagram import BIN, SIDE, reliability_diagram
 from charts.run_names import told_apart
 from core.errors import HedgeError
-from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures, said
+from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures, tests_in_words
 from core.reports.caveats import marked
 from core.reports.report import DEFAULT_SCORES
 
@@ -105,7 +105,7 @@ def diagrams(named: Sequence[Named]) -> None:
                 if entry.figures is None:
                     computing("whether this can be luck", height=SAID_HEIGHT)
                 else:
-                    st.caption(plain(said(entry.figures)))
+                    st.caption(plain(tests_in_words(entry.figures)))
             every.append(bins.assign(diagram=name))
         with st.container(key=style.BESIDE_KEY):
             st.caption(READING)

@@ -9,21 +9,21 @@ def score_table() -> list[dict[str, Any]]:
     """One record per score, in the order of :data:`SCORES`, with the keys that JavaScript uses."""
     return [
         {
-            "name": of.name,
-            "title": of.title,
-            "gloss": of.gloss,
-            "sentence": of.sentence,
-            "formula": of.formula,
-            "source": of.source,
-            "randomised": of.randomised,
-            "saturates": of.saturates,
-            "parameters": list(of.parameters),
+            "name": entry.name,
+            "title": entry.title,
+            "gloss": entry.gloss,
+            "sentence": entry.sentence,
+            "formula": entry.formula,
+            "source": entry.source,
+            "randomised": entry.randomised,
+            "saturates": entry.saturates,
+            "parameters": list(entry.parameters),
             "untuned": _parameters(UNTUNED),
-            "grid": [_parameters(parameters) for parameters in of.grid],
+            "grid": [_parameters(parameters) for parameters in entry.grid],
         }
-        for of in SCORES.values()
+        for entry in SCORES.values()
     ]
 
 
-def _parameters(of: Parameters) -> dict[str, float]:
-    return {"weight": of.weight, "freeRanks": of.free_ranks}
+def _parameters(parameters: Parameters) -> dict[str, float]:
+    return {"weight": parameters.weight, "freeRanks": parameters.free_ranks}

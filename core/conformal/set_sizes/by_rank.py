@@ -62,9 +62,9 @@ def thresholds_by_rank(calibration_scores: FloatArray, alpha: Alpha, *, method: 
     if method == "paper":
         place = math.ceil(place - 1e-9)
     own = min(int(rank(n, alpha)), n)
-    result = np.interp(place + np.arange(1, n + 2) - own, np.arange(n), ordered)
-    result[own - 1] = threshold(calibration_scores, alpha, method=method)  # bit-equal to the threshold of the sets
-    return np.asarray(result, dtype=np.float64)
+    thresholds = np.interp(place + np.arange(1, n + 2) - own, np.arange(n), ordered)
+    thresholds[own - 1] = threshold(calibration_scores, alpha, method=method)  # bit-equal to the threshold of the sets
+    return np.asarray(thresholds, dtype=np.float64)
 
 
 def size_curve(
@@ -142,14 +142,14 @@ def _covariances(
     m, starts = len(order), np.flatnonzero(np.diff(clusters[order], prepend=-1))
     g = len(starts)
     rights = np.add.reduceat(right[order] - right.mean(), starts)
-    result = np.empty((len(thresholds), 2, 2))
+    covariances = np.empty((len(thresholds), 2, 2))
     for rows in np.array_split(np.arange(len(thresholds)), max(1, len(thresholds) * m // CHUNK)):
         sizes = sizes_at(test_scores[order], thresholds[rows, None], empty=empty).astype(np.float64)
         of_sizes = np.add.reduceat(sizes - sizes.mean(axis=1, keepdims=True), starts, axis=1)  # (r, g)
-        result[rows, 0, 0] = (of_sizes**2).sum(axis=1)
-        result[rows, 0, 1] = result[rows, 1, 0] = of_sizes @ rights
-    result[:, 1, 1] = rights @ rights
-    return result * (few_clusters(max(2, kish_number(clusters, m))) ** 2 * g / (g - 1) / m**2 if g > 1 else np.nan)
+        covariances[rows, 0, 0] = (of_sizes**2).sum(axis=1)
+        covariances[rows, 0, 1] = covariances[rows, 1, 0] = of_sizes @ rights
+    covariances[:, 1, 1] = rights @ rights
+    return covariances * (few_clusters(max(2, kish_number(clusters, m))) ** 2 * g / (g - 1) / m**2 if g > 1 else np.nan)
 
 
 def sizes_at(
@@ -167,6 +167,6 @@ def sizes_at(
 
 def uacc(accuracy: float | FloatArray, size: float | FloatArray, options: int) -> FloatArray:
     """Accuracy · √k / mean set size, for one value or an array; NaN if every set is empty."""
-    kept = np.asarray(size, dtype=np.float64)
+    sizes = np.asarray(size, dtype=np.float64)
     above = np.clip(accuracy, 0, 1) * math.sqrt(options)
-    return np.asarray(above / np.where(kept > 0, kept, np.nan), dtype=np.float64)
+    return np.asarray(above / np.where(sizes > 0, sizes, np.nan), dtype=np.float64)

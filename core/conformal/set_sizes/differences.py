@@ -14,7 +14,7 @@ from core.conformal.alpha import check_thousandths
 from core.conformal.clusters import count, covariance_of_mean, effective_number, few_clusters, kish_number, sums, within
 from core.conformal.set_sizes.by_rank import size_curve, sizes_at, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, quantile_interval
-from core.conformal.set_sizes.resampling import CHUNK, RESAMPLES, expected_sizes, luck, normal_noise
+from core.conformal.set_sizes.resampling import CHUNK, RESAMPLES, expected_sizes, normal_noise, rank_law
 from core.records import FloatArray, IntArray
 
 FEW = 10
@@ -54,24 +54,24 @@ def difference_intervals(
     curves, sizes = [], []
     for side in sides:
         by_rank = np.append(np.sort(np.concatenate([side.calibration, side.alone])), np.inf)
-        of = luck(len(by_rank) - 1, alpha)
-        limit = by_rank[-1 if of is None else of.rank - 1]
+        law = rank_law(len(by_rank) - 1, alpha)
+        limit = by_rank[-1 if law is None else law.rank - 1]
         sizes.append(sizes_at(side.test, np.array([[limit]]))[0].astype(np.float64))
         curves.append(size_curve(by_rank, side.test, side.right, options=side.options))
     # noise (2000, 4): of the mean set sizes of both runs, then of their accuracies
     noise = noise_of_means(np.stack(sizes), np.stack([first.right, second.right]), tested(clusters, len(first.right)))
     # Steps 2 and 3 of :mod:`core.conformal.set_sizes`: s̃ at the redrawn place, plus the noise of the test draw, (2000,)
-    kept = [
-        np.clip(expected_sizes(curve.size, curve.n, alpha, of) + noise[:, i], 0, curve.options)
-        for i, (curve, of) in enumerate(zip(curves, places, strict=True))
+    redrawn = [
+        np.clip(expected_sizes(curve.size, curve.n, alpha, at_places) + noise[:, i], 0, curve.options)
+        for i, (curve, at_places) in enumerate(zip(curves, places, strict=True))
     ]
-    own = [float(one.mean()) for one in sizes]
+    own = [float(run_sizes.mean()) for run_sizes in sizes]
     resampled = [
-        uacc(float(side.right.mean()) + noise[:, 2 + i], kept[i], side.options) for i, side in enumerate(sides)
+        uacc(float(side.right.mean()) + noise[:, 2 + i], redrawn[i], side.options) for i, side in enumerate(sides)
     ]
     at = [float(uacc(float(side.right.mean()), own[i], side.options)) for i, side in enumerate(sides)]
     return SetEstimates(
-        quantile_interval(own[1] - own[0], kept[1] - kept[0]),
+        quantile_interval(own[1] - own[0], redrawn[1] - redrawn[0]),
         quantile_interval(at[1] - at[0], resampled[1] - resampled[0]),
     )
 
@@ -140,19 +140,21 @@ def _paired_places(
         for side, into in zip(sides, places, strict=True):
             scores = np.concatenate([side.calibration, side.alone])
             n = len(scores)
-            of = luck(n, alpha)
-            if of is None:
+            law = rank_law(n, alpha)
+            if law is None:
                 into[rows] = n + 1
                 continue
             ranks = np.empty(n + 1, dtype=np.int32)
             ranks[np.argsort(scores, kind="stable")] = np.arange(1, n + 1)
             ranks[n] = n + 1
-            # own (r, a): redrawn ranks of this run's other questions; result (r, n + 1): all drawn ranks, sorted
+            # own (r, a): redrawn ranks of this run's other questions; ranks_drawn (r, n + 1): all of them, sorted
             own = ranks[shared:n][rng.integers(0, max(n - shared, 1), (len(rows), n - shared), dtype=np.int32)]
-            result = np.sort(np.concatenate([np.append(ranks[:shared], ranks[n])[drawn], own], axis=1), axis=1)
-            near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
+            ranks_drawn = np.sort(np.concatenate([np.append(ranks[:shared], ranks[n])[drawn], own], axis=1), axis=1)
+            near = np.clip(law.first + np.arange(len(law.weights)), 1, n + 1)
             mean = near * (n + 1) / (n + 2) + 0.5
-            wider = spread_of_places(side.calibration, together, float(np.partition(scores, of.rank - 1)[of.rank - 1]))
+            wider = spread_of_places(
+                side.calibration, together, float(np.partition(scores, law.rank - 1)[law.rank - 1])
+            )
             # place = k + Σ_j P(j | k)·(R_(j) − E R_(j))
-            into[rows] = np.clip(of.rank + wider * ((result[:, near - 1] - mean) @ of.weights), 1, n + 1)
+            into[rows] = np.clip(law.rank + wider * ((ranks_drawn[:, near - 1] - mean) @ law.weights), 1, n + 1)
     return places

@@ -15,8 +15,8 @@ from core.conformal.set_sizes.resampling import (
     CHUNK,
     RESAMPLES,
     expected_sizes,
-    luck,
     normal_noise,
+    rank_law,
     redrawn_places,
     shrinkage,
     shuffle,
@@ -53,8 +53,8 @@ def intervals(curve: SizeCurve, alpha: Alpha) -> SetEstimates:
 
     Of a tuned score, each resample takes one of the curve's ``choices``.
     """
-    of = luck(curve.n, alpha)
-    at = curve.n if of is None else of.rank - 1
+    law = rank_law(curve.n, alpha)
+    at = curve.n if law is None else law.rank - 1
     size = float(curve.size[at])
     # Var(size) = E s² − (E s)², Cov(size, right) = E(s·right) − E s · E right, Var(right) = p(1 − p)
     if curve.covariances is not None:
@@ -66,20 +66,20 @@ def intervals(curve: SizeCurve, alpha: Alpha) -> SetEstimates:
             float(curve.size_if_right[at]) - size * curve.accuracy,
             curve.accuracy * (1 - curve.accuracy),
         )
-    places = redrawn_places(curve.n, alpha, shrinkage(curve.size, curve.n, of))
+    places = redrawn_places(curve.n, alpha, shrinkage(curve.size, curve.n, law))
     resampled = expected_sizes(curve.size, curve.n, alpha, places)
     if curve.choices:
         resampled = _of_choices(curve.choices, curve.n, alpha)
-    found = _estimates(resampled, size, curve.accuracy, covariance, curve.options)
-    found = _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options, full=of is None)
-    if of is None:
-        return found
+    estimates = _estimates(resampled, size, curve.accuracy, covariance, curve.options)
+    estimates = _never_a_point(estimates, curve.worth or curve.m, curve.accuracy, curve.options, full=law is None)
+    if law is None:
+        return estimates
     # Parameters that no redrawn choice took are still chosen now and then, and move the threshold.
     unseen = share_interval(0, REDRAWN)[1] if curve.choices else 0.0
-    return _beyond_the_step(found, curve, at, unseen)
+    return _beyond_the_step(estimates, curve, at, unseen)
 
 
-def _beyond_the_step(found: SetEstimates, curve: SizeCurve, at: int, unseen: float) -> SetEstimates:
+def _beyond_the_step(estimates: SetEstimates, curve: SizeCurve, at: int, unseen: float) -> SetEstimates:
     """The estimates, widened where the sizes on both sides of a step may be more frequent than resamples show.
 
     Where many ranks have the size of the threshold's rank, such as a threshold of 1 that keeps every option, resamples
@@ -94,7 +94,7 @@ def _beyond_the_step(found: SetEstimates, curve: SizeCurve, at: int, unseen: flo
     below, above = _leaving(curve.n, at, first, after, unseen)
     down = below * float(size - curve.size[first - 1]) if below else 0.0
     up = above * float(curve.size[after] - size) if above else 0.0
-    return _widened(found, size, down, up, curve.accuracy, curve.options)
+    return _widened(estimates, size, down, up, curve.accuracy, curve.options)
 
 
 def _leaving(n: int, at: int, first: int, after: int, unseen: float = 0.0) -> tuple[float, float]:
@@ -106,22 +106,24 @@ def _leaving(n: int, at: int, first: int, after: int, unseen: float = 0.0) -> tu
     return float(below), float(above)
 
 
-def _widened(found: SetEstimates, size: float, down: float, up: float, accuracy: float, options: int) -> SetEstimates:
+def _widened(
+    estimates: SetEstimates, size: float, down: float, up: float, accuracy: float, options: int
+) -> SetEstimates:
     """The estimates with intervals that reach at least from ``size`` − down to size + up."""
-    low, high = found.mean_set_size.ends
+    low, high = estimates.mean_set_size.ends
     if down:
         low = min(low, round(max(0.0, size - down), DIGITS))
     if up:
         high = max(high, round(min(float(options), size + up), DIGITS))
-    both = found.uacc
+    ratio = estimates.uacc
     ends = uacc(accuracy, np.array([high, low]), options)
     return SetEstimates(
-        Estimate(found.mean_set_size.value, low, high),
-        Estimate(both.value, min(both.low, float(ends[0])), max(both.high, float(ends[1]))) if low > 0 else both,
+        Estimate(estimates.mean_set_size.value, low, high),
+        Estimate(ratio.value, min(ratio.low, float(ends[0])), max(ratio.high, float(ends[1]))) if low > 0 else ratio,
     )
 
 
-def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int, *, full: bool) -> SetEstimates:
+def _never_a_point(estimates: SetEstimates, m: int, accuracy: float, options: int, *, full: bool) -> SetEstimates:
     """The estimates, with ends from the bound of a rare event where all of m sets, in all resamples, have one size, or
     all answers are right or all wrong as well.
 
@@ -129,17 +131,17 @@ def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int, *
     says that too few questions calibrate, so that every set holds every option: that size has no interval, because
     nothing says how large the sets of more of them would be.
     """
-    size, both = found.mean_set_size, found.uacc
+    size, ratio = estimates.mean_set_size, estimates.uacc
     if not full and _is_a_point(size):
         _, rare = share_interval(0, m)
         size = Estimate(size.value, size.value * (1 - rare), size.value * (1 - rare) + options * rare)
-    if _is_a_point(both) and size.low == 0:  # one test question: where sets may be empty, UAcc has no bound
-        both = Estimate(both.value, math.nan, math.nan)
-    elif _is_a_point(both):
+    if _is_a_point(ratio) and size.low == 0:  # one test question: where sets may be empty, UAcc has no bound
+        ratio = Estimate(ratio.value, math.nan, math.nan)
+    elif _is_a_point(ratio):
         low, high = share_interval(accuracy * m, m)
         ends = uacc(np.array([low, high]), np.array([size.high, size.low]), options)
-        both = Estimate(both.value, min(float(ends[0]), both.value), max(float(ends[1]), both.value))
-    return SetEstimates(Estimate(size.value, math.nan, math.nan) if full else size, both)
+        ratio = Estimate(ratio.value, min(float(ends[0]), ratio.value), max(float(ends[1]), ratio.value))
+    return SetEstimates(Estimate(size.value, math.nan, math.nan) if full else size, ratio)
 
 
 def _is_a_point(estimate: Estimate) -> bool:
@@ -152,7 +154,7 @@ def _of_choices(choices: Sequence[tuple[float, FloatArray]], n: int, alpha: Alph
     chosen = np.searchsorted(np.cumsum(shares) * RESAMPLES, shuffle(OF_CHOICES) + 0.5)
     resampled = np.empty((len(choices), RESAMPLES))
     for number, (_, sizes) in enumerate(choices):
-        places = redrawn_places(n, alpha, shrinkage(sizes, n, luck(n, alpha)))
+        places = redrawn_places(n, alpha, shrinkage(sizes, n, rank_law(n, alpha)))
         resampled[number] = expected_sizes(sizes, n, alpha, places)
     mean = shares @ resampled
     return mean + OF_CHOICE * (resampled[chosen, np.arange(RESAMPLES)] - mean)
@@ -200,16 +202,16 @@ def strata_intervals(
     redrawn = _redrawn_numbers(numbers) if redraw_counts else None
     for code in codes:
         ordered = np.sort(calibration_scores[strata.calibration == code])
-        n, of = len(ordered), luck(len(ordered), alpha)
-        limits[code] = np.inf if of is None else ordered[of.rank - 1]
-        if n == 0 or (of is None and redrawn is None):
+        n, law = len(ordered), rank_law(len(ordered), alpha)
+        limits[code] = np.inf if law is None else ordered[law.rank - 1]
+        if n == 0 or (law is None and redrawn is None):
             drawn[:, code] = np.inf
             continue
         order = shuffle(FIRST_STRATUM + code)
         if redrawn is not None:
             places = _places_of_numbers(n, redrawn[:, code], alpha, (order + 0.5) / RESAMPLES)
-        elif of is not None:
-            places = redrawn_places(n, alpha, of.shrink)[order]
+        elif law is not None:
+            places = redrawn_places(n, alpha, law.shrink)[order]
         # The threshold at a place between two ranks; a place nearer to rank n + 1 than to n is infinite.
         between = np.interp(places, np.arange(1, n + 1), ordered)
         drawn[:, code] = np.where(places < n + 0.5, between, np.inf)
@@ -221,15 +223,15 @@ def strata_intervals(
     else:
         widened = few_clusters(max(2, m)) ** 2
         covariance = widened * covariance_of_mean(np.stack([sizes, right], axis=1), clusters)
-    found = _estimates(resampled, float(sizes.mean()), accuracy, covariance, options)
+    estimates = _estimates(resampled, float(sizes.mean()), accuracy, covariance, options)
     if coarse and redrawn is None:
         by_stratum = [np.sort(calibration_scores[strata.calibration == code]) for code in codes]
 
         def size_at(changed: FloatArray) -> float:
             return float(sizes_at(test_scores, changed[None, :], strata.test, empty=empty).mean())
 
-        found = _beyond_the_steps(found, by_stratum, limits, alpha, size_at, accuracy, options)
-    return _never_a_point(found, m, accuracy, options, full=bool(np.isinf(drawn[:, np.unique(strata.test)]).all()))
+        estimates = _beyond_the_steps(estimates, by_stratum, limits, alpha, size_at, accuracy, options)
+    return _never_a_point(estimates, m, accuracy, options, full=bool(np.isinf(drawn[:, np.unique(strata.test)]).all()))
 
 
 def _mean_sizes(scores: FloatArray, limits: FloatArray, strata: IntArray, *, empty: str) -> FloatArray:
@@ -249,7 +251,7 @@ def _mean_sizes(scores: FloatArray, limits: FloatArray, strata: IntArray, *, emp
 
 
 def _beyond_the_steps(
-    found: SetEstimates,
+    estimates: SetEstimates,
     scores: Sequence[FloatArray],
     limits: FloatArray,
     alpha: Alpha,
@@ -272,7 +274,7 @@ def _beyond_the_steps(
         if below:
             down += (below * (size - size_at(_with(limits, code, ordered[first - 1])))) ** 2
         up += (above * (size_at(_with(limits, code, ordered[after] if after < n else math.inf)) - size)) ** 2
-    return _widened(found, size, math.sqrt(down), math.sqrt(up), accuracy, options)
+    return _widened(estimates, size, math.sqrt(down), math.sqrt(up), accuracy, options)
 
 
 def _with(limits: FloatArray, code: int, limit: float) -> FloatArray:
@@ -303,10 +305,10 @@ def _places_of_numbers(n: int, redrawn: IntArray, alpha: Alpha, levels: FloatArr
     return places
 
 
-def _covariance_of_means(m: int, size: float, both: float, right: float) -> FloatArray:
+def _covariance_of_means(m: int, size: float, cross: float, right: float) -> FloatArray:
     """The covariance (2, 2) of mean size and accuracy, from population variances and covariance over m questions."""
     # The covariance of the means of m questions: m / (m − 1) · (population covariance) / m.
-    return np.array([[size, both], [both, right]]) / max(m - 1, 1)
+    return np.array([[size, cross], [cross, right]]) / max(m - 1, 1)
 
 
 def _estimates(

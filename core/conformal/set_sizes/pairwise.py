@@ -15,7 +15,7 @@ from core.conformal.pairwise import SharedRuns, filled_scores
 from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank, uacc
 from core.conformal.set_sizes.differences import noise_of_means, spread_of_places, tested
 from core.conformal.set_sizes.intervals import quantile_interval
-from core.conformal.set_sizes.resampling import RESAMPLES, Luck, expected_sizes, luck
+from core.conformal.set_sizes.resampling import RESAMPLES, RankLaw, expected_sizes, rank_law
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
 
@@ -49,23 +49,23 @@ def difference_intervals_of_pairs(
     for scores, alone, test, right, options in zip(own, runs.alone, tests, runs.right, runs.options, strict=True):
         by_rank = thresholds_by_rank(np.concatenate([scores, alone]), alpha)
         curves.append(size_curve(by_rank, test, right, options=options, empty=empty))
-        of = luck(len(by_rank) - 1, alpha)
-        limit = by_rank[-1 if of is None else of.rank - 1]
+        law = rank_law(len(by_rank) - 1, alpha)
+        limit = by_rank[-1 if law is None else law.rank - 1]
         sizes.append((filled_scores(test, empty) <= limit).sum(axis=1).astype(np.float64))
     # noise (2000, 2r): of all runs' mean set sizes, then of their accuracies
     noise = noise_of_means(np.stack(sizes), runs.right, tested(runs.clusters, runs.right.shape[1]))
     places = _places(own, runs.alone, alpha, seed, runs.clusters)
-    kept = [
+    redrawn = [
         _redrawn_sizes(curve, alpha, at, noise[:, i]) for i, (curve, at) in enumerate(zip(curves, places, strict=True))
     ]
     shares = runs.right.mean(axis=1)
     many = len(curves)
-    kept_uacc = [uacc(shares[i] + noise[:, many + i], kept[i], options) for i, options in enumerate(runs.options)]
-    at = [float(of.mean()) for of in sizes]
+    kept_uacc = [uacc(shares[i] + noise[:, many + i], redrawn[i], options) for i, options in enumerate(runs.options)]
+    at = [float(run_sizes.mean()) for run_sizes in sizes]
     at_uacc = [float(uacc(shares[i], at[i], options)) for i, options in enumerate(runs.options)]
     stretch = together(len(runs.pairs)) / together(1)
     return (
-        [_stretched(at[j] - at[i], kept[j] - kept[i], stretch) for i, j in runs.pairs],
+        [_stretched(at[j] - at[i], redrawn[j] - redrawn[i], stretch) for i, j in runs.pairs],
         [_stretched(at_uacc[j] - at_uacc[i], kept_uacc[j] - kept_uacc[i], stretch) for i, j in runs.pairs],
     )
 
@@ -76,8 +76,12 @@ def _redrawn_sizes(curve: SizeCurve, alpha: int, places: FloatArray, noise: Floa
 
 
 def _stretched(value: float, resampled: FloatArray, stretch: float) -> Estimate:
-    of = quantile_interval(value, resampled)
-    return Estimate(of.value, of.value - stretch * (of.value - of.low), of.value + stretch * (of.high - of.value))
+    estimate = quantile_interval(value, resampled)
+    return Estimate(
+        estimate.value,
+        estimate.value - stretch * (estimate.value - estimate.low),
+        estimate.value + stretch * (estimate.high - estimate.value),
+    )
 
 
 def _places(
@@ -99,21 +103,21 @@ def _places(
     together = None if clusters is None else within(clusters, np.arange(shared))
     widths = []
     for scores, all_scores in zip(own, every, strict=True):
-        of = luck(len(all_scores), alpha)
-        limit = np.inf if of is None else float(np.partition(all_scores, of.rank - 1)[of.rank - 1])
+        law = rank_law(len(all_scores), alpha)
+        limit = np.inf if law is None else float(np.partition(all_scores, law.rank - 1)[law.rank - 1])
         widths.append(spread_of_places(scores, together, limit))
-    found = [np.empty(RESAMPLES) for _ in own]
+    places = [np.empty(RESAMPLES) for _ in own]
     for start in range(0, RESAMPLES, PART):
         # drawn (shared + 1, r): how often each shared question is drawn; the last one's score is infinite for all runs
         drawn = _counts(rng, shared + 1, shared + 1)
-        for of_ranks, width, into in zip(ranks, widths, found, strict=True):
-            n = len(of_ranks)
+        for run_ranks, width, into in zip(ranks, widths, places, strict=True):
+            n = len(run_ranks)
             further = _counts(rng, n - shared, n - shared)
-            of = luck(n, alpha)
+            law = rank_law(n, alpha)
             into[start : start + PART] = (
-                n + 1.0 if of is None else _place(of, n, of_ranks, np.concatenate([drawn[:shared], further]), width)
+                n + 1.0 if law is None else _place(law, n, run_ranks, np.concatenate([drawn[:shared], further]), width)
             )
-    return found
+    return places
 
 
 def _ranks(scores: FloatArray) -> IntArray:
@@ -132,18 +136,18 @@ def _counts(rng: np.random.Generator, questions: int, draws: int) -> FloatArray:
     return np.ascontiguousarray(flat.reshape(PART, questions).T, dtype=np.float64)
 
 
-def _place(of: Luck, n: int, ranks: IntArray, drawn: FloatArray, width: float) -> FloatArray:
+def _place(law: RankLaw, n: int, ranks: IntArray, drawn: FloatArray, width: float) -> FloatArray:
     """The places of redrawn thresholds, (500,): k + Σ_j P(j | k)·(R_(j) − E R_(j)), whose distance from k is multiplied
     by ``width``."""
-    near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
+    near = np.clip(law.first + np.arange(len(law.weights)), 1, n + 1)
     mean = near * (n + 1) / (n + 2) + 0.5
     # beyond[x] = Σ_j P(j | k)·[j > x] for x = 0 … n + 1
-    beyond = 1 - np.cumsum(np.bincount(near, weights=of.weights, minlength=n + 2))
-    spread = REACH * (of.rank * max(n + 1 - of.rank, 1) / (n + 2)) ** 0.5 + REACH
-    low, high = max(1, int(of.rank - spread)), min(n, int(of.rank + spread))
+    beyond = 1 - np.cumsum(np.bincount(near, weights=law.weights, minlength=n + 2))
+    spread = REACH * (law.rank * max(n + 1 - law.rank, 1) / (n + 2)) ** 0.5 + REACH
+    low, high = max(1, int(law.rank - spread)), min(n, int(law.rank + spread))
     order = np.argsort(ranks, kind="stable")  # the question at each rank
     below = (ranks < low).astype(np.float64) @ drawn
     counted = below + np.cumsum(drawn[order[low - 1 : high]], axis=0)  # N(a) for a = low … high
     mean_rank = low + beyond[counted.astype(np.int64)].sum(axis=0)
-    moved = mean_rank - of.weights @ mean
-    return np.asarray(np.clip(of.rank + (moved if width == 1 else width * moved), 1, n + 1), dtype=np.float64)
+    moved = mean_rank - law.weights @ mean
+    return np.asarray(np.clip(law.rank + (moved if width == 1 else width * moved), 1, n + 1), dtype=np.float64)

@@ -28,7 +28,7 @@ SMALLEST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Luck:
+class RankLaw:
     """The distribution of the threshold over draws of the calibration questions.
 
     ``rank`` is the threshold's rank k. ``weights`` are P(J | k) of the ranks ``first``, ``first`` + 1, …; ranks below 1
@@ -42,7 +42,7 @@ class Luck:
 
 
 @lru_cache(maxsize=4096)
-def luck(n: int, alpha: Alpha) -> Luck | None:
+def rank_law(n: int, alpha: Alpha) -> RankLaw | None:
     """The threshold's distribution for n calibration questions at alpha thousandths; None if every set is full."""
     k = int(rank(n, check_thousandths(alpha)))
     if k > n:
@@ -61,7 +61,7 @@ def luck(n: int, alpha: Alpha) -> Luck | None:
     covariance = np.minimum.outer(inside, inside) * (n + 1 - np.maximum.outer(inside, inside))
     shrink = math.sqrt(float(weights @ covariance @ weights) / (k * (n + 1 - k)))
     weights.setflags(write=False)
-    return Luck(k, int(ranks[0]), weights, shrink)
+    return RankLaw(k, int(ranks[0]), weights, shrink)
 
 
 @lru_cache(maxsize=1024)
@@ -103,42 +103,42 @@ def expected_sizes(sizes: FloatArray, n: int, alpha: Alpha, places: FloatArray) 
 
     ``places`` (r,) are the places of the redrawn thresholds among the n scores, in ranks.
     """
-    of = luck(n, alpha)
-    if of is None:
+    law = rank_law(n, alpha)
+    if law is None:
         return np.full(len(places), sizes[-1])
     needed = np.arange(math.floor(places.min()), math.ceil(places.max()) + 1)
-    shifts = of.first - of.rank + np.arange(len(of.weights))
+    shifts = law.first - law.rank + np.arange(len(law.weights))
     # s̃(x) = Σ_J P(J | k)·s(x + J − k) at every whole rank x that is needed, then linear between ranks
-    smooth = sizes[np.clip(needed[:, None] + shifts, 1, n + 1) - 1] @ of.weights
+    smooth = sizes[np.clip(needed[:, None] + shifts, 1, n + 1) - 1] @ law.weights
     return np.asarray(np.interp(places, needed, smooth), dtype=np.float64)
 
 
 @lru_cache(maxsize=2048)
 def redrawn_places(n: int, alpha: Alpha, shrink: float) -> FloatArray:
     """The places of 2,000 redrawn thresholds, increasing, (2000,): k + c·(J − k) of step 2."""
-    of = luck(n, alpha)
-    if of is None:
+    law = rank_law(n, alpha)
+    if law is None:
         return np.full(RESAMPLES, n + 1.0)
-    places = np.clip(of.rank + shrink * (drawn_ranks(n, of.rank) - of.rank), 1, n + 1)
+    places = np.clip(law.rank + shrink * (drawn_ranks(n, law.rank) - law.rank), 1, n + 1)
     places.setflags(write=False)
     return places
 
 
 def needed_ranks(n: int, alpha: Alpha) -> tuple[int, int]:
     """The first and last of the ranks 1 … n + 1 whose sizes :func:`expected_sizes` and :func:`shrinkage` use."""
-    of = luck(n, alpha)
-    if of is None:
+    law = rank_law(n, alpha)
+    if law is None:
         return n + 1, n + 1
     places = redrawn_places(n, alpha, STRETCH)  # those that reach furthest
-    reach = of.rank - of.first + 1
+    reach = law.rank - law.first + 1
     return max(1, math.floor(places[0]) - reach), min(n + 1, math.ceil(places[-1]) + reach)
 
 
-def shrinkage(sizes: FloatArray, n: int, of: Luck | None) -> float:
+def shrinkage(sizes: FloatArray, n: int, law: RankLaw | None) -> float:
     """The factor c of step 2, for sizes (n + 1,) by rank."""
-    if of is None:
+    if law is None:
         return 1.0
-    near = drawn_ranks(n, of.rank)[CENTRAL]
+    near = drawn_ranks(n, law.rank)[CENTRAL]
     steps = np.diff(sizes[max(math.floor(near[0]) - 1, 0) : math.ceil(near[-1])])
     jumps = len(steps) > 1 and steps.max() > JUMP * steps.sum()
-    return STRETCH if jumps else of.shrink
+    return STRETCH if jumps else law.shrink

@@ -1,7 +1,7 @@
 """Making juries: what is asked for, the stages that make one, and the juries on disk.
 
-What a pipeline makes on its way lies in ``HEDGE_HOME/jury-paths/<id>/``, so that it goes on from the stage where it was
-stopped:
+The intermediate results of a pipeline are in ``HEDGE_HOME/jury-paths/<id>/``, so that it goes on from the stage where
+it was stopped:
 
 =======================  ================================================================================
 ``path.json``            what was asked (:class:`~core.jury.pipeline.jury_spec.JurySpec`)

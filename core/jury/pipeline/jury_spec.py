@@ -28,12 +28,12 @@ from core.storage.names import named
 from core.storage.sealed import DamagedError, damage, read_json, seal, unsealed, write_json
 
 SERVED = "served.json"
-"""What distinguishes the weights behind each model on a server, as they were when it was first asked."""
+"""The identity of the weights behind each model on a server, from its first request."""
 
 
 @dataclass(frozen=True, slots=True)
 class JurySpec:
-    """What a path is asked for; equal ones are one path.
+    """The settings of a path; equal settings are one path.
 
     ``base`` answers at most ``samples`` of the ``questions`` (``trivia``, ``trivia_qa@hub`` or a file in TriviaQA's
     shape). ``jurors`` are models to tune, or adapters that are judges already. ``tune_share`` of the answers tunes,
@@ -98,7 +98,7 @@ class JurySpec:
 
     @property
     def jury_name(self) -> str:
-        """What the jury is called that comes of it."""
+        """The name of the jury that the path makes."""
         return f"Answers of {short_name(self.base)} to {self.questions_name}"
 
     @property
@@ -120,12 +120,12 @@ def folder_of(path_id: str) -> Path:
 def path_ids() -> list[str]:
     """All paths, the latest first."""
     parent = settings().home / "jury-paths"
-    found = [path.parent for path in parent.glob("*/path.json")]
-    return [path.name for path in sorted(found, key=lambda path: -(path / "path.json").stat().st_mtime)]
+    folders = [path.parent for path in parent.glob("*/path.json")]
+    return [path.name for path in sorted(folders, key=lambda path: -(path / "path.json").stat().st_mtime)]
 
 
 def read_spec(path_id: str) -> JurySpec:
-    """What was asked. Raises :class:`InputError` if there is no such path, or it is damaged."""
+    """The settings of a path. Raises :class:`InputError` if there is no such path, or it is damaged."""
     path = folder_of(path_id) / "path.json"
     try:
         values = read_json(path)
@@ -146,7 +146,7 @@ def checked(spec: JurySpec) -> JurySpec:
         there = served_model(model)
         return str(there) if there else canonical(model)
 
-    there = [one.url for one in map(served_model, (spec.base, *spec.jurors)) if one]
+    there = [server.url for server in map(served_model, (spec.base, *spec.jurors)) if server]
     permission.check(there, spec.key_variable)
     if spec.key_variable or any(map(served_model, (spec.base, *spec.jurors))):
         check_key(spec.key_variable)
@@ -194,8 +194,8 @@ def _check_served(spec: JurySpec, folder: Path) -> None:
 
 
 def read_served(folder: Path) -> dict[str, Any]:
-    """What is known of the weights behind each model on a server; empty if none was asked. Raises :class:`InputError`
-    if the file is damaged."""
+    """The identity of the weights behind each model on a server; empty if no server was used. Raises
+    :class:`InputError` if the file is damaged."""
     path = folder / SERVED
     try:
         return {model: _weights(model, values) for model, values in read_json(path).items()}
@@ -223,7 +223,7 @@ def _weights(model: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer_prompt(question: str) -> str:
-    """What the base model reads.
+    """The prompt of the base model.
 
     >>> answer_prompt("What is the capital of Peru?")
     'Question: What is the capital of Peru?\\nAnswer:'
@@ -238,8 +238,8 @@ def drawn(spec: JurySpec) -> list[ShortQuestion]:
         clusters.setdefault(question.cluster, []).append(question)
     order = sorted(clusters)
     random.Random(f"{spec.seed}|questions").shuffle(order)
-    found = [question for name in order for question in clusters[name]]
-    return found[: spec.samples]
+    questions = [question for name in order for question in clusters[name]]
+    return questions[: spec.samples]
 
 
 def split(
@@ -274,6 +274,6 @@ def _boundary(questions: Sequence[ShortQuestion], at: int) -> int:
 
 
 def own_part(tuning: Sequence[ShortQuestion], spec: JurySpec, place: int) -> list[ShortQuestion]:
-    """What a juror is tuned on: all of it but, of ``j`` jurors, every j-th question, so that they are not alike."""
+    """A juror's tuning questions: all but every j-th of ``j`` jurors, so that jurors differ."""
     j = len(spec.jurors)
     return [question for i, question in enumerate(tuning) if i % j != place]

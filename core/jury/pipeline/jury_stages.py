@@ -78,16 +78,16 @@ class _Pipeline:
             f"{sum(right.values())} of {len(questions)} answers are right{without_answer(answers.values())}"
         )
         judged = [*calibration, *test]
-        found = [
+        judged_by = [
             self._judge(place, name, self._juror(place, tuning, answers, right), judged, answers)
             for place, name in enumerate(self.spec.juror_names)
         ]
-        lost = [i for i in range(len(judged)) if any(verdicts[i] is None for verdicts in found)]
+        lost = [i for i in range(len(judged)) if any(verdicts[i] is None for verdicts in judged_by)]
         calibration, test = ([q for q in side if judged.index(q) not in lost] for side in (calibration, test))
         self._check_sides(tuning, calibration, test)
         judged = [*calibration, *test]
-        both = np.array(
-            [[v for i, v in enumerate(verdicts) if i not in lost] for verdicts in found]
+        probabilities = np.array(
+            [[v for i, v in enumerate(verdicts) if i not in lost] for verdicts in judged_by]
         )  # (jurors, rows, 2)
         jury = Judgements(
             self.spec.juror_names,
@@ -95,8 +95,8 @@ class _Pipeline:
             tuple(q.question for q in judged),
             tuple(answers[q.id] for q in judged),
             np.array([right[q.id] for q in judged]),
-            both[:, :, 0].T.copy(),
-            both[:, :, 1].T.copy(),
+            probabilities[:, :, 0].T.copy(),
+            probabilities[:, :, 1].T.copy(),
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
@@ -170,10 +170,10 @@ class _Pipeline:
         waiting = [q for q in questions if q.id not in known]
         if waiting:
             self._load(self.spec.base, done=len(known), total=len(questions))
-            spec, asked = self.spec, [answer_prompt(q.question) for q in waiting]
+            spec, prompts = self.spec, [answer_prompt(q.question) for q in waiting]
             coming = written_answers(
                 spec.base,
-                asked,
+                prompts,
                 dtype=spec.dtype,
                 key_variable=spec.key_variable,
                 timeout_s=self.timeout_s,
@@ -261,8 +261,8 @@ class _Pipeline:
         as_they_were = [name for name, model in names if served_model(model) or resolve(model).is_adapter]
         if len(as_they_were) == len(self.spec.jurors):
             return f"The jurors judged as they were; {answers} other answers, kept for tuning, were not judged."
-        kept = f"; {', '.join(as_they_were)} judged as it was" if as_they_were else ""
-        return f"{answers} other answers tuned the jurors{kept}."
+        exceptions = f"; {', '.join(as_they_were)} judged as it was" if as_they_were else ""
+        return f"{answers} other answers tuned the jurors{exceptions}."
 
     def _judge(
         self, place: int, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]

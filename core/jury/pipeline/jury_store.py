@@ -61,11 +61,11 @@ class JuryRecord:
         """The weights of its models in a sentence; empty for a jury that was imported or ships with Hedge."""
         if not self.weights:
             return f"{NOT_RECORDED.capitalize()}." if self.origin == MADE_HERE and not _ships(self.jury_id) else ""
-        return f"Weights: {', '.join(f'{name} {short(one)}' for name, one in self.weights.items())}."
+        return f"Weights: {', '.join(f'{name} {short(digest)}' for name, digest in self.weights.items())}."
 
 
 def folders() -> tuple[Path, ...]:
-    """Where juries are looked for: the person's own, then those that ship with Hedge."""
+    """The folders of juries: the person's own, then those that ship with Hedge."""
     return settings().home / "juries", ASSETS / "juries"
 
 
@@ -95,10 +95,10 @@ def folder_of(jury_id: str) -> Path:
     """The folder of a jury, of which a unique beginning is enough. Raises :class:`InputError` if there is none."""
     if not jury_id or "/" in jury_id or "\\" in jury_id or jury_id.startswith("."):
         raise InputError(f"{jury_id!r} is not a jury; `hedge jury list` lists all juries")
-    found = [name for name in jury_ids() if name.startswith(jury_id)]
-    exact = [name for name in found if name == jury_id] or found
+    matching = [name for name in jury_ids() if name.startswith(jury_id)]
+    exact = [name for name in matching if name == jury_id] or matching
     if len(exact) != 1:
-        what = f"begins {len(found)} juries' names; give more of it" if found else "is not a jury"
+        what = f"begins {len(matching)} juries' names; give more of it" if matching else "is not a jury"
         raise InputError(f"{jury_id!r} {what}; `hedge jury list` lists all juries")
     return next(parent / exact[0] for parent in folders() if _is_jury(parent / exact[0]))
 
@@ -131,7 +131,7 @@ def save(
     record = JuryRecord(jury_id, name, origin, judgements.jurors, len(judgements), time.time(), tuple(notes))
     values = {"schema_version": SCHEMA_VERSION, **asdict(record)}
     del values["launched_by"]
-    values["weights"] = {model: found for model, found in (weights or {}).items() if found}
+    values["weights"] = {model: digest for model, digest in (weights or {}).items() if digest}
     values |= access.launched() | {"files": digests_of([part / TABLE])}
     write_json(part / RECORD, values, indent=1)
     shutil.rmtree(parent / jury_id, ignore_errors=True)

@@ -147,8 +147,8 @@ def search(sides: Sequence[ScoredQuestions], *, alpha: int = SEARCHED_AT, seed: 
     """
     if len(sides) < 2:
         return None
-    counts = np.array([len(one.true) for one in sides])
-    pooled = np.concatenate([one.true for one in sides])
+    counts = np.array([len(questions.true) for questions in sides])
+    pooled = np.concatenate([questions.true for questions in sides])
     order = np.argsort(pooled, kind="stable")
     # For each place in rising order: how many scores are at most the score there; tied scores count together.
     within = np.searchsorted(pooled[order], pooled[order], side="right")

@@ -15,7 +15,7 @@ from core.conformal.tuning import tune
 from core.errors import InputError
 from core.reports.evaluation import Evaluation
 
-READERS = {
+READING_LINES = {
     ".csv": (
         "import csv",
         "with open({file}, encoding='utf-8', newline='') as file:\n    rows = list(csv.DictReader(file))",
@@ -54,17 +54,21 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
     (m, k). Raises :class:`InputError` for unknown names or another ending.
     """
     check_thousandths(alpha)
-    of = score_named(name)
-    ending = next((one for one in READERS if file.lower().endswith(one)), None)
+    rule = score_named(name)
+    ending = next((suffix for suffix in READING_LINES if file.lower().endswith(suffix)), None)
     if ending is None:
-        raise InputError(f"a recipe reads {' or '.join(READERS)}, got {file!r}; name the file accordingly")
-    module, reading = READERS[ending]
+        raise InputError(f"a recipe reads {' or '.join(READING_LINES)}, got {file!r}; name the file accordingly")
+    module, reading = READING_LINES[ending]
     tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
     ragged = not run.real.all()
-    made = list(of.numpy_lines(tuned.parameters))
+    formula_lines = list(rule.numpy_lines(tuned.parameters))
     if ragged:
-        made = [LACKING, *(ORDER_OF_REAL if line == ORDER else line for line in made), "scores[lacking] = np.nan"]
-    role = f"{name}_role" if of.tuned else "role"
+        formula_lines = [
+            LACKING,
+            *(ORDER_OF_REAL if line == ORDER else line for line in formula_lines),
+            "scores[lacking] = np.nan",
+        ]
+    role = f"{name}_role" if rule.tuned else "role"
     letters = repr("".join(run.letters)) if all(len(letter) == 1 for letter in run.letters) else NAMES
     lines = [
         module,
@@ -78,8 +82,8 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
         "",
         *ON_GRID.splitlines(),
         "",
-        f"# {of.title}: {of.formula}",
-        *made,
+        f"# {rule.title}: {rule.formula}",
+        *formula_lines,
         "",
         "def limit(mine):",
         "    own = np.sort(scores[calibrates & mine, y[calibrates & mine]])",

@@ -28,8 +28,8 @@ def saturated(thresholds: Collection[float]) -> bool:
 
 def can_saturate(name: str, parameters: Parameters) -> bool:
     """Whether the score is a cumulative probability: APS, and RAPS if its tuned cost of a rank is 0."""
-    of = SCORES[name]
-    return of.saturates and (not of.tuned or parameters.weight == 0)
+    rule = SCORES[name]
+    return rule.saturates and (not rule.tuned or parameters.weight == 0)
 
 
 def _power_of_ten(value: float) -> str:

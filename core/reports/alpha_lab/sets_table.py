@@ -41,25 +41,25 @@ def sets_table(
 
 
 def _score_columns(run: Evaluation, name: str, alpha: int, rows: IntArray, *, empty: str, by: str) -> dict[str, Any]:
-    result = form(run, name, alpha, empty=empty, by=by)
-    own, test, labels = result.tuned.calibration, run.test, run.labels[run.test]
+    formed = form(run, name, alpha, empty=empty, by=by)
+    own, test, labels = formed.tuned.calibration, run.test, run.labels[run.test]
     each = np.arange(len(test))
-    thresholds = np.full(len(test), result.threshold)  # not a number where there are several
+    thresholds = np.full(len(test), formed.threshold)  # not a number where there are several
     if by == "group":
-        thresholds = np.array([result.thresholds[subject] for subject in run.groups[test].tolist()])
+        thresholds = np.array([formed.thresholds[subject] for subject in run.groups[test].tolist()])
     letters = np.array(list(run.letters))
 
     def at(places: IntArray, values: Any, dtype: Any) -> Any:
         """A column that has values in some rows and missing values in the others."""
         return pd.Series(values, index=places).reindex(rows).astype(dtype).array
 
-    true = np.concatenate([result.calibration_scores, result.test_scores[each, labels]])
+    true = np.concatenate([formed.calibration_scores, formed.test_scores[each, labels]])
     columns = {
         f"{name}_score": at(np.concatenate([own, test]), true, "Float64"),
         f"{name}_threshold": at(test, thresholds, "Float64"),
-        f"{name}_set": at(test, [set_text(letters[member], run.letters) for member in result.members], "string"),
-        f"{name}_size": at(test, result.members.sum(axis=1), "Int64"),
-        f"{name}_covered": at(test, result.members[each, labels], "boolean"),
+        f"{name}_set": at(test, [set_text(letters[member], run.letters) for member in formed.members], "string"),
+        f"{name}_size": at(test, formed.members.sum(axis=1), "Int64"),
+        f"{name}_covered": at(test, formed.members[each, labels], "boolean"),
     }
     if SCORES[name].tuned:
         role = np.where(np.isin(rows, test), "test", np.where(np.isin(rows, own), "calibration", "aside"))

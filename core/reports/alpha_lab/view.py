@@ -60,8 +60,8 @@ def extra_options(run: Evaluation) -> tuple[int, ...]:
     fewest = pc.min(rows.value_lengths()).as_py() or 0
     extra = pa.array([DONT_KNOW, NONE_OF_ABOVE])
     places = range(min(run.k, fewest))
-    result = tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
-    return () if len(result) == 1 and np.isin(run.labels, result).any() else result
+    extra_places = tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
+    return () if len(extra_places) == 1 and np.isin(run.labels, extra_places).any() else extra_places
 
 
 def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
@@ -70,20 +70,20 @@ def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArra
     NaN stands for an option that a question lacks, and becomes 0. A row with nothing left is spread evenly: the model
     said nothing about the options that stay.
     """
-    kept = np.delete(probabilities, places, axis=1)
-    real = ~np.isnan(kept)
-    sums = np.nancumsum(kept, axis=1)[:, -1:]  # from left to right, as the browser adds
+    remaining = np.delete(probabilities, places, axis=1)
+    real = ~np.isnan(remaining)
+    sums = np.nancumsum(remaining, axis=1)[:, -1:]  # from left to right, as the browser adds
     even = np.where(real, 1 / real.sum(axis=1, keepdims=True), 0)
-    return np.where(sums > 0, np.where(real, kept, 0) / np.where(sums > 0, sums, 1), even)
+    return np.where(sums > 0, np.where(real, remaining, 0) / np.where(sums > 0, sums, 1), even)
 
 
 def renormalise_logs(log_probabilities: FloatArray, probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:
-    """What :func:`renormalise` makes of ``probabilities`` (n, k; NaN for an option that a question lacks), as
+    """The output of :func:`renormalise` for ``probabilities`` (n, k; NaN for an option that a question lacks), as
     logarithms: from ``log_probabilities`` (n, k), or of the even spread where nothing is left."""
-    kept = np.delete(log_probabilities, places, axis=1)
+    remaining = np.delete(log_probabilities, places, axis=1)
     even = ~(np.nansum(np.delete(probabilities, places, axis=1), axis=1) > 0)
-    kept[even] = log(renormalise(probabilities[even], places))
-    return log_softmax(kept)
+    remaining[even] = log(renormalise(probabilities[even], places))
+    return log_softmax(remaining)
 
 
 def _without_extra(run: Evaluation) -> Evaluation:
@@ -106,13 +106,13 @@ def _without_extra(run: Evaluation) -> Evaluation:
         counts=run.option_counts - len(places),
         places=tuple(j for j in range(run.k) if j not in places),
         letters_left_out=tuple(run.letters[j] for j in places),
-        samples=None if run.samples is None else _picks_of(run, kept=np.delete(np.arange(run.k), places)),
+        samples=None if run.samples is None else _picks_of(run, options=np.delete(np.arange(run.k), places)),
     )
 
 
-def _picks_of(run: Evaluation, *, kept: IntArray) -> IntArray:
-    """The number of picks of the options that are ``kept``, (n,)."""
-    counts = np.rint(run.probabilities[:, kept] * np.asarray(run.samples)[:, None])
+def _picks_of(run: Evaluation, *, options: IntArray) -> IntArray:
+    """The number of picks of these ``options``, (n,)."""
+    counts = np.rint(run.probabilities[:, options] * np.asarray(run.samples)[:, None])
     return np.asarray(counts.sum(axis=1), dtype=np.int64)
 
 
@@ -159,6 +159,6 @@ def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntAr
         Question(**{**q, "options": tuple(q["options"]), "cluster": cluster_name(q.get("cluster", ""))})
         for q in (texts[name] for name in ids)
     ]
-    result = np.array(clusters(questions), dtype=np.int64)
-    result.setflags(write=False)
-    return result
+    numbers = np.array(clusters(questions), dtype=np.int64)
+    numbers.setflags(write=False)
+    return numbers

@@ -78,10 +78,10 @@ class CalibrationFigures(CalibrationDiagram):
             "questions": self.questions,
             "bins": self.bins,
             "edges": self.by,
-            "figures": {name: asdict(one) for name, one in self.estimates.items()},
+            "figures": {name: asdict(estimate) for name, estimate in self.estimates.items()},
             "brier_parts": asdict(self.brier_parts),
             "test": asdict(self.test),
-            "reliability": [asdict(one) for one in self.diagram.bins],
+            "reliability": [asdict(row) for row in self.diagram.bins],
         }
 
 
@@ -98,14 +98,14 @@ def strata(run: Evaluation, within: str) -> tuple[Stratum, ...]:
         return (Stratum("", run.test),)
     chosen = top_options(run.probabilities[run.test])
     names = run.groups[run.test] if within == "group" else np.array(list(run.letters))[chosen]
-    found = [Stratum(str(name), run.test[names == name]) for name in np.unique(names)]
-    enough = [one for one in found if len(one.rows) >= FEWEST]
+    all_strata = [Stratum(str(name), run.test[names == name]) for name in np.unique(names)]
+    enough = [stratum for stratum in all_strata if len(stratum.rows) >= FEWEST]
     if not enough:
         raise InputError(
             f"run {run.run_id} has no {'subject' if within == 'group' else 'option'} with at least {FEWEST} test "
             "questions; choose one diagram for each run"
         )
-    return tuple(sorted(enough, key=lambda one: (-len(one.rows), one.name))[:MOST_STRATA])
+    return tuple(sorted(enough, key=lambda stratum: (-len(stratum.rows), stratum.name))[:MOST_STRATA])
 
 
 def calibrated(
@@ -113,8 +113,8 @@ def calibrated(
 ) -> list[CalibrationFigures]:
     """The diagram and the figures of every stratum of a run, in their order."""
     return [
-        _figures(run, one, drawn)
-        for one, drawn in zip(strata(run, within), diagrams(run, within=within, bins=bins, by=by), strict=True)
+        _figures(run, stratum, drawn)
+        for stratum, drawn in zip(strata(run, within), diagrams(run, within=within, bins=bins, by=by), strict=True)
     ]
 
 
@@ -124,7 +124,7 @@ def diagrams(
     """The diagram of every stratum of a run, those of :func:`calibrated`, whose other figures take twenty times as
     long.
     """
-    return [_diagram(run, one, bins, by) for one in strata(run, within)]
+    return [_diagram(run, stratum, bins, by) for stratum in strata(run, within)]
 
 
 def _diagram(run: Evaluation, stratum: Stratum, bins: int, by: str) -> CalibrationDiagram:
@@ -147,9 +147,9 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
     bins, by, seed = drawn.bins, drawn.by, _seed(run)
     logs = run.lacking(run.log_probabilities)[stratum.rows]
     clusters = clusters_within(run.clusters, stratum.rows)
-    result = estimates(p, y, log_probabilities=logs, bins=bins, by=by, seed=seed, clusters=clusters)
+    figures = estimates(p, y, log_probabilities=logs, bins=bins, by=by, seed=seed, clusters=clusters)
     if run.samples is not None:
-        result["nll"] = CalibrationEstimate(math.nan, math.nan, math.nan, len(y), reason=NO_NLL)
+        figures["nll"] = CalibrationEstimate(math.nan, math.nan, math.nan, len(y), reason=NO_NLL)
     return CalibrationFigures(
         run=drawn.run,
         stratum=drawn.stratum,
@@ -158,7 +158,7 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
         bins=bins,
         by=by,
         diagram=drawn.diagram,
-        estimates=result,
+        estimates=figures,
         brier_parts=brier_parts(p, y, bins=bins, by=by),
         test=calibration_test(top, rng=np.random.default_rng([seed, 5]), bins=bins, by=by, clusters=clusters),
     )
@@ -168,25 +168,32 @@ def _seed(run: Evaluation) -> int:
     return run.spec.seed % 2**32
 
 
-def bins_frame(found: CalibrationDiagram) -> pd.DataFrame:
+def bins_frame(drawn: CalibrationDiagram) -> pd.DataFrame:
     """One row per bin: ``bin`` from 1, its ends, n, and the diagram's figures; empty bins have no numbers."""
-    frame = pd.DataFrame([asdict(one) for one in found.diagram.bins])
+    frame = pd.DataFrame([asdict(row) for row in drawn.diagram.bins])
     frame.insert(0, "bin", np.arange(1, len(frame) + 1))
     return frame
 
 
-def curve_frame(found: CalibrationDiagram) -> pd.DataFrame:
+def curve_frame(drawn: CalibrationDiagram) -> pd.DataFrame:
     """The smooth curve: confidence, accuracy (NaN if nothing is known), density."""
-    of = found.diagram
-    return pd.DataFrame({"confidence": of.curve_confidence, "accuracy": of.curve_accuracy, "density": of.curve_density})
+    diagram = drawn.diagram
+    return pd.DataFrame(
+        {"confidence": diagram.curve_confidence, "accuracy": diagram.curve_accuracy, "density": diagram.curve_density}
+    )
 
 
-def figures_frame(found: Sequence[CalibrationFigures], names: Sequence[str]) -> pd.DataFrame:
+def figures_frame(figures: Sequence[CalibrationFigures], names: Sequence[str]) -> pd.DataFrame:
     """One row per run and stratum; ``names`` are the runs' in words."""
     rows = []
-    for one, name in zip(found, names, strict=True):
-        row: dict[str, Any] = {"run": name, "stratum": one.stratum or "all", "n": one.n, "questions": one.questions}
-        for figure, estimate in one.estimates.items():
+    for entry, name in zip(figures, names, strict=True):
+        row: dict[str, Any] = {
+            "run": name,
+            "stratum": entry.stratum or "all",
+            "n": entry.n,
+            "questions": entry.questions,
+        }
+        for figure, estimate in entry.estimates.items():
             row |= {figure: estimate.value, f"{figure}_low": estimate.low, f"{figure}_high": estimate.high}
             if estimate.bias is not None:
                 row[f"{figure}_luck"] = estimate.bias
@@ -196,8 +203,8 @@ def figures_frame(found: Sequence[CalibrationFigures], names: Sequence[str]) -> 
                 row[f"{figure}_excess"] = estimate.excess
             if estimate.reason:
                 row[f"{figure}_no_interval"] = estimate.reason
-        row |= {f"brier_{part}": value for part, value in asdict(one.brier_parts).items()}
-        rows.append(row | {"p_value": one.test.p_value, "z": one.test.z, "z_p_value": one.test.z_p_value})
+        row |= {f"brier_{part}": value for part, value in asdict(entry.brier_parts).items()}
+        rows.append(row | {"p_value": entry.test.p_value, "z": entry.test.z, "z_p_value": entry.test.z_p_value})
     return pd.DataFrame(rows)
 
 
@@ -207,7 +214,7 @@ def bin_questions(run: Evaluation, within: str, stratum: str, number: int, *, bi
     Columns ``id, subject, question, confidence, chosen, truth, right``. Raises :class:`InputError` if there is no such
     stratum or bin.
     """
-    rows = next((one.rows for one in strata(run, within) if one.name == stratum), None)
+    rows = next((candidate.rows for candidate in strata(run, within) if candidate.name == stratum), None)
     if rows is None:
         raise InputError(f"run {run.run_id} has no diagram of {stratum!r}; choose another")
     if not 1 <= number <= bins:
@@ -215,13 +222,13 @@ def bin_questions(run: Evaluation, within: str, stratum: str, number: int, *, bi
     top = top_label(run.probabilities[rows], run.labels[rows])
     inside = place(top.confidence, edges(top.confidence, bins=bins, by=by)) == number - 1
     texts = store.read_questions(run.run_id)
-    asked = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
+    question_texts = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
     held, letters = rows[inside], np.array(list(run.letters))
     frame = pd.DataFrame(
         {
             "id": run.ids[held],
             "subject": run.groups[held],
-            "question": [asked[name] for name in run.ids[held].tolist()],
+            "question": [question_texts[name] for name in run.ids[held].tolist()],
             "confidence": top.confidence[inside],
             "chosen": letters[top_options(run.probabilities[held])],
             "truth": letters[run.labels[held]],
@@ -263,34 +270,34 @@ def nominal_coverage(run: Evaluation) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def said(found: CalibrationFigures) -> str:
+def tests_in_words(figures: CalibrationFigures) -> str:
     """The results of the tests in one or two sentences."""
-    ece, over, under = (found.estimates[name].value for name in ("ece", "over", "under"))
-    p = found.test.p_value
-    if found.test.reason:
-        return f"The ECE is {ece:.3f}. It has no interval and is not tested: {found.test.reason}."
+    ece, over, under = (figures.estimates[name].value for name in ("ece", "over", "under"))
+    p = figures.test.p_value
+    if figures.test.reason:
+        return f"The ECE is {ece:.3f}. It has no interval and is not tested: {figures.test.reason}."
     if p > SIGNIFICANT:
         sentence = (
-            f"An ECE of {ece:.3f} can be luck alone: a calibrated model shows {found.test.expected:.3f} on "
+            f"An ECE of {ece:.3f} can be luck alone: a calibrated model shows {figures.test.expected:.3f} on "
             f"average with this many questions ({p_said(p)})."
         )
     else:
         way = "overconfident" if over > under else "underconfident"
         share = max(over, under) / ece if ece else math.nan
-        one = found.estimates["ece"]
+        error = figures.estimates["ece"]
         sentence = (
-            f"Confidence is off by {one.excess:.3f} beyond luck (95% interval {one.low:.3f} to {one.high:.3f}; "
+            f"Confidence is off by {error.excess:.3f} beyond luck (95% interval {error.low:.3f} to {error.high:.3f}; "
             f"{p_said(p)}). The model is mostly {way}: this makes up {share:.0%} of the observed ECE of {ece:.3f}."
         )
-    return f"{sentence} {other}" if (other := disagreement(found)) else sentence
+    return f"{sentence} {other}" if (other := disagreement(figures)) else sentence
 
 
-def disagreement(found: CalibrationFigures) -> str:
+def disagreement(figures: CalibrationFigures) -> str:
     """Why the p-value of the ECE and Spiegelhalter's z disagree at 5%; "" if they agree or z is undefined. z sums
     ``(correct − c)(1 − 2c)``. Above a confidence of ½, overconfidence raises it and underconfidence lowers it. Below ½
     it is the other way round, and near ½ a gap hardly counts.
     """
-    test = found.test
+    test = figures.test
     if math.isnan(test.z) or (test.p_value <= SIGNIFICANT) == (test.z_p_value <= SIGNIFICANT):
         return ""
     value = f"{test.z:+.2f}".replace("-", "−")
@@ -300,7 +307,9 @@ def disagreement(found: CalibrationFigures) -> str:
             f"{z} does detect miscalibration: it adds up small gaps over all confidences, while each gap alone "
             "can be luck."
         )
-    parts = [one.n * (one.accuracy - one.confidence) * (1 - 2 * one.confidence) for one in found.diagram.bins if one.n]
+    parts = [
+        row.n * (row.accuracy - row.confidence) * (1 - 2 * row.confidence) for row in figures.diagram.bins if row.n
+    ]
     up, down = sum(part for part in parts if part > 0), -sum(part for part in parts if part < 0)
     if min(up, down) >= max(up, down) / 2:
         return (

@@ -98,15 +98,15 @@ def recalibrated(run: Evaluation, alpha: int, *, methods: Sequence[str] = ()) ->
         raise InputError(f"run {run.run_id} has no test questions; figures need at least one")
     sides = ((first, second), (second, first))
     plain = [_measure(run, run.log_probabilities, own, alpha) for _, own in sides]
-    made = [_mean(BEFORE, run, sides, plain, plain, ())]
+    rows = [_mean(BEFORE, run, sides, plain, plain, ())]
     for method in methods or allowed:
         maps = [fit(method, run.log_probabilities[fitted], run.labels[fitted]) for fitted, _ in sides]
-        found = [
-            _measure(run, one.logits(run.log_probabilities), own, alpha)
-            for one, (_, own) in zip(maps, sides, strict=True)
+        measured = [
+            _measure(run, scale.logits(run.log_probabilities), own, alpha)
+            for scale, (_, own) in zip(maps, sides, strict=True)
         ]
-        made.append(_mean(method, run, sides, found, plain, maps))
-    return made
+        rows.append(_mean(method, run, sides, measured, plain, maps))
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class _Measured:
 
 def _measure(run: Evaluation, logits: FloatArray, own: IntArray, alpha: int) -> _Measured:
     probabilities = softmax(logits)
-    asked, labels = probabilities[run.test], run.labels[run.test]
+    test, labels = probabilities[run.test], run.labels[run.test]
     coverage, size = {}, {}
     for name in DEFAULT_SCORES:
         scores = score(name, run.lacking(probabilities), seed=run.spec.seed)
@@ -134,9 +134,9 @@ def _measure(run: Evaluation, logits: FloatArray, own: IntArray, alpha: int) -> 
     return _Measured(
         logs=logs,
         losses=log_losses(logs, labels),
-        accuracy=float(correct(asked, labels).mean()),
-        brier=brier(asked, labels),
-        ece=expected_calibration_error(asked, labels),
+        accuracy=float(correct(test, labels).mean()),
+        brier=brier(test, labels),
+        ece=expected_calibration_error(test, labels),
         coverage=coverage,
         size=size,
     )
@@ -146,16 +146,16 @@ def _mean(
     method: str,
     run: Evaluation,
     sides: tuple[tuple[IntArray, IntArray], tuple[IntArray, IntArray]],
-    found: list[_Measured],
+    measured: list[_Measured],
     plain: list[_Measured],
     maps: Sequence[Recalibration],
 ) -> Recalibrated:
-    a, b = found
+    a, b = measured
     losses = (a.losses + b.losses) / 2
     if run.samples is not None:  # frequencies have no NLL
         losses = np.full_like(losses, math.nan)
     no_change = method == BEFORE or run.samples is not None
-    change, reason = ((math.nan,) * 3, "") if no_change else _change(run, found, plain[0])
+    change, reason = ((math.nan,) * 3, "") if no_change else _change(run, measured, plain[0])
     return Recalibrated(
         method=method,
         n_fit=len(sides[0][0]),
@@ -170,18 +170,18 @@ def _mean(
         mean_set_size={name: (a.size[name] + b.size[name]) / 2 for name in a.size},
         nll_change=change,
         nll_change_reason=reason,
-        parameters=tuple(one.words() for one in maps) or ({}, {}),
-        notes=tuple(dict.fromkeys(note for one in maps for note in one.notes())),
+        parameters=tuple(fitted.words() for fitted in maps) or ({}, {}),
+        notes=tuple(dict.fromkeys(note for fitted in maps for note in fitted.notes())),
     )
 
 
 def _change(run: Evaluation, after: list[_Measured], before: _Measured) -> tuple[tuple[float, float, float], str]:
     """The mean change of a question's NLL with its interval, and why there is none."""
     labels, rows = run.labels[run.test], np.arange(len(run.test))
-    seen = sum(one.losses for one in after) / len(after)
+    seen = sum(half.losses for half in after) / len(after)
     with np.errstate(invalid="ignore"):  # infinite before and after
         change = seen - before.losses
-        losses = before.logs - sum(one.logs for one in after) / len(after)
+        losses = before.logs - sum(half.logs for half in after) / len(after)
     # An option that has probability 0 before and after would make both losses infinite if it were true.
     losses = np.where(np.isnan(losses), np.inf, losses)
     losses[rows, labels] = change

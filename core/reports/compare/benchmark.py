@@ -32,12 +32,12 @@ class SetRule:
     empty: str = "allow"
 
 
-def reports(runs: Sequence[Evaluation], asked: SetRule) -> list[Report]:
+def reports(runs: Sequence[Evaluation], rule: SetRule) -> list[Report]:
     """One report per run."""
-    return [report(run, asked.alpha, scores=asked.scores, method=asked.method, empty=asked.empty) for run in runs]
+    return [report(run, rule.alpha, scores=rule.scores, method=rule.method, empty=rule.empty) for run in runs]
 
 
-def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame:
+def run_rows(runs: Sequence[Evaluation], run_reports: Sequence[Report]) -> pd.DataFrame:
     """One row per run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95% intervals.
 
     Accuracy has the interval of Clopper and Pearson, and coverage the band in which it lies for 95% of draws
@@ -45,7 +45,7 @@ def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame
     (:mod:`core.conformal.set_sizes`). The interval of the ECE (:func:`core.calibration.binned.ece_estimate`) is that of
     ``ece_excess``; ``ece`` is the observed error and ``ece_luck`` the error that chance alone produces.
     """
-    rows = [row for run, of in zip(runs, made, strict=True) for row in rows_of(run, of)]
+    rows = [row for run, run_report in zip(runs, run_reports, strict=True) for row in rows_of(run, run_report)]
     return pd.DataFrame(with_weights(rows, {run.run_id: run.spec for run in runs}))
 
 
@@ -56,28 +56,28 @@ def with_weights(rows: Sequence[dict[str, Any]], specs: Mapping[str, RunSpec]) -
     return [row | {"model": names[row["run"]]} for row in rows]
 
 
-def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
+def rows_of(run: Evaluation, run_report: Report) -> list[dict[str, Any]]:
     """The rows of one run, one for each score."""
-    low, high = of.accuracy_interval
+    low, high = run_report.accuracy_interval
     return [
         {
-            "run": of.run,
-            "model": of.model,
-            "task": of.task,
-            "bank": of.bank,
+            "run": run_report.run,
+            "model": run_report.model,
+            "task": run_report.task,
+            "bank": run_report.bank,
             "questions": question_identity.question_set(run.run_id),
-            "strategy": of.strategy,
+            "strategy": run_report.strategy,
             "shots": run.spec.shots,
-            "dtype": of.dtype,
-            "form": of.form,
+            "dtype": run_report.dtype,
+            "form": run_report.form,
             "score": name,
-            "alpha": of.alpha,
-            "k": of.k,
+            "alpha": run_report.alpha,
+            "k": run_report.k,
             "left_out": set_text(run.letters_left_out, run.letters_left_out),
-            "n_calibration": of.n_calibration,
-            "n_test": of.n_test,
-            "test_questions": of.test_questions,
-            "accuracy": of.accuracy,
+            "n_calibration": run_report.n_calibration,
+            "n_test": run_report.n_test,
+            "test_questions": run_report.test_questions,
+            "accuracy": run_report.accuracy,
             "accuracy_low": low,
             "accuracy_high": high,
             "coverage": figures.coverage,
@@ -90,56 +90,56 @@ def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
             "uacc_low": figures.uacc_interval[0],
             "uacc_high": figures.uacc_interval[1],
             "empty_rate": figures.empty_rate,
-            "ece_excess": of.ece_excess,
-            "ece_low": of.ece_interval[0],
-            "ece_high": of.ece_interval[1],
-            "ece": of.ece,
-            "ece_luck": of.ece_luck,
-            "top_ties": of.top_ties.n,
-            "nll": of.nll,
-            "nll_infinite": of.nll_infinite,
-            "brier": of.brier,
+            "ece_excess": run_report.ece_excess,
+            "ece_low": run_report.ece_interval[0],
+            "ece_high": run_report.ece_interval[1],
+            "ece": run_report.ece,
+            "ece_luck": run_report.ece_luck,
+            "top_ties": run_report.top_ties.n,
+            "nll": run_report.nll,
+            "nll_infinite": run_report.nll_infinite,
+            "brier": run_report.brier,
             "threshold": figures.threshold,
             "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
-            COLUMN: in_one(of.caveats),
+            COLUMN: in_one(run_report.caveats),
         }
-        for name, figures in of.scores.items()
+        for name, figures in run_report.scores.items()
     ]
 
 
-def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dict[str, Any]]:
+def results_json(runs: Sequence[Evaluation], run_reports: Sequence[Report]) -> list[dict[str, Any]]:
     """``results_<time>.json``: one object for each model, task, dtype, strategy and conformal method."""
     rows = []
     names = model_titles({run.run_id: run.spec for run in runs})
-    for run, of in zip(runs, made, strict=True):
+    for run, run_report in zip(runs, run_reports, strict=True):
         record = store.read_record(run.run_id)
         took = (record.ended or 0) - (record.started or 0) if record.started and record.ended else None
         rows += [
             {
-                "model": names[of.run],
-                "task": of.task,
-                "bank": of.bank,
-                "dtype": of.dtype,
-                "strategy": of.strategy,
+                "model": names[run_report.run],
+                "task": run_report.task,
+                "bank": run_report.bank,
+                "dtype": run_report.dtype,
+                "strategy": run_report.strategy,
                 "conformal_method": name,
-                "accuracy": of.accuracy,
+                "accuracy": run_report.accuracy,
                 "coverage_rate": figures.coverage,
                 "avg_set_size": figures.mean_set_size,
                 "avg_set_size_interval": finite(figures.mean_set_size_interval),
                 "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
                 "inference_time": took,
-                "num_samples": of.n_test,
+                "num_samples": run_report.n_test,
                 "uacc": figures.uacc if np.isfinite(figures.uacc) else None,
                 "uacc_interval": finite(figures.uacc_interval) if np.isfinite(figures.uacc) else None,
-                "ece": of.ece,
-                "ece_excess": finite(of.ece_excess),
-                "ece_low": finite(of.ece_interval[0]),
-                "ece_high": finite(of.ece_interval[1]),
-                "ece_luck": of.ece_luck,
-                "run": of.run,
-                COLUMN: [asdict(caveat) for caveat in of.caveats],
+                "ece": run_report.ece,
+                "ece_excess": finite(run_report.ece_excess),
+                "ece_low": finite(run_report.ece_interval[0]),
+                "ece_high": finite(run_report.ece_interval[1]),
+                "ece_luck": run_report.ece_luck,
+                "run": run_report.run,
+                COLUMN: [asdict(caveat) for caveat in run_report.caveats],
             }
-            for name, figures in of.scores.items()
+            for name, figures in run_report.scores.items()
         ]
     return rows
 
@@ -150,23 +150,23 @@ def summary_json(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     table = pd.DataFrame(rows)
     figures = ["accuracy", "coverage_rate", "avg_set_size"]
 
-    def means(of: pd.DataFrame) -> dict[str, Any]:
-        values: dict[str, Any] = {name: float(of[name].mean()) for name in figures}
-        return values | {"meets_guarantee": float(of["meets_guarantee"].mean()), "results": len(of)}
+    def means(rows: pd.DataFrame) -> dict[str, Any]:
+        values: dict[str, Any] = {name: float(rows[name].mean()) for name in figures}
+        return values | {"meets_guarantee": float(rows["meets_guarantee"].mean()), "results": len(rows)}
 
     table["task"] = [labelled(task, bank) for task, bank in zip(table["task"], table["bank"], strict=True)]
     groups = ("model", "task", "dtype", "strategy", "conformal_method")
-    by = {f"by_{name}": {str(key): means(of) for key, of in table.groupby(name, sort=True)} for name in groups}
+    by = {f"by_{name}": {str(key): means(group) for key, group in table.groupby(name, sort=True)} for name in groups}
     return {"overall": means(table), **by}
 
 
-def config_json(runs: Sequence[Evaluation], asked: SetRule) -> dict[str, Any]:
+def config_json(runs: Sequence[Evaluation], rule: SetRule) -> dict[str, Any]:
     """``config_<time>.json``: what was asked for, and the spec and provenance of every run."""
     return {
-        "alpha": asked.alpha / 1000,
-        "conformal_methods": list(asked.scores),
-        "threshold": asked.method,
-        "empty_sets": asked.empty,
+        "alpha": rule.alpha / 1000,
+        "conformal_methods": list(rule.scores),
+        "threshold": rule.method,
+        "empty_sets": rule.empty,
         "models": sorted({run.spec.model for run in runs}),
         "tasks": sorted({run.spec.task for run in runs}),
         "banks": sorted({run.bank for run in runs}),

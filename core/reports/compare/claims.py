@@ -156,8 +156,8 @@ def parameters_of(model: str) -> float | None:
     >>> parameters_of("Qwen2-0.5B-Instruct"), parameters_of("SmolLM-135M"), parameters_of("phi-2")
     (500000000.0, 135000000.0, None)
     """
-    result = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
-    return float(result[1]) * UNIT[result[2].lower()] if result else None
+    match = MODEL_SIZE.search(re.sub(r"[_/-]", " ", model))
+    return float(match[1]) * UNIT[match[2].lower()] if match else None
 
 
 def base_of(model: str) -> str | None:
@@ -167,10 +167,10 @@ def base_of(model: str) -> str | None:
     ('Qwen2-0.5B', 'gemma-2-9b', None)
     """
     parts = re.split(r"([-_])", model)
-    kept = [part for part in parts if part.lower() not in TUNED_WORDS]
-    if len(kept) == len(parts):
+    rest = [part for part in parts if part.lower() not in TUNED_WORDS]
+    if len(rest) == len(parts):
         return None
-    return re.sub(r"[-_]{2,}", "-", "".join(kept)).strip("-_") or None
+    return re.sub(r"[-_]{2,}", "-", "".join(rest)).strip("-_") or None
 
 
 def families(models: Sequence[str]) -> dict[str, list[str]]:
@@ -179,12 +179,12 @@ def families(models: Sequence[str]) -> dict[str, list[str]]:
     >>> families(["Qwen2-0.5B", "Qwen2-7B-Instruct", "phi-2"])
     {'Qwen2': ['Qwen2-0.5B', 'Qwen2-7B-Instruct']}
     """
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for model in models:
         words = re.split(r"[-_ ]", base_of(model) or model)
-        kept = [word for word in words if not MODEL_SIZE.fullmatch(word)]
-        found.setdefault("-".join(kept), []).append(model)
-    return {name: of for name, of in found.items() if len(of) > 1}
+        name_words = [word for word in words if not MODEL_SIZE.fullmatch(word)]
+        by_name.setdefault("-".join(name_words), []).append(model)
+    return {name: members for name, members in by_name.items() if len(members) > 1}
 
 
 def family_words(models: Sequence[str]) -> str:
@@ -194,11 +194,11 @@ def family_words(models: Sequence[str]) -> str:
     '2 of the 3 models share a family by their names (Qwen2: 2). They are not independent, so the true intervals are \
 wider and the true p-values larger.'
     """
-    result = families(list(dict.fromkeys(models)))
-    if not result:
+    model_families = families(list(dict.fromkeys(models)))
+    if not model_families:
         return ""
-    many = sum(map(len, result.values()))
-    named = ", ".join(f"{name}: {len(of)}" for name, of in result.items())
+    many = sum(map(len, model_families.values()))
+    named = ", ".join(f"{name}: {len(members)}" for name, members in model_families.items())
     return (
         f"{many} of the {len(set(models))} models share a family by their names ({named}). They are not independent, "
         "so the true intervals are wider and the true p-values larger."
@@ -215,7 +215,7 @@ def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list
     known = {name: (sizes or {}).get(name) or parameters_of(name) for name in models["model"]}
     sized = models.assign(parameters=models["model"].map(known)).dropna(subset="parameters")
     shared = len(models) == runs["model"].nunique()
-    found = [
+    all_claims = [
         _of_correlation(
             "accuracy",
             "LLMs with higher accuracy may exhibit lower certainty.",
@@ -237,7 +237,7 @@ def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list
         _of_tuning(runs),
     ]
     flawed = set(runs.loc[runs[COLUMN] != "", "model"]) if COLUMN in runs else set()
-    return [_with_caveat(claim, flawed) for claim in found] if flawed else found
+    return [_with_caveat(claim, flawed) for claim in all_claims] if flawed else all_claims
 
 
 def _with_caveat(claim: PublishedClaim, flawed: set[str]) -> PublishedClaim:
@@ -264,8 +264,8 @@ def model_means(runs: pd.DataFrame) -> pd.DataFrame:
     """
     cell = _cell(runs)
     cells = runs.groupby(["model", *cell], as_index=False)[["accuracy", "mean_set_size"]].mean()
-    kept = cells[cells.groupby(cell)["model"].transform("nunique") == runs["model"].nunique()]
-    return kept.groupby("model", as_index=False)[["accuracy", "mean_set_size"]].mean()
+    shared = cells[cells.groupby(cell)["model"].transform("nunique") == runs["model"].nunique()]
+    return shared.groupby("model", as_index=False)[["accuracy", "mean_set_size"]].mean()
 
 
 def _cell(runs: pd.DataFrame) -> list[str]:
@@ -289,12 +289,12 @@ def _of_correlation(
     measure: str,
     models: pd.DataFrame,
     column: str,
-    told: Callable[[dict[str, Any], dict[str, Any]], str],
+    sentence: Callable[[dict[str, Any], dict[str, Any]], str],
     *,
     shared: bool,
 ) -> PublishedClaim:
-    """A claim about what may be the case. ``told`` makes a sentence from the rows of two models, the first of which is
-    an instance of the claim."""
+    """A claim that something may be the case. ``sentence`` gives a sentence about the rows of two models. The first of
+    them is an instance of the claim."""
     measured = correlation(models[column].tolist(), models["mean_set_size"].tolist())
     points = pd.DataFrame({"model": models["model"], "x": models[column], "y": models["mean_set_size"]})
     low, high = (-1.0, 1.0) if math.isnan(measured.spearman) else (measured.low, measured.high)
@@ -311,7 +311,7 @@ def _of_correlation(
         measured.p_value,
         verdict if shared else NOTHING_SHARED,
         points.reset_index(drop=True),
-        told(*pair) if pair else "",
+        sentence(*pair) if pair else "",
     )
 
 
@@ -347,11 +347,11 @@ def _of_tuning(runs: pd.DataFrame) -> PublishedClaim:
     cell = _cell(runs)
     cells = runs.groupby(["model", *cell], as_index=False)["mean_set_size"].mean()
     rows = []
-    size = {(name, tuple(of)): value for name, *of, value in cells.itertuples(index=False, name=None)}
-    for (name, of), tuned in size.items():
+    size = {(name, tuple(setting)): value for name, *setting, value in cells.itertuples(index=False, name=None)}
+    for (name, setting), tuned in size.items():
         base = base_of(name)
-        if base is not None and (base, of) in size:
-            rows.append({"model": name, **dict(zip(cell, of, strict=True)), "x": size[base, of], "y": tuned})
+        if base is not None and (base, setting) in size:
+            rows.append({"model": name, **dict(zip(cell, setting, strict=True)), "x": size[base, setting], "y": tuned})
     points = pd.DataFrame(rows, columns=["model", *cell, "x", "y"])
     changes = (points["y"] - points["x"]).groupby(points["model"]).mean() if len(points) else pd.Series(dtype=float)
     n = len(changes)

@@ -61,11 +61,15 @@ def _may_narrow(run: Evaluation) -> bool:
 
 def wider(options: Sequence[tuple[str, int]]) -> frozenset[str]:
     """The runs, given by id and number of options, that offer more options than another one with the same questions."""
-    asked = {name: question_identity.asked(name) for name, _ in options} if len({k for _, k in options}) > 1 else {}
+    questions = (
+        {name: question_identity.asked_questions(name) for name, _ in options}
+        if len({k for _, k in options}) > 1
+        else {}
+    )
     return frozenset(
         name
         for (name, k), (other, fewer) in itertools.permutations(options, 2)
-        if k > fewer and question_identity.shared(asked[name], asked[other]) >= FEWEST
+        if k > fewer and question_identity.shared(questions[name], questions[other]) >= FEWEST
     )
 
 
@@ -82,18 +86,18 @@ def options_words(rows: pd.DataFrame) -> str:
     ones are left out, and that set sizes are not comparable where runs on the same questions offer other options. It is
     empty where all is alike."""
     runs = rows.drop_duplicates("run")
-    said = []
+    sentences = []
     letters = sorted(set("".join(runs["left_out"])))
     if letters:
         verb, them = ("are", "them") if len(letters) > 1 else ("is", "it")
-        said.append(
+        sentences.append(
             f"{' and '.join(letters)} {verb} left out of {int((runs['left_out'] != '').sum())} of {len(runs)} runs, "
             f"because other runs on the same questions lack {them}."
         )
-    unlike = [of["k"].unique() for _, of in runs.groupby("questions") if of["k"].nunique() > 1]
+    unlike = [group["k"].unique() for _, group in runs.groupby("questions") if group["k"].nunique() > 1]
     if unlike:
-        said.append(
+        sentences.append(
             f"Runs on the same questions offer {' and '.join(map(str, sorted(unlike[0])))} options: their set sizes "
             "and UAccs are not comparable."
         )
-    return " ".join(said)
+    return " ".join(sentences)

@@ -34,11 +34,11 @@ def compared_rows(run_ids: Sequence[str], rule: SetRule, load: Callable[[str], E
 
     ``load`` reads a run of which figures are missing; these are kept.
     """
-    found = {run_id: _rows(run_id, rule, load) for run_id in run_ids}
-    options = [(run_id, rows[0]["k"]) for run_id, rows in found.items()]
+    rows_by_run = {run_id: _rows(run_id, rule, load) for run_id in run_ids}
+    options = [(run_id, rows[0]["k"]) for run_id, rows in rows_by_run.items()]
     if len({k for _, k in options}) > 1:
-        found |= {run_id: _rows(run_id, rule, load, narrow=True) for run_id in wider(options)}
-    rows = [row for run_id in run_ids for row in found[run_id]]
+        rows_by_run |= {run_id: _rows(run_id, rule, load, narrow=True) for run_id in wider(options)}
+    rows = [row for run_id in run_ids for row in rows_by_run[run_id]]
     return pd.DataFrame(with_weights(rows, {run_id: store.read_record(run_id).spec for run_id in run_ids}))
 
 
@@ -46,15 +46,17 @@ def _rows(
     run_id: str, rule: SetRule, load: Callable[[str], Evaluation], *, narrow: bool = False
 ) -> list[dict[str, Any]]:
     holds_for = _holds_for(run_id)
-    found = _read(run_id, holds_for)
+    stored = _read(run_id, holds_for)
     names = [_name(rule, score) + " narrow" * narrow for score in rule.scores]
-    if any(name not in found for name in names):
+    if any(name not in stored for name in names):
         run = without_extra(load(run_id)) if narrow else load(run_id)
-        result = rows_of(run, reports([run], rule)[0])
-        found |= dict(zip(names, result, strict=True))
-        last = {name: found[name] for name in [name for name in found if name not in names][: MOST_RULES - len(names)]}
-        _write(run_id, holds_for, last | {name: found[name] for name in names})
-    return [found[name] for name in names]
+        computed = rows_of(run, reports([run], rule)[0])
+        stored |= dict(zip(names, computed, strict=True))
+        last = {
+            name: stored[name] for name in [name for name in stored if name not in names][: MOST_RULES - len(names)]
+        }
+        _write(run_id, holds_for, last | {name: stored[name] for name in names})
+    return [stored[name] for name in names]
 
 
 def _name(rule: SetRule, score: str) -> str:
@@ -68,8 +70,8 @@ def _file(run_id: str) -> Path:
 def _read(run_id: str, holds_for: str) -> dict[str, dict[str, Any]]:
     """The rows that are stored for the present state of the run, by score and rule."""
     try:
-        kept = read_json(_file(run_id))
-        return dict(kept["rows"]) if kept["holds_for"] == holds_for else {}
+        content = read_json(_file(run_id))
+        return dict(content["rows"]) if content["holds_for"] == holds_for else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

@@ -1,11 +1,11 @@
 """Two runs compared question by question, and tests of their difference.
 
-Both runs are paired on the questions that they share, told by their identity (:mod:`core.questions.identity`): the same
-text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
-minus the first's. Each hypothesis has one test: McNemar's for accuracy (:mod:`core.reports.compare.paired_shares`), and
-for mean set size and UAcc the paired permutation test of :mod:`core.conformal.permutation`, which includes the luck of
-the calibration draw. Rows that belong together (:mod:`core.conformal.clusters`) count as one unit.
-"""
+Both runs are paired on the questions that they share, matched by their identity (:mod:`core.questions.identity`): the
+same text and answers, whatever the order of the options and the bank they are in. A difference is the second run's
+figure minus the first's. Each hypothesis has one test: McNemar's for accuracy
+(:mod:`core.reports.compare.paired_shares`), and for mean set size and UAcc the paired permutation test of
+:mod:`core.conformal.permutation`, which includes the variation of the calibration draw. Rows that belong together
+(:mod:`core.conformal.clusters`) count as one unit."""
 
 import math
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class Difference:
 
     The interval of accuracy is Tango's; those of set size and UAcc redraw calibration and test questions
     (:func:`core.conformal.set_sizes.differences.difference_intervals`). Cohen's d describes the sets at the given two
-    thresholds and says nothing about luck."""
+    thresholds and says nothing about chance."""
 
     mean: float
     low: float
@@ -126,10 +126,10 @@ def compare(
 
     Raises :class:`InputError` for two runs that share fewer than 10 test questions.
     """
-    made = [_pair(a, b, alpha, score, hypotheses) for a, b in pairs]
-    flat = holm([p for pair in made for p in pair.p_values.values()])
+    tested = [_pair(a, b, alpha, score, hypotheses) for a, b in pairs]
+    flat = holm([p for pair in tested for p in pair.p_values.values()])
     out = []
-    for i, pair in enumerate(made):
+    for i, pair in enumerate(tested):
         own = flat[i * len(hypotheses) : (i + 1) * len(hypotheses)]
         out.append(replace(pair, holm=dict(zip(pair.p_values, own, strict=True))))
     return out
@@ -163,11 +163,11 @@ def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
     right, sizes, tuned = [], [], []
     for run, places_of, test in zip(runs, at, rows, strict=True):
         right.append(correct(run.probabilities[test], run.labels[test]))
-        result = form(run, score, alpha)
-        sizes.append(result.members.sum(axis=1)[places_of])
-        tuned.append(result.tuned)
-    own, other = (of.calibration for of in tuned)
-    both = _shared(a, own, b, other)
+        formed = form(run, score, alpha)
+        sizes.append(formed.members.sum(axis=1)[places_of])
+        tuned.append(formed.tuned)
+    own, other = (sets.calibration for sets in tuned)
+    places = _shared(a, own, b, other)
     return _Sides(
         (runs[0], runs[1]),
         options[0],
@@ -175,7 +175,7 @@ def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
         (right[0], right[1]),
         (sizes[0], sizes[1]),
         (tuned[0], tuned[1]),
-        (own[both[0]], other[both[1]]),
+        (own[places[0]], other[places[1]]),
         clusters,
     )
 
@@ -213,36 +213,37 @@ def why_not(a: Evaluation, b: Evaluation) -> str:
 def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tuple[IntArray, IntArray]:
     """Where the rows ``of_a`` and ``of_b`` hold the same questions, (n,) places each, in the first run's order."""
     places = {key: i for i, key in enumerate(question_keys(b, of_b))}
-    found = [(i, places[key]) for i, key in enumerate(question_keys(a, of_a)) if key in places]
-    return np.array([i for i, _ in found], dtype=np.int64), np.array([j for _, j in found], dtype=np.int64)
+    matches = [(i, places[key]) for i, key in enumerate(question_keys(a, of_a)) if key in places]
+    return np.array([i for i, _ in matches], dtype=np.int64), np.array([j for _, j in matches], dtype=np.int64)
 
 
 def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable]:
     """Both runs on the questions that they share. Each run scores its own and the other model's probabilities."""
     calibration = sides.calibration
-    made = []
+    swappables = []
     for run, other, me in ((a, b, 0), (b, a, 1)):
         mine, theirs = sides.rows[me], sides.rows[1 - me]
         k = max(run.k, other.k)
-        said = widened(run, k)
-        swapped = said.copy()
+        answers = widened(run, k)
+        swapped = answers.copy()
         for own_rows, other_rows in ((calibration[me], calibration[1 - me]), (mine, theirs)):
             swapped[own_rows] = _heard(run, own_rows, other, other_rows, k)
         scores = [
-            score_of(score, of, seed=run.spec.seed, parameters=sides.tuned[me].parameters) for of in (said, swapped)
+            score_of(score, row_scores, seed=run.spec.seed, parameters=sides.tuned[me].parameters)
+            for row_scores in (answers, swapped)
         ]
         rows, labels = calibration[me], run.labels
         alone = np.setdiff1d(sides.tuned[me].calibration, rows)
-        made.append(
+        swappables.append(
             Swappable(
-                calibration=np.stack([true_scores(of[rows], labels[rows]) for of in scores]),
+                calibration=np.stack([true_scores(row_scores[rows], labels[rows]) for row_scores in scores]),
                 alone=true_scores(scores[0][alone], labels[alone]),
-                test=np.stack([of[mine] for of in scores]),
+                test=np.stack([row_scores[mine] for row_scores in scores]),
                 right=np.stack([sides.right[me], sides.right[1 - me]]),
                 options=sides.options,
             )
         )
-    return made[0], made[1]
+    return swappables[0], swappables[1]
 
 
 def _heard(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray, k: int) -> FloatArray:
@@ -250,27 +251,29 @@ def _heard(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray,
     return aligned(widened(other, k)[theirs], orders(run, rows, other, theirs, k))
 
 
-def _side(of: Swappable) -> PairedRun:
+def _side(swappable: Swappable) -> PairedRun:
     """The run without the other model's probabilities."""
-    return PairedRun(of.calibration[0], of.alone, of.test[0], of.right[0], of.options)
+    return PairedRun(
+        swappable.calibration[0], swappable.alone, swappable.test[0], swappable.right[0], swappable.options
+    )
 
 
 def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequence[str]) -> Pair:
     sides = _sides(a, b, alpha, score)
     tested = len(a.test), len(b.test)
     a, b = sides.runs
-    one, other = _swappable(a, b, sides, score)
-    both = [np.concatenate(parts) for parts in zip(sides.calibration, sides.rows, strict=True)]
-    clusters = shared_clusters((a, b), both)
-    likely: SetEstimates = difference_intervals(_side(one), _side(other), alpha, clusters=clusters)
-    result: PValues = swap_test(one, other, alpha, clusters=clusters)
+    first_run, other = _swappable(a, b, sides, score)
+    shared = [np.concatenate(parts) for parts in zip(sides.calibration, sides.rows, strict=True)]
+    clusters = shared_clusters((a, b), shared)
+    likely: SetEstimates = difference_intervals(_side(first_run), _side(other), alpha, clusters=clusters)
+    swap_p: PValues = swap_test(first_run, other, alpha, clusters=clusters)
     (first, second), (small, large) = sides.right, sides.sizes
     change = (large - small).astype(np.float64)
     turned = second - first
     p_values = {
         "accuracy": turned_p_value(turned, sides.clusters),
-        "set_size": result.mean_set_size,
-        "uacc": result.uacc,
+        "set_size": swap_p.mean_set_size,
+        "uacc": swap_p.uacc,
     }
     return Pair(
         first=a.run_id,
@@ -279,7 +282,7 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         units=count(sides.clusters, len(first)),
         tested=tested,
         repeats=any(run.clusters is not None for run in (a, b)),
-        alike=bool(np.array_equal(one.test[0], one.test[1], equal_nan=True)),
+        alike=bool(np.array_equal(first_run.test[0], first_run.test[1], equal_nan=True)),
         left_out=(set_text(a.letters_left_out, a.letters_left_out), set_text(b.letters_left_out, b.letters_left_out)),
         both_right=int(((first == 1) & (second == 1)).sum()),
         only_first=int((turned < 0).sum()),
@@ -288,8 +291,8 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         grew=int((change > 0).sum()),
         shrank=int((change < 0).sum()),
         same=int((change == 0).sum()),
-        n_calibration=one.calibration.shape[1],
-        alone=(len(one.alone), len(other.alone)),
+        n_calibration=first_run.calibration.shape[1],
+        alone=(len(first_run.alone), len(other.alone)),
         accuracy=difference(turned, sides.clusters),
         set_size=_difference(likely.mean_set_size, _cohens_d(change)),
         uacc=_difference(likely.uacc, math.nan),
@@ -298,8 +301,8 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
     )
 
 
-def _difference(of: Estimate, cohens_d: float) -> Difference:
-    return Difference(of.value, of.low, of.high, cohens_d)
+def _difference(estimate: Estimate, cohens_d: float) -> Difference:
+    return Difference(estimate.value, estimate.low, estimate.high, cohens_d)
 
 
 def _cohens_d(changes: FloatArray) -> float:

@@ -35,10 +35,9 @@ def _worth(changes: FloatArray, clusters: IntArray, z: float) -> float:
     n, and about the number of clusters where few or no rows change.
 
     Two further clusters, in which every row changes, stand for what few changes can't show. Student's quantile stands
-    for how uncertain a variance from so many clusters is. Clusters of unequal size are as few as Kish's number says. If
-    that is fewer than half of them, rows of a cluster count as alike
-    (:func:`core.conformal.clusters.effective_number`).
-    """
+    for how uncertain a variance from this many clusters is. Clusters of unequal size are as few as Kish's number says.
+    If that is fewer than half of them, rows of a cluster count as alike
+    (:func:`core.conformal.clusters.effective_number`)."""
     n, g, alike = len(changes), count(clusters, len(changes)), kish_number(clusters, len(changes))
     if g < 2:
         return 1.0

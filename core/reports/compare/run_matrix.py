@@ -2,7 +2,7 @@
 
 A difference is the second run's figure minus the first run's. Each figure of a pair has one test: accuracy the exact
 McNemar test, mean set size and UAcc the paired permutation test of :mod:`core.conformal.pairwise`, which counts the
-luck of the calibration draw too. The p-values of one figure are corrected for all of its pairs (Holm 1979,
+variation of the calibration draw too. The p-values of one figure are corrected for all of its pairs (Holm 1979,
 *Scandinavian Journal of Statistics* 6, 65–70), so that the chance of any false "different" is at most 5%, whichever
 pairs truly differ.
 
@@ -91,7 +91,7 @@ class RunMatrix:
 
     @property
     def smallest_p(self) -> float:
-        """The smallest corrected p-value that a permutation test of so many pairs can give."""
+        """The smallest corrected p-value that a permutation test of this many pairs can give."""
         return min(1.0, len(self.pairs["set_size"]) / (1 + SWAPS))
 
 
@@ -145,8 +145,8 @@ def run_matrix(
     """
     if not 2 <= len(runs) <= MOST_RUNS:
         raise InputError(f"a matrix compares 2 to {MOST_RUNS} runs, not {len(runs)}; choose some of them")
-    asked = shared_questions(runs, alpha, score=score, empty=empty)
-    shared = _shared_runs(asked, score)
+    shared_runs = shared_questions(runs, alpha, score=score, empty=empty)
+    shared = _shared_runs(shared_runs, score)
     figures, pairs = differences(shared, alpha, empty=empty, resamples=resamples)
     return RunMatrix(
         runs=tuple(run.run_id for run in runs),
@@ -154,9 +154,9 @@ def run_matrix(
         n_calibration=shared.calibration.shape[2],
         tested=tuple(len(run.test) for run in runs),
         repeats=any(run.clusters is not None for run in runs),
-        units=asked.units,
-        left_out=tuple(set_text(run.letters_left_out, run.letters_left_out) for run in asked.runs),
-        alone=tuple(len(of) for of in shared.alone),
+        units=shared_runs.units,
+        left_out=tuple(set_text(run.letters_left_out, run.letters_left_out) for run in shared_runs.runs),
+        alone=tuple(len(others) for others in shared.alone),
         figures=figures,
         pairs=pairs,
     )
@@ -168,18 +168,18 @@ def pairs_frame(matrix: RunMatrix) -> pd.DataFrame:
         [
             {
                 "figure": name,
-                "first": matrix.runs[of.first],
-                "second": matrix.runs[of.second],
-                "first_value": matrix.figures[name][of.first],
-                "second_value": matrix.figures[name][of.second],
-                "difference": of.difference.value,
-                "low": of.difference.low,
-                "high": of.difference.high,
-                "p": of.p,
-                "p_holm": of.corrected,
+                "first": matrix.runs[pair.first],
+                "second": matrix.runs[pair.second],
+                "first_value": matrix.figures[name][pair.first],
+                "second_value": matrix.figures[name][pair.second],
+                "difference": pair.difference.value,
+                "low": pair.difference.low,
+                "high": pair.difference.high,
+                "p": pair.p,
+                "p_holm": pair.corrected,
             }
             for name, pairs in matrix.pairs.items()
-            for of in pairs
+            for pair in pairs
         ]
     )
 
@@ -201,10 +201,10 @@ def differences(
     of_swaps = swap_tests(shared, alpha, empty=empty, resamples=resamples, seed=seed)
     z, clusters = together(len(shared.pairs)), tested(shared.clusters, shared.right.shape[1])
     changes = [shared.right[j] - shared.right[i] for i, j in shared.pairs]
-    found = {
+    by_measure = {
         "accuracy": (
-            [difference_of_shares(of, clusters, z=z) for of in changes],
-            [turned_p_value(of, clusters) for of in changes],
+            [difference_of_shares(per_pair, clusters, z=z) for per_pair in changes],
+            [turned_p_value(per_pair, clusters) for per_pair in changes],
         ),
         "set_size": (of_sizes, of_swaps[0].tolist()),
         "uacc": (of_uacc, of_swaps[1].tolist()),
@@ -214,51 +214,53 @@ def differences(
             PairDifference(i, j, estimate, p, corrected)
             for (i, j), estimate, p, corrected in zip(shared.pairs, estimates, values, holm(values), strict=True)
         )
-        for name, (estimates, values) in found.items()
+        for name, (estimates, values) in by_measure.items()
     }
 
 
-def _shared_runs(asked: SharedQuestions, score: str) -> SharedRuns:
+def _shared_runs(shared: SharedQuestions, score: str) -> SharedRuns:
     """The runs' scores on the shared questions, each run's answers under every run's settings."""
-    runs, tuned = asked.runs, [made.tuned for made in asked.sets]
-    calibration = shared_rows(runs, [of.calibration for of in tuned])
+    runs, tuned = shared.runs, [formed.tuned for formed in shared.sets]
+    calibration = shared_rows(runs, [choice.calibration for choice in tuned])
     k = max(run.k for run in runs)
-    both = [np.concatenate(parts) for parts in zip(calibration, asked.rows, strict=True)]
-    keys = [_setting(run, of.parameters, own, score) for run, of, own in zip(runs, tuned, both, strict=True)]
+    rows_of_both = [np.concatenate(parts) for parts in zip(calibration, shared.rows, strict=True)]
+    keys = [
+        _setting(run, choice.parameters, own, score) for run, choice, own in zip(runs, tuned, rows_of_both, strict=True)
+    ]
     settings = list(dict.fromkeys(keys))
     n = len(calibration[0])
     true, scores = [], []
     for setting in settings:
         i = keys.index(setting)
-        run, rows = runs[i], both[i]
+        run, rows = runs[i], rows_of_both[i]
         labels = run.labels[calibration[i]]
-        made = []
-        for other, theirs in zip(runs, both, strict=True):
-            said = aligned(widened(other, k)[theirs], orders(run, rows, other, theirs, k))
-            made.append(score_of(score, said, seed=run.spec.seed, parameters=tuned[i].parameters, places=rows))
-        true.append(np.stack([true_scores(of[:n], labels) for of in made]))
-        scores.append(np.stack([of[n:] for of in made]))
+        swapped = []
+        for other, theirs in zip(runs, rows_of_both, strict=True):
+            answers = aligned(widened(other, k)[theirs], orders(run, rows, other, theirs, k))
+            swapped.append(score_of(score, answers, seed=run.spec.seed, parameters=tuned[i].parameters, places=rows))
+        true.append(np.stack([true_scores(run_scores[:n], labels) for run_scores in swapped]))
+        scores.append(np.stack([run_scores[n:] for run_scores in swapped]))
     alone = []
-    for run, of, own in zip(runs, tuned, calibration, strict=True):
-        rest = np.setdiff1d(of.calibration, own)
-        said = score_of(
-            score, run.option_probabilities[rest], seed=run.spec.seed, parameters=of.parameters, places=rest
+    for run, choice, own in zip(runs, tuned, calibration, strict=True):
+        rest = np.setdiff1d(choice.calibration, own)
+        rest_scores = score_of(
+            score, run.option_probabilities[rest], seed=run.spec.seed, parameters=choice.parameters, places=rest
         )
-        alone.append(true_scores(said, run.labels[rest]))
+        alone.append(true_scores(rest_scores, run.labels[rest]))
     return SharedRuns(
         setting=tuple(settings.index(key) for key in keys),
         calibration=np.stack(true),
         test=np.stack(scores),
         right=np.stack(
-            [correct(run.probabilities[own], run.labels[own]) for run, own in zip(runs, asked.rows, strict=True)]
+            [correct(run.probabilities[own], run.labels[own]) for run, own in zip(runs, shared.rows, strict=True)]
         ),
         alone=tuple(alone),
-        options=asked.options,
-        clusters=shared_clusters(runs, both),
+        options=shared.options,
+        clusters=shared_clusters(runs, rows_of_both),
     )
 
 
 def _setting(run: Evaluation, parameters: object, rows: IntArray, score: str) -> tuple[object, ...]:
-    """What belongs to a run and not to its answers; equal for runs that would score the same answer alike."""
+    """The settings of a run without its answers; equal for runs that would score the same answer alike."""
     frozen = (run.spec.seed, rows.tobytes()) if SCORES[score].randomised else None
     return parameters, frozen, options_key(run, rows)

@@ -1,4 +1,4 @@
-"""The questions that several runs share, told by their identity (:mod:`core.questions.identity`).
+"""The questions that several runs share, matched by their identity (:mod:`core.questions.identity`).
 
 The same question may have another id, another row and another order of options in another run.
 """
@@ -24,7 +24,7 @@ NEARLY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class OptionsKey:
-    """What the order of a run's options is derived from: equal for two runs that show the same options alike."""
+    """The key from which the order of a run's options follows: equal for two runs that show the same options alike."""
 
     questions: tuple[str, ...]
     rows: bytes
@@ -41,8 +41,8 @@ def shared_rows(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> list[In
     for run, own, key in zip(runs, rows, keys_of, strict=True):
         keys = known.setdefault(key, question_keys(run, own) if key not in known else [])
         places.append(dict(zip(keys, own.tolist(), strict=True)))
-    common = [key for key in places[0] if all(key in of for of in places[1:])]
-    return [np.array([of[key] for key in common], dtype=np.int64) for of in places]
+    common = [key for key in places[0] if all(key in by_key for by_key in places[1:])]
+    return [np.array([by_key[key] for key in common], dtype=np.int64) for by_key in places]
 
 
 def shared_clusters(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> IntArray | None:
@@ -64,8 +64,8 @@ def shared_clusters(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> Int
     m = len(rows[0])
     starts = np.cumsum([m, *(count(clusters, m) for clusters in different.values())])
     links = np.concatenate([start + clusters for start, clusters in zip(starts, different.values(), strict=False)])
-    asked = np.tile(np.arange(m), len(different))
-    graph = coo_array((np.ones(len(links), dtype=np.int8), (asked, links)), (starts[-1], starts[-1]))
+    questions = np.tile(np.arange(m), len(different))
+    graph = coo_array((np.ones(len(links), dtype=np.int8), (questions, links)), (starts[-1], starts[-1]))
     return within(connected_components(graph, directed=False)[1].astype(np.int64), np.arange(m))
 
 
@@ -90,15 +90,15 @@ def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
 
 def _joined(parts: list[list[str]], alike: Callable[[str, str], bool], most: int | None = None) -> list[list[str]]:
     """The parts, each joined to the first ones that are all like it; at most ``most`` of them."""
-    found: list[list[list[str]]] = []
+    joined: list[list[list[str]]] = []
     for part in parts:
-        for group in found:
+        for group in joined:
             if (most is None or len(group) < most) and all(alike(part[0], other[0]) for other in group):
                 group.append(part)
                 break
         else:
-            found.append([part])
-    return [[name for part in group for name in part] for group in found]
+            joined.append([part])
+    return [[name for part in group for name in part] for group in joined]
 
 
 def nearly_alike(first: str, second: str) -> bool:
@@ -108,7 +108,7 @@ def nearly_alike(first: str, second: str) -> bool:
 
 
 def shared_words(tested: Sequence[int], n: int, units: int, *, repeats: bool) -> list[str]:
-    """What is to be said of n shared questions, where runs were ``tested`` on more: how many are left out, and how many
+    """Sentences about n shared questions, if runs were ``tested`` on more: how many are left out, and how many
     units they are. With ``repeats``, rows of a run repeat its questions.
 
     >>> shared_words([1065, 1062], 1062, 1062, repeats=False)
@@ -118,17 +118,17 @@ def shared_words(tested: Sequence[int], n: int, units: int, *, repeats: bool) ->
     >>> shared_words([250, 245], 245, 49, repeats=True)[0]
     '5 of 250 rows are in one run only and are left out.'
     """
-    said = []
+    sentences = []
     two = len(tested) == 2
     every = sum(tested) - n if two else max(tested)
     if left := every - n:
         be = "is" if left == 1 else "are"
         where = "in one run only" if two else "not in all of these runs"
         what = "rows" if repeats else "questions"
-        said.append(f"{left:,} of {every:,} {what} {be} {where} and {be} left out.")
+        sentences.append(f"{left:,} of {every:,} {what} {be} {where} and {be} left out.")
     if units < n:
-        said.append(f"{n:,} rows of {units:,} questions; each of these counts once.")
-    return said
+        sentences.append(f"{n:,} rows of {units:,} questions; each of these counts once.")
+    return sentences
 
 
 def few_shared(run_ids: Sequence[str], names: Mapping[str, str] | None = None) -> str:
@@ -165,9 +165,11 @@ def orders(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray,
     if same_classes or options_key(run, rows) == options_key(other, theirs):
         return None
     pairs = list(zip(option_texts(run, rows), option_texts(other, theirs), strict=True))
-    if all(own == asked for own, asked in pairs):
+    if all(own == other_texts for own, other_texts in pairs):
         return None
-    return np.array([list(range(k)) if own == asked else option_order(own, asked, k) for own, asked in pairs])
+    return np.array(
+        [list(range(k)) if own == other_texts else option_order(own, other_texts, k) for own, other_texts in pairs]
+    )
 
 
 def question_keys(run: Evaluation, rows: IntArray) -> list[tuple[str, int]]:
@@ -186,11 +188,11 @@ def option_texts(run: Evaluation, rows: IntArray) -> list[list[str]]:
     """The texts of the options that are left in the run, in its order."""
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
-    asked = texts["options"].take([at[name] for name in run.ids[rows].tolist()]).to_pylist()
-    return [[options[place] for place in run.option_places if place < len(options)] for options in asked]
+    offered = texts["options"].take([at[name] for name in run.ids[rows].tolist()]).to_pylist()
+    return [[options[place] for place in run.option_places if place < len(options)] for options in offered]
 
 
-def option_order(own: list[str], asked: list[str], k: int) -> list[int]:
+def option_order(own: list[str], other: list[str], k: int) -> list[int]:
     """For each of the k places of a question, the place of its option in the same question with other options or in
     another order.
 
@@ -202,7 +204,7 @@ def option_order(own: list[str], asked: list[str], k: int) -> list[int]:
     left = list(range(k))
     order = []
     for option in own:
-        same = next((j for j in left if j < len(asked) and asked[j].strip() == option.strip()), None)
+        same = next((j for j in left if j < len(other) and other[j].strip() == option.strip()), None)
         if same is None:  # the other question lacks it: the last place left, behind its options if there is one
             same = left[-1]
         left.remove(same)

@@ -47,12 +47,12 @@ def contrast(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
     """
     same = ["model", "task", "bank", "score", *(name for name in SETTINGS if name != setting)]
     grouped = rows.groupby(same, sort=False)[setting].transform("nunique")
-    kept = rows[grouped > 1]
-    if kept.empty:
+    varied = rows[grouped > 1]
+    if varied.empty:
         return pd.DataFrame(columns=[*same, setting, *FIGURES, "prompts_a_second", "model_gb"])
-    kept = kept.sort_values([*same, setting], kind="stable")
-    costs = pd.DataFrame([_costs(name) for name in kept["run"]], index=kept.index)
-    return pd.concat([kept[[*same, setting, *FIGURES]], costs], axis=1).reset_index(drop=True)
+    varied = varied.sort_values([*same, setting], kind="stable")
+    costs = pd.DataFrame([_costs(name) for name in varied["run"]], index=varied.index)
+    return pd.concat([varied[[*same, setting, *FIGURES]], costs], axis=1).reset_index(drop=True)
 
 
 BYTES = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "int8": 1.0, "int4": 0.5}
@@ -64,8 +64,8 @@ def _costs(run_id: str) -> dict[str, float]:
     seconds = record.provenance.get("scoring_seconds")
     parameters = (record.provenance.get("engine") or {}).get("parameters")
     scored = record.provenance.get("scored")  # in these seconds, by one device; older runs do not say it
-    asked = scored["questions"] if scored else store.read_logits(run_id).logits.shape[0] if seconds else 0
+    prompts = scored["questions"] if scored else store.read_logits(run_id).logits.shape[0] if seconds else 0
     return {
-        "prompts_a_second": asked / seconds if seconds else np.nan,
+        "prompts_a_second": prompts / seconds if seconds else np.nan,
         "model_gb": parameters * BYTES[record.spec.dtype] / GIGA if parameters else np.nan,
     }

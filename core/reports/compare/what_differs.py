@@ -1,4 +1,4 @@
-"""What else differs between compared runs, so that a reader does not take it for what is compared."""
+"""Other differences between compared runs, so that a reader does not overlook them."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ def what_differs(
         title: [_words(field, getattr(spec, field)) for spec in specs] for field, title in SETTINGS.items()
     }
     apart = list(weights_apart({str(i): spec for i, spec in enumerate(specs)}).values())
-    apart = [words or of for words, of in zip(apart, served or [""] * len(apart), strict=True)]
+    apart = [words or server for words, server in zip(apart, served or [""] * len(apart), strict=True)]
     values["weights"] = [words.removeprefix("weights ").removeprefix("revision ") for words in apart]
     values["normalisation of texts"] = list(normalisations)
     if max(calibrate, default=1) > ABOUT * min(calibrate, default=1):

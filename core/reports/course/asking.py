@@ -36,22 +36,25 @@ def asking_tables(runs: Mapping[PromptingMethod, Evaluation]) -> dict[str, Any]:
 
     Raises :class:`InputError` if a way has no run without shots, or if these two runs test different questions.
     """
-    chosen = sorted((one for one in runs if one.method in WAYS), key=lambda one: (WAYS.index(one.method), one.shots))
+    chosen = sorted(
+        (reading for reading in runs if reading.method in WAYS),
+        key=lambda reading: (WAYS.index(reading.method), reading.shots),
+    )
     letters, texts = (_without_shots(chosen, way) for way in WAYS)
-    rows = {one: run.test for one, run in runs.items()}
+    rows = {reading: run.test for reading, run in runs.items()}
     rows[texts] = _in_order_of(runs[letters], runs[texts])
     parts: list[dict[str, Any]] = []
     curves: dict[str, Any] = {}
-    for place, one in enumerate(chosen):
-        run = runs[one]
-        picks = top_options(run.probabilities[rows[one]])
-        truths = run.labels[rows[one]]
+    for place, reading in enumerate(chosen):
+        run = runs[reading]
+        picks = top_options(run.probabilities[rows[reading]])
+        truths = run.labels[rows[reading]]
         parts.append({"reading": np.full(len(picks), place), "pick": picks, "truth": truths})
         curve = lac_curve(run)
         curves |= {f"coverage_{place}": curve.coverage, f"size_{place}": curve.mean_set_size}
     columns = {name: np.concatenate([part[name] for part in parts]).astype(np.uint8) for name in parts[0]}
     return {
-        "readings": [{"way": one.method, "shots": one.shots, "k": runs[one].k} for one in chosen],
+        "readings": [{"way": reading.method, "shots": reading.shots, "k": runs[reading].k} for reading in chosen],
         "picks": pa.table(columns),
         "curves": pa.table(curves),
         "paired": differences(runs),
@@ -72,17 +75,20 @@ def differences(runs: Mapping[PromptingMethod, Evaluation]) -> dict[str, Any]:
     (row,) = table.to_dict("records")
     ends = [f"{name}{end}" for name in ("accuracy", "set_size") for end in ("", "_low", "_high")]
     shots = []
-    for one in sorted((one for one in runs if one.method == texts.method and one.shots), key=lambda one: one.shots):
-        n, found = paired.accuracy_difference(runs[texts], runs[one])
-        ways = {"accuracy": found.mean, "accuracy_low": found.low, "accuracy_high": found.high}
-        shots.append({"shots": one.shots, "n": n, **ways})
+    for reading in sorted(
+        (reading for reading in runs if reading.method == texts.method and reading.shots),
+        key=lambda reading: reading.shots,
+    ):
+        n, difference = paired.accuracy_difference(runs[texts], runs[reading])
+        ways = {"accuracy": difference.mean, "accuracy_low": difference.low, "accuracy_high": difference.high}
+        shots.append({"shots": reading.shots, "n": n, **ways})
     return {"ways": {"n": int(row["n"]), **{name: float(row[name]) for name in ends}}, "shots": shots}
 
 
 def _without_shots(runs: Iterable[PromptingMethod], way: str) -> PromptingMethod:
-    for one in runs:
-        if (one.method, one.shots) == (way, 0):
-            return one
+    for reading in runs:
+        if (reading.method, reading.shots) == (way, 0):
+            return reading
     raise InputError(f"the experiment has no run asked “{experiments.METHODS[way]}” without shots; run it first")
 
 
@@ -107,13 +113,13 @@ def _in_order_of(first: Evaluation, second: Evaluation) -> IntArray:
 def _cases(letters: Evaluation, texts: Evaluation, beside: IntArray) -> list[dict[str, Any]]:
     table = store.read_questions(letters.run_id)
     known = {row["id"]: row for row in table.select(["id", "question", "options"]).to_pylist()}
-    asked = [known[str(letters.ids[row])] for row in letters.test]
-    shortest = sorted(range(len(asked)), key=lambda place: len(asked[place]["question"]))[:EXAMPLES]
-    found = []
+    questions = [known[str(letters.ids[row])] for row in letters.test]
+    shortest = sorted(range(len(questions)), key=lambda place: len(questions[place]["question"]))[:EXAMPLES]
+    cases = []
     for place in shortest:
-        row, other, question = letters.test[place], beside[place], asked[place]
+        row, other, question = letters.test[place], beside[place], questions[place]
         k = min(letters.k, texts.k, len(question["options"]))
-        found.append(
+        cases.append(
             {
                 "question": question["question"].strip(),
                 "options": [option.strip() for option in question["options"][:k]],
@@ -122,4 +128,4 @@ def _cases(letters: Evaluation, texts: Evaluation, beside: IntArray) -> list[dic
                 "texts": texts.probabilities[other][:k].tolist(),
             }
         )
-    return found
+    return cases

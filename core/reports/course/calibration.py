@@ -30,8 +30,8 @@ def fitted_temperature(run: Evaluation) -> int | None:
     except InputError:
         return None
     maps = [fit_temperature(run.log_probabilities[rows], run.labels[rows]) for rows in sides]
-    if any(one.notes() for one in maps):
+    if any(fitted.notes() for fitted in maps):
         return None
-    found = [one.temperature for one in maps]
-    middle = math.exp(sum(map(math.log, found)) / len(found))
+    temperatures = [fitted.temperature for fitted in maps]
+    middle = math.exp(sum(map(math.log, temperatures)) / len(temperatures))
     return min(HOTTEST, max(COLDEST, round(HUNDRED * middle)))

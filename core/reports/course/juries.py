@@ -20,7 +20,7 @@ EXAMPLES = 12
 
 
 def jury_protocol(judgements: Judgements) -> Protocol:
-    """How the Jury page tests rules if nobody has chosen otherwise, for :data:`SHOWN_RULES` alone."""
+    """The default test of rules on the Jury page, for :data:`SHOWN_RULES` alone."""
     own = {"calibration", "test"} <= set(judgements.parts)
     return replace(Protocol(), share=None if own else 0.5, rules=SHOWN_RULES)
 
@@ -39,29 +39,29 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
     much larger that is than the majority's (``gain``), each with the ends of its 95% interval, None if there is none.
     ``splits`` is the number of splits into answers that calibrate and answers that test.
     """
-    result = shown_rules(judgements)
+    evaluated = shown_rules(judgements)
     columns: dict[str, Any] = {"label": judgements.labels.astype(np.uint8)}
     for j in range(len(judgements.jurors)):
         columns |= {f"p{j}": judgements.p_true[:, j], f"f{j}": judgements.p_false[:, j]}
     rows = [
         {
-            "rule": of.rule,
-            "title": RULES[of.rule].title,
-            **{name: _known(getattr(of.accuracy, end)) for name, end in _ENDS.items()},
+            "rule": outcome.rule,
+            "title": RULES[outcome.rule].title,
+            **{name: _known(getattr(outcome.accuracy, end)) for name, end in _ENDS.items()},
             **{
-                f"gain_{name}" if name != "accuracy" else "gain": _known(getattr(of.to_majority, end))
+                f"gain_{name}" if name != "accuracy" else "gain": _known(getattr(outcome.to_majority, end))
                 for name, end in _ENDS.items()
             },
         }
-        for of in result.outcomes
-        if of.rule in SHOWN_RULES
+        for outcome in evaluated.outcomes
+        if outcome.rule in SHOWN_RULES
     ]
     return {
         "jurors": list(judgements.jurors),
         "verdicts": pa.table(columns),
         "cases": _cases(judgements),
         "rules": finite(rows),
-        "splits": len(result.protocol.seeds),
+        "splits": len(evaluated.protocol.seeds),
     }
 
 

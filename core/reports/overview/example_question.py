@@ -30,7 +30,7 @@ class ExampleQuestion:
 
     def members(self, threshold: float) -> list[bool]:
         """Which options are in the set at a threshold, (k,)."""
-        return [bool(one) for one in self.scores <= threshold]
+        return [bool(inside) for inside in self.scores <= threshold]
 
 
 def example_question(run: Evaluation, name: str, threshold: float) -> ExampleQuestion:
@@ -47,17 +47,17 @@ def example_question(run: Evaluation, name: str, threshold: float) -> ExampleQue
     }
 
     def wanted(row: int) -> tuple[bool, bool, int]:
-        of, inside = texts[str(run.ids[row])], scores[row] <= threshold
-        letters = max(len(option) for option in of["options"])
-        long = bool(of["context"]) or len(of["question"]) > LONGEST_QUESTION or letters > LONGEST_OPTION
+        question, inside = texts[str(run.ids[row])], scores[row] <= threshold
+        letters = max(len(option) for option in question["options"])
+        long = bool(question["context"]) or len(question["question"]) > LONGEST_QUESTION or letters > LONGEST_OPTION
         fits = bool(inside[run.labels[row]]) and int(inside.sum()) == SET_SIZE
-        return long, not fits, len(of["context"]) + len(of["question"]) + letters if long else 0
+        return long, not fits, len(question["context"]) + len(question["question"]) + letters if long else 0
 
     row = min((int(row) for row in run.test), key=wanted)
-    of, k = texts[str(run.ids[row])], int(run.option_counts[row])
+    text, k = texts[str(run.ids[row])], int(run.option_counts[row])
     return ExampleQuestion(
-        of["question"],
-        tuple(of["options"]),
+        text["question"],
+        tuple(text["options"]),
         np.array(run.probabilities[row, :k]),
         np.array(scores[row, :k]),
         int(run.labels[row]),

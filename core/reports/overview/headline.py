@@ -13,7 +13,7 @@ from core.reports.run_filter import task_key, task_order
 
 
 def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: int, *, task: str = "") -> str:
-    """What the runs of an overview frame show on one task at ``alpha`` thousandths; empty if there are no runs.
+    """Sentences about the runs of an overview frame on one task at ``alpha`` thousandths; empty if there are no runs.
     ``names`` maps each run to its name. The task is the one with the key ``task`` if some run has it, otherwise the one
     with the most runs on the same questions. Only these runs are compared, and all figures are those of the frame. The
     sentence compares the observed figures. If the 95% intervals of two mean set sizes overlap, it says so, because
@@ -24,15 +24,17 @@ def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: i
     runs = _compared(table, task).sort_values([f"{score}_set_size", "accuracy", "run"], ascending=[True, False, True])
     best, *others = runs.to_dict("records")
     by = "" if score == "lac" else f" by {SCORES[score].title}"
-    said = [
+    clauses = [
         f"On {task_title(best['task'], best['bank'])}, {names[best['run']]} is right on {_share(best['accuracy'])} of "
         f"questions and needs {_options(best, score)} of {best['k']} options at alpha {alpha / THOUSAND:g}{by}"
     ]
     if not others:
-        return f"{said[0]}.{_uncovered(best, names, score, alpha)}"
+        return f"{clauses[0]}.{_uncovered(best, names, score, alpha)}"
     second = others[0]
-    said.append(f"{names[second['run']]} is right on {_share(second['accuracy'])} and needs {_options(second, score)}")
-    text = f"{'; '.join(said)}."
+    clauses.append(
+        f"{names[second['run']]} is right on {_share(second['accuracy'])} and needs {_options(second, score)}"
+    )
+    text = f"{'; '.join(clauses)}."
     if second[f"{score}_set_size_low"] <= best[f"{score}_set_size_high"]:
         text += " The 95% intervals of these two set sizes overlap, so their order may be chance."
     if len(others) == 2:
@@ -49,8 +51,10 @@ def _compared(table: pd.DataFrame, task: str) -> pd.DataFrame:
     )
     if (keys == task).any():
         table = table[keys == task]
-    groups = sorted((of for _, of in table.groupby(SAME_QUESTIONS)), key=lambda of: task_order(keys[of.index[0]]))
-    return max(groups, key=lambda of: (of["model"].nunique(), len(of)))  # the first of equally large groups
+    groups = sorted(
+        (group for _, group in table.groupby(SAME_QUESTIONS)), key=lambda group: task_order(keys[group.index[0]])
+    )
+    return max(groups, key=lambda group: (group["model"].nunique(), len(group)))  # the first of equally large groups
 
 
 def _options(run: Mapping[Hashable, Any], score: str) -> str:

@@ -109,7 +109,7 @@ def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str
     of_rows = [runs_of[row] for row in rows]
     return Matrix(
         tuple(Row(names[runs[0]], runs[0], own.issuperset(runs), classes.issuperset(runs)) for runs in of_rows),
-        tuple(_column(table, keys, *of) for of in columns),
+        tuple(_column(table, keys, *place) for place in columns),
         cells,
     )
 
@@ -118,10 +118,10 @@ def with_smallest(table: pd.DataFrame, score: str) -> pd.DataFrame:
     """The frame with ``smallest``: whether a run's sets are among the smallest on its questions (:class:`Cell`)."""
     size = f"{score}_set_size"
     smallest = pd.Series(False, index=table.index)
-    for _, of in table.groupby(SAME_QUESTIONS):
-        if len(of) > 1:
-            best = of.sort_values([size, "run"]).iloc[0]
-            smallest[of.index] = of[f"{size}_low"] <= best[f"{size}_high"]
+    for _, group in table.groupby(SAME_QUESTIONS):
+        if len(group) > 1:
+            best = group.sort_values([size, "run"]).iloc[0]
+            smallest[group.index] = group[f"{size}_low"] <= best[f"{size}_high"]
     return table.assign(smallest=smallest)
 
 
@@ -156,14 +156,14 @@ Settings = tuple[tuple[str, Any], ...]
 
 
 def _settings(spec: RunSpec) -> Settings:
-    """What two runs of one row have in common."""
+    """The settings that two runs of one row share."""
     return tuple((name, getattr(spec, name)) for name in IN_A_ROW)
 
 
 def _row_order(row: Settings) -> tuple[Any, ...]:
     """Models by name, then the settings nearest to the defaults."""
-    of = dict(row)
-    name = RunSpec(model=of["model"], task="any").model_name
+    settings = dict(row)
+    name = RunSpec(model=settings["model"], task="any").model_name
     of_model = ("model", "model_fingerprint")
     changed = [key for key, value in row if key not in of_model and value != getattr(DEFAULTS, key)]
     return name_order(name), len(changed), str(row)
@@ -174,9 +174,9 @@ def _column_order(column: tuple[str, int]) -> tuple[tuple[int, str], int]:
 
 
 def _column(table: pd.DataFrame, keys: Mapping[str, str], key: str, options: int) -> Column:
-    of = table[(table["run"].map(keys) == key) & (table["k"] == options)]
-    first = of.iloc[0]
-    same = of["questions"].nunique() == 1
+    runs = table[(table["run"].map(keys) == key) & (table["k"] == options)]
+    first = runs.iloc[0]
+    same = runs["questions"].nunique() == 1
     return Column(key, task_title(first["task"], first["bank"]), options, int(first["test_questions"]) if same else 0)
 
 

@@ -74,15 +74,15 @@ class PublishedFigures:
     uacc: float
 
 
-def as_ye_2024(made: Sequence[Report]) -> PublishedFigures:
+def as_ye_2024(reports: Sequence[Report]) -> PublishedFigures:
     """The figures of a model's runs on one task, one run for each prompting strategy, summed in the authors' order. The
     mean over strategies is taken first, for LAC and for APS, and then the mean of the two. The order matters if a
-    figure lies halfway between two printed values. ``made`` are reports with ``method="paper"`` and ``empty="top1"``.
+    figure lies halfway between two printed values. ``reports`` have ``method="paper"`` and ``empty="top1"``.
     """
-    sizes = [np.mean([of.scores[name].mean_set_size for of in made]) for name in ("lac", "aps")]
-    uaccs = [100 * np.mean([of.scores[name].uacc for of in made]) for name in ("lac", "aps")]
+    sizes = [np.mean([report.scores[name].mean_set_size for report in reports]) for name in ("lac", "aps")]
+    uaccs = [100 * np.mean([report.scores[name].uacc for report in reports]) for name in ("lac", "aps")]
     return PublishedFigures(
-        float(100 * np.mean([of.accuracy for of in made])),
+        float(100 * np.mean([report.accuracy for report in reports])),
         float((sizes[0] + sizes[1]) / 2),
         float((uaccs[0] + uaccs[1]) / 2),
     )
@@ -108,7 +108,7 @@ def published(name: str) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class PublishedResult:
-    """What a table prints about a model on one task: ``accuracy`` as a share, ``set_size`` in options of ``k`` (None:
+    """The printed figures of a model on one task: ``accuracy`` as a share, ``set_size`` in options of ``k`` (None:
     not printed). ``source`` is a key of :data:`SOURCES`. ``mean_over_tasks`` is the set size where only the mean of all
     tasks is printed.
     """
@@ -135,30 +135,32 @@ class PublishedResult:
     @property
     def shelf_model(self) -> str:
         """The model's name in the shelf's entry of its table; empty if the shelf does not have its results."""
-        of = SOURCES[self.source]
-        return of.shelf_models.get(self.model, "") if of.shelf_models else self.model if of.shelf else ""
+        source = SOURCES[self.source]
+        return source.shelf_models.get(self.model, "") if source.shelf_models else self.model if source.shelf else ""
 
 
 @functools.cache
 def _every() -> tuple[PublishedResult, ...]:
     """Every published result on a task."""
-    found = []
+    task_rows = []
     for name in SOURCES:
         table = published(name)
         columns = ["model", "task", "bank", "accuracy", "mean_set_size", "k"]
-        rows: list[tuple[str, str, str, float, float, int]] = list(table[columns].itertuples(index=False, name=None))
-        over = {model: size for model, task, _, _, size, _ in rows if task == OVER_TASKS}
-        found += [
+        table_rows: list[tuple[str, str, str, float, float, int]] = list(
+            table[columns].itertuples(index=False, name=None)
+        )
+        over = {model: size for model, task, _, _, size, _ in table_rows if task == OVER_TASKS}
+        task_rows += [
             PublishedResult(name, model, task, bank, accuracy, None if math.isnan(size) else size, k, over.get(model))
-            for model, task, bank, accuracy, size, k in rows
+            for model, task, bank, accuracy, size, k in table_rows
             if task != OVER_TASKS
         ]
-    return tuple(found)
+    return tuple(task_rows)
 
 
 def models() -> tuple[str, ...]:
     """The models of all published tables."""
-    return tuple(dict.fromkeys(one.model for one in _every()))
+    return tuple(dict.fromkeys(result.model for result in _every()))
 
 
 def results(active: RunFilter | None = None) -> list[PublishedResult]:
@@ -168,13 +170,13 @@ def results(active: RunFilter | None = None) -> list[PublishedResult]:
     """
     if active is None:
         return list(_every())
-    asked = {key.partition("@")[0] for key in active.tasks}
+    tasks = {key.partition("@")[0] for key in active.tasks}
     return [
-        one
-        for one in _every()
-        if (not active.models or one.model in active.models)
-        and (not asked or one.task in asked)
-        and (not active.sources or one.source in active.sources)
+        result
+        for result in _every()
+        if (not active.models or result.model in active.models)
+        and (not tasks or result.task in tasks)
+        and (not active.sources or result.source in active.sources)
     ]
 
 
@@ -199,29 +201,35 @@ class PublishedBlock:
     rows: tuple[PublishedRow, ...]
 
 
-def below(found: Matrix, kept: Sequence[PublishedResult]) -> tuple[Matrix, tuple[PublishedBlock, ...]]:
+def below(matrix: Matrix, shown: Sequence[PublishedResult]) -> tuple[Matrix, tuple[PublishedBlock, ...]]:
     """The matrix with a column for every task of the published results, and the block of each table.
 
     A result stands in the column of its questions, or else in the first column in which a run was asked the same kind
     of task with as many options.
     """
-    columns = list(found.columns)
+    columns = list(matrix.columns)
     places = {}
-    for one in kept:
-        place = next((i for i, of in enumerate(columns) if (of.key, of.options) == (one.key, one.k)), None)
+    for result in shown:
+        place = next(
+            (i for i, column in enumerate(columns) if (column.key, column.options) == (result.key, result.k)), None
+        )
         if place is None:
-            alike = (i for i, of in enumerate(columns) if (of.key.partition("@")[0], of.options) == (one.task, one.k))
+            alike = (
+                i
+                for i, column in enumerate(columns)
+                if (column.key.partition("@")[0], column.options) == (result.task, result.k)
+            )
             place = next(alike, None)
         if place is None:
-            columns.append(Column(one.task, task_title(one.task, POCKET_BANK), one.k, 0))
+            columns.append(Column(result.task, task_title(result.task, POCKET_BANK), result.k, 0))
             place = len(columns) - 1
-        places[one] = place
+        places[result] = place
     blocks = []
     for source in SOURCES:
-        own = [one for one in kept if one.source == source]
+        own = [result for result in shown if result.source == source]
         if own:
-            blocks.append(_block(source, own, [places[one] for one in own], columns))
-    return Matrix(found.rows, tuple(columns), found.cells), tuple(blocks)
+            blocks.append(_block(source, own, [places[result] for result in own], columns))
+    return Matrix(matrix.rows, tuple(columns), matrix.cells), tuple(blocks)
 
 
 def _block(
@@ -229,8 +237,8 @@ def _block(
 ) -> PublishedBlock:
     at = dict(zip(places, own, strict=True))
     by_model: dict[str, dict[int, PublishedResult]] = {}
-    for one, place in zip(own, places, strict=True):
-        by_model.setdefault(one.model, {})[place] = one
+    for result, place in zip(own, places, strict=True):
+        by_model.setdefault(result.model, {})[place] = result
     return PublishedBlock(
         source,
         tuple(at[i].bank if i in at else "" for i in range(len(columns))),
@@ -246,7 +254,7 @@ def of_tasks(tasks: Sequence[str], active: RunFilter | None = None) -> list[list
     """The published results that a filter keeps on these tasks, in groups of one table and one task each."""
     names = {short_task(task) for task in tasks}
     groups: dict[tuple[str, str], list[PublishedResult]] = {}
-    for one in results(active):
-        if one.task in names:
-            groups.setdefault((one.source, one.task), []).append(one)
+    for result in results(active):
+        if result.task in names:
+            groups.setdefault((result.source, result.task), []).append(result)
     return list(groups.values())

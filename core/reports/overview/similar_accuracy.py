@@ -29,15 +29,15 @@ def alike(runs: pd.DataFrame, score: str) -> list[Alike]:
     """Pairs of models in an overview frame that were tested on the same questions with as many options, whose
     accuracies differ by at most 0.03 and whose mean set sizes by ``score`` differ by at least a tenth of the options.
     The largest difference comes first."""
-    found = []
+    pairs = []
     size = f"{score}_set_size"
-    for (task, _, k), of in runs.groupby(["task", "questions", "k"], sort=True):
-        rows = of.sort_values(size, kind="stable").to_dict("records")
+    for (task, _, k), group in runs.groupby(["task", "questions", "k"], sort=True):
+        rows = group.sort_values(size, kind="stable").to_dict("records")
         for i, a in enumerate(rows):
             for b in rows[i + 1 :]:
                 near = abs(a["accuracy"] - b["accuracy"]) <= ALIKE
                 if near and a["model"] != b["model"] and b[size] - a[size] >= UNLIKE * float(str(k)):
-                    found.append(
+                    pairs.append(
                         Alike(
                             str(task),
                             a["bank"],
@@ -49,4 +49,4 @@ def alike(runs: pd.DataFrame, score: str) -> list[Alike]:
                             (a[size], b[size]),
                         )
                     )
-    return sorted(found, key=lambda pair: pair.sizes[0] - pair.sizes[1])
+    return sorted(pairs, key=lambda pair: pair.sizes[0] - pair.sizes[1])

@@ -60,7 +60,8 @@ CONTINUED = "continued"
 
 @dataclass(frozen=True, slots=True)
 class PromptingExperiment:
-    """What all runs of an experiment share, including the draw of their questions, so that they can be joined."""
+    """The settings that all runs of an experiment share, including the draw of their questions, so that they can be
+    joined."""
 
     model: str
     task: str
@@ -123,32 +124,34 @@ def experiments(records: Iterable[RunRecord]) -> dict[PromptingExperiment, tuple
     """The experiments among a person's own finished runs: runs that differ only in form, shots and orders. Those with
     the most forms come first. Perplexity runs ask no questions and belong to no experiment.
     """
-    found: dict[PromptingExperiment, list[RunRecord]] = {}
-    own = [one for one in records if one.state == "done" and one.is_computed and one.spec.answers]
+    by_experiment: dict[PromptingExperiment, list[RunRecord]] = {}
+    own = [entry for entry in records if entry.state == "done" and entry.is_computed and entry.spec.answers]
     served = served_weights(own)
     for record in own:
         experiment = PromptingExperiment.of(record.spec)
         if words := served[record.run_id]:
             experiment = replace(experiment, model_fingerprint=words)
-        found.setdefault(experiment, []).append(record)
-    order = sorted(found, key=lambda one: -len({r.spec.form for r in found[one]}))
-    return {one: tuple(found[one]) for one in order}
+        by_experiment.setdefault(experiment, []).append(record)
+    order = sorted(by_experiment, key=lambda entry: -len({r.spec.form for r in by_experiment[entry]}))
+    return {entry: tuple(by_experiment[entry]) for entry in order}
 
 
 def readings(records: Sequence[RunRecord]) -> list[PromptingMethod]:
     """Every reading of the runs of an experiment, by method and shots. If letters were asked twice with the same shots,
     the run that was also asked in other orders counts.
     """
-    made: dict[tuple[str, int], tuple[int, PromptingMethod]] = {}
+    richest: dict[tuple[str, int], tuple[int, PromptingMethod]] = {}
     for record in records:
         spec = record.spec
         richness = spec.orders * 4 + spec.rotations * 2 + bool(spec.repeats)
         for method in _methods(record):
             key = (method, spec.shots)
-            if key not in made or made[key][0] < richness:
-                made[key] = (richness, PromptingMethod(record.run_id, method, spec.shots))
+            if key not in richest or richest[key][0] < richness:
+                richest[key] = (richness, PromptingMethod(record.run_id, method, spec.shots))
     order = list(METHODS)
-    return sorted((one for _, one in made.values()), key=lambda one: (order.index(one.method), one.shots))
+    return sorted(
+        (reading for _, reading in richest.values()), key=lambda reading: (order.index(reading.method), reading.shots)
+    )
 
 
 def _methods(record: RunRecord) -> list[str]:
@@ -172,10 +175,10 @@ def evaluate(reading: PromptingMethod, answers: StoredAnswers | None = None) -> 
     return look(run, SplitView(drop_extra=True)) if drops else run
 
 
-def figures(chosen: Sequence[PromptingMethod], runs: Sequence[Evaluation], asked: SetRule) -> pd.DataFrame:
+def figures(chosen: Sequence[PromptingMethod], runs: Sequence[Evaluation], rule: SetRule) -> pd.DataFrame:
     """One row per reading and score, as :func:`core.reports.compare.benchmark.run_rows`, with ``method``, its
     ``title``, ``chance``, ``against_chance`` and of letters ``invalid_rate`` and ``letter_mass`` (NaN elsewhere)."""
-    rows = run_rows(runs, reports(runs, asked))
+    rows = run_rows(runs, reports(runs, rule))
     extra = []
     for reading, run in zip(chosen, runs, strict=True):
         chance = chance_accuracy(run)
@@ -188,7 +191,7 @@ def figures(chosen: Sequence[PromptingMethod], runs: Sequence[Evaluation], asked
             "invalid_rate": counted.rate if counted else math.nan,
             "letter_mass": counted.letter_mass if counted else math.nan,
         }
-        extra += [about] * len(asked.scores)
+        extra += [about] * len(rule.scores)
     return pd.concat([pd.DataFrame(extra), rows], axis=1)
 
 
@@ -218,9 +221,9 @@ def against(
     ``units`` of them are independent, and ``one_only`` are in one of the two readings only."""
     if not others:
         return pd.DataFrame()
-    asked = ("accuracy", "set_size")
-    pairs = paired.compare([(runs[first], runs[one]) for one in others], alpha, score=score, hypotheses=asked)
-    return pd.DataFrame([_pair_row(one, pair) for one, pair in zip(others, pairs, strict=True)])
+    hypotheses = ("accuracy", "set_size")
+    pairs = paired.compare([(runs[first], runs[other]) for other in others], alpha, score=score, hypotheses=hypotheses)
+    return pd.DataFrame([_pair_row(other, pair) for other, pair in zip(others, pairs, strict=True)])
 
 
 def _pair_row(reading: PromptingMethod, pair: Pair) -> dict[str, Any]:
@@ -294,11 +297,11 @@ def joined(first: MethodSets, second: MethodSets) -> pd.DataFrame:
     sides: dict[str, Any] = {"id": shared}
     rows = [first.run.test[first.places[name]] for name in shared]
     sides["group"] = first.run.groups[rows]
-    for name, one in (("first", first), ("second", second)):
-        at = np.array([one.places[key] for key in shared])
-        test = one.run.test[at]
-        sides[f"{name}_right"] = correct(one.run.probabilities[test], one.run.labels[test]).astype(bool)
-        sides[f"{name}_size"] = one.members[at].sum(axis=1)
+    for name, method in (("first", first), ("second", second)):
+        at = np.array([method.places[key] for key in shared])
+        test = method.run.test[at]
+        sides[f"{name}_right"] = correct(method.run.probabilities[test], method.run.labels[test]).astype(bool)
+        sides[f"{name}_size"] = method.members[at].sum(axis=1)
     table = pd.DataFrame(sides)
     table["change"] = table["second_size"] - table["first_size"]
     return table.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
@@ -310,12 +313,12 @@ def option_scores(reading: PromptingMethod, question_id: str) -> pd.DataFrame:
     scored = store.read_logits(reading.run_id)
     row = scored.ids.index(question_id)
     questions = store.read_questions(reading.run_id)
-    asked = questions["options"].to_pylist()[questions["id"].to_pylist().index(question_id)]
-    table = pd.DataFrame({"option": asked, "log_p": scored.logits[row][: len(asked)].astype(float)})
+    options = questions["options"].to_pylist()[questions["id"].to_pylist().index(question_id)]
+    table = pd.DataFrame({"option": options, "log_p": scored.logits[row][: len(options)].astype(float)})
     if scored.option_tokens is not None:
-        table["tokens"] = scored.option_tokens[row][: len(asked)]
+        table["tokens"] = scored.option_tokens[row][: len(options)]
         for by, scores in store.read_bare(reading.run_id).items():
-            table[by] = [scores.get(f" {option.strip()}", math.nan) for option in asked]
+            table[by] = [scores.get(f" {option.strip()}", math.nan) for option in options]
     return table
 
 

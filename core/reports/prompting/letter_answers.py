@@ -18,8 +18,8 @@ from core.runs import store
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """What a model would write when it is asked for a letter, on n test questions with their options in the original
-    order.
+    """The answers that a model would write when it is asked for a letter, on n test questions with their options in the
+    original order.
 
     ``rate`` is the share whose most probable next token is no letter of an option, with its 95% interval (NaN if the
     run does not say), ``letter_mass`` the mean share of the probability on the letters; ``instead`` the most frequent

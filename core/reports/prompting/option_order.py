@@ -187,9 +187,10 @@ def _rate_intervals(picks: FloatArray, clusters: IntArray | None) -> tuple[Float
     if (np.abs(deviations) > ROUNDING).any(axis=1).sum() < FEW_BIASED:
         furthest = float(deviations.max()), float(-deviations.min())
         over, under = (
-            of if of > ROUNDING else never * n / g for of, never in zip(furthest, (1 - 1 / m, 1 / m), strict=True)
+            deviation if deviation > ROUNDING else never * n / g
+            for deviation, never in zip(furthest, (1 - 1 / m, 1 / m), strict=True)
         )
-        ends = [_around(rate, of, over, under, n) for rate, of in zip(rates, deviations.T, strict=True)]
+        ends = [_around(rate, deviation, over, under, n) for rate, deviation in zip(rates, deviations.T, strict=True)]
         low, high = np.array(ends).T
     else:
         squares = (residuals**2).sum(axis=0) * (g / n) ** 2
@@ -248,15 +249,15 @@ def _orders(run: Evaluation, fixed: int) -> tuple[IntArray, IntArray, int]:
     if not again:
         return none
     m = int(np.bincount(moving[[row for row, _ in again]]).argmax())
-    found: dict[str, dict[tuple[int, ...], int]] = {}
+    by_question: dict[str, dict[tuple[int, ...], int]] = {}
     for row, name in again:
         if moving[row] == m:
             first, order = asked_order(name, m)
-            found.setdefault(first, {tuple(range(m)): test[first]})[tuple(order)] = row
-    orders = sorted(found[max(found, key=lambda name: len(found[name]))])
-    kept = [[rows[order] for order in orders] for rows in found.values() if set(rows) == set(orders)]
+            by_question.setdefault(first, {tuple(range(m)): test[first]})[tuple(order)] = row
+    orders = sorted(by_question[max(by_question, key=lambda name: len(by_question[name]))])
+    complete = [[rows[order] for order in orders] for rows in by_question.values() if set(rows) == set(orders)]
     back = [[*order, *range(m, run.k)] for order in orders]
-    return np.array(kept, dtype=np.int64), np.array(back, dtype=np.int64), m
+    return np.array(complete, dtype=np.int64), np.array(back, dtype=np.int64), m
 
 
 def _stability(run: Evaluation, name: str, alpha: Alpha, rows: np.ndarray, back: np.ndarray) -> SetStability:
@@ -283,12 +284,12 @@ def _stability(run: Evaluation, name: str, alpha: Alpha, rows: np.ndarray, back:
         tested = rng.integers(0, g, g)
         redrawn = threshold(truths[rng.integers(0, len(truths), len(truths))], alpha)
         if clusters is None:
-            drawn.append([of[tested].mean() for of in by_question(redrawn)])
+            drawn.append([measure[tested].mean() for measure in by_question(redrawn)])
         else:
             often = np.bincount(tested, minlength=g)[clusters]
-            drawn.append([np.average(of, weights=often) for of in by_question(redrawn)])
+            drawn.append([np.average(measure, weights=often) for measure in by_question(redrawn)])
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0).tolist()
-    ends = [_with_exceptions(of, clusters, (low[i], high[i])) for i, of in enumerate((same, overlap))]
+    ends = [_with_exceptions(measure, clusters, (low[i], high[i])) for i, measure in enumerate((same, overlap))]
     return SetStability(float(same.mean()), float(overlap.mean()), ends[0], ends[1])
 
 

@@ -39,8 +39,8 @@ def test_the_isotonic_function_by_hand():
     result = Isotonic.fit(x, np.array([True, True, False, False, False]))
     assert result.places.tolist() == [0.1, 0.2, 0.3, 0.4]
     assert result.heights.tolist() == pytest.approx([0, 1 / 3, 1 / 3, 1])
-    asked = np.array([0.0, 0.1, 0.15, 0.25, 0.35, 0.4, 2.0])
-    assert result(asked).tolist() == pytest.approx([0, 0, 1 / 6, 1 / 3, 2 / 3, 1, 1])
+    points = np.array([0.0, 0.1, 0.15, 0.25, 0.35, 0.4, 2.0])
+    assert result(points).tolist() == pytest.approx([0, 0, 1 / 6, 1 / 3, 2 / 3, 1, 1])
 
 
 def test_a_level_stretch_keeps_its_ends_alone():

@@ -52,21 +52,21 @@ def test_no_interval_is_a_point_or_out_of_range(confidence, label):
     """All right and all wrong, from modest to certain."""
     result = estimates(always(confidence), np.full(100, label))
     for name in NAMES:
-        one, most = result[name], {"nll": np.inf, "brier": 2.0}.get(name, 1.0)
-        assert 0 <= one.low < one.high <= most, name
+        estimate, most = result[name], {"nll": np.inf, "brier": 2.0}.get(name, 1.0)
+        assert 0 <= estimate.low < estimate.high <= most, name
 
 
 def test_the_ends_of_an_error_allow_for_rare_answers():
     # 100 wrong answers at .45: the accuracy may be up to .0362 (Clopper and Pearson), so the error as low as .4138.
     most = stats.binomtest(0, 100).proportion_ci(0.95, method="exact").high
-    found = estimates(np.tile([0.45, 0.3, 0.25], (100, 1)), np.full(100, 2))
+    figures = estimates(np.tile([0.45, 0.3, 0.25], (100, 1)), np.full(100, 2))
     for name in ("ece", "over", "smooth_ece"):
-        assert found[name].low == pytest.approx(0.45 - most, abs=1e-3), name
+        assert figures[name].low == pytest.approx(0.45 - most, abs=1e-3), name
     # 100 right ones at .999: the accuracy may be as low as 1 − .0362.
-    found = estimates(np.tile([0.999, 0.0005, 0.0005], (100, 1)), np.zeros(100, dtype=int))
+    figures = estimates(np.tile([0.999, 0.0005, 0.0005], (100, 1)), np.zeros(100, dtype=int))
     for name in ("ece", "over", "smooth_ece"):
-        assert found[name].high == pytest.approx(most - 0.001, abs=1e-3), name
-    assert found["classwise_ece"].high == pytest.approx(2 / 3 * (most - 0.001), abs=1e-3)
+        assert figures[name].high == pytest.approx(most - 0.001, abs=1e-3), name
+    assert figures["classwise_ece"].high == pytest.approx(2 / 3 * (most - 0.001), abs=1e-3)
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])
@@ -106,14 +106,14 @@ def repeats():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_question_five_times_has_the_interval_of_once(repeats, name):
-    once, clustered, independent = (found[name] for found in repeats)
+    once, clustered, independent = (variant[name] for variant in repeats)
     assert clustered.value == pytest.approx(once.value)
-    wide, same, narrow = (one.high - one.low for one in (once, clustered, independent))
+    wide, same, narrow = (estimate.high - estimate.low for estimate in (once, clustered, independent))
     assert same == pytest.approx(wide, rel=0.25)
     assert narrow < 0.75 * same
 
 
-def test_each_question_five_times_has_the_luck_of_once(repeats):
+def test_each_question_five_times_has_the_chance_of_once(repeats):
     once, clustered, _ = repeats
     for name in ("ece", "l2", "classwise_ece", "smooth_ece", "mce"):
         assert clustered[name].bias == pytest.approx(once[name].bias, rel=0.1), name
@@ -144,18 +144,18 @@ def test_a_diagrams_bins_of_each_question_five_times():
     rng = np.random.default_rng(0)
     once = reliability(top_label(p, y), rng=rng)
     clustered = reliability(top_label(p[rows], y[rows]), rng=rng, clusters=rows)
-    for one, five in zip(once.bins, clustered.bins, strict=True):
-        if one.n:
-            assert five.accuracy == pytest.approx(one.accuracy)
-            assert five.accuracy_high - five.accuracy_low > 0.95 * (one.accuracy_high - one.accuracy_low)
-            band = one.consistent_high - one.consistent_low
-            assert five.consistent_high - five.consistent_low == pytest.approx(band, abs=1 / one.n + 1e-9)
+    for once_bin, five in zip(once.bins, clustered.bins, strict=True):
+        if once_bin.n:
+            assert five.accuracy == pytest.approx(once_bin.accuracy)
+            assert five.accuracy_high - five.accuracy_low > 0.95 * (once_bin.accuracy_high - once_bin.accuracy_low)
+            band = once_bin.consistent_high - once_bin.consistent_low
+            assert five.consistent_high - five.consistent_low == pytest.approx(band, abs=1 / once_bin.n + 1e-9)
 
 
 def test_a_cluster_is_in_one_fold():
     clusters = np.random.default_rng(0).permutation(np.repeat(np.arange(40), 5))
     folds = folds_of(np.zeros(200, dtype=int), clusters)
-    assert {len(set(folds[clusters == one])) for one in range(40)} == {1}
+    assert {len(set(folds[clusters == cluster])) for cluster in range(40)} == {1}
     assert np.bincount(folds[np.unique(clusters, return_index=True)[1]]).tolist() == [4] * 10
 
 
@@ -188,8 +188,8 @@ def test_a_temperature_that_is_not_determined_says_so():
 
 def test_a_letter_that_is_never_true_has_no_weight_that_runs_away():
     p, y = drawn(300, power=0.7)
-    kept, others = y != 2, [0, 1, 3]
-    result = fit("vector", np.log(p[kept]), y[kept])
+    others_true, others = y != 2, [0, 1, 3]
+    result = fit("vector", np.log(p[others_true]), y[others_true])
     assert result.never_true == (2,)
     assert result.weights[2] == pytest.approx(result.weights[others].mean())
     assert result.biases[2] == pytest.approx(result.biases[others].mean())

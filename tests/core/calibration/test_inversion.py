@@ -36,7 +36,7 @@ def test_a_large_gaps_end_is_that_of_its_noise():
     assert multiple(lambda t: np.abs(draws[:, 0] + t), 30.0, share=MEDIAN) == pytest.approx(30, abs=0.01)
 
 
-def test_a_shift_is_0_where_luck_shows_as_much():
+def test_a_shift_is_0_where_chance_shows_as_much():
     draws = normal_draws(15)
     assert multiple(lambda t: np.abs(draws + t).sum(axis=1), 5.0, share=MEDIAN) == 0
 

@@ -40,7 +40,7 @@ def test_a_share_has_the_interval_of_the_answers_that_its_variance_is_worth():
     """20 groups of 10 answers: Clopper and Pearson's of p(1 − p) / variance answers, fewer for the t quantile."""
     right = np.random.default_rng(1).random(200) < 0.7
     group = np.arange(200) % 20
-    left_out = np.array([[right[group != one].mean()] for one in range(20)])
+    left_out = np.array([[right[group != number].mean()] for number in range(20)])
     share = right.mean()
     variance = 19 / 20 * ((left_out - left_out.mean()) ** 2).sum()
     worth = share * (1 - share) / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2
@@ -59,8 +59,8 @@ def test_a_share_is_worth_no_more_answers_than_there_are():
 
 def test_shares_of_0_and_1_and_of_nothing():
     low, high = share_ends(np.array([0.0, 1.0, np.nan]), np.tile([0.0, 1.0, np.nan], (20, 1)), np.array([40, 40, 40]))
-    one = stats.binomtest(0, 40).proportion_ci(0.95, method="exact").high
-    assert (low[0], high[0], low[1], high[1]) == pytest.approx((0, one, 1 - one, 1))
+    upper = stats.binomtest(0, 40).proportion_ci(0.95, method="exact").high
+    assert (low[0], high[0], low[1], high[1]) == pytest.approx((0, upper, 1 - upper, 1))
     assert np.isnan([low[2], high[2]]).all()
 
 

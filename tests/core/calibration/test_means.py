@@ -72,27 +72,27 @@ def nll_interval(p, y, clusters=None):
 def test_few_wrong_answers_have_the_interval_of_a_poisson_count(wrong):
     # Each question's loss is −log .99, and a wrong one adds log(.99/.005). With equal weights, Fay and Feuer's interval
     # is the exact one of a Poisson count.
-    one = nll_interval(*sure(100, wrong))
+    interval = nll_interval(*sure(100, wrong))
     base, added = -np.log(0.99), np.log(0.99 / 0.005)
     low = stats.chi2.ppf(0.025, 2 * wrong) / 2 if wrong else 0
     high = stats.chi2.ppf(0.975, 2 * wrong + 2) / 2
-    assert one.mean == pytest.approx(base + wrong / 100 * added)
-    assert (one.low, one.high) == pytest.approx((base + low / 100 * added, base + high / 100 * added))
+    assert interval.mean == pytest.approx(base + wrong / 100 * added)
+    assert (interval.low, interval.high) == pytest.approx((base + low / 100 * added, base + high / 100 * added))
 
 
 def test_few_right_answers_save_what_a_right_one_saves():
-    one = nll_interval(*sure(100, 98))
+    interval = nll_interval(*sure(100, 98))
     base, saved = -np.log(0.005), np.log(0.99 / 0.005)
     low, high = stats.chi2.ppf(0.025, 4) / 2, stats.chi2.ppf(0.975, 6) / 2
-    assert (one.low, one.high) == pytest.approx((base - high / 100 * saved, base - low / 100 * saved))
+    assert (interval.low, interval.high) == pytest.approx((base - high / 100 * saved, base - low / 100 * saved))
 
 
 def test_ten_wrong_answers_speak_for_themselves():
     p, y = spread(100, 10)
     losses = -np.log(p)[np.arange(100), y]
-    one = nll_interval(p, y)
-    assert (one.mean, one.low, one.high) == skewed_mean_interval(losses)
-    assert seen_loss_interval(losses, (y == 0).astype(float)) == one
+    interval = nll_interval(p, y)
+    assert (interval.mean, interval.low, interval.high) == skewed_mean_interval(losses)
+    assert seen_loss_interval(losses, (y == 0).astype(float)) == interval
 
 
 def test_an_option_that_a_question_lacks_costs_nothing():
@@ -104,26 +104,26 @@ def test_an_option_that_a_question_lacks_costs_nothing():
 
 @pytest.mark.parametrize(("n", "wrong", "says"), [(9, 3, "9 questions, and 10 are needed"), (30, 15, "same loss")])
 def test_what_has_no_loss_interval_says_why(n, wrong, says):
-    one = nll_interval(*sure(n, wrong, confidence=1 / 3))
-    assert np.isnan([one.low, one.high]).all()
-    assert says in one.reason
+    interval = nll_interval(*sure(n, wrong, confidence=1 / 3))
+    assert np.isnan([interval.low, interval.high]).all()
+    assert says in interval.reason
 
 
 def test_a_loss_that_could_be_infinite_has_no_interval():
     p, y = sure(40, 20)
     p[7] = [0.5, 0.5, 0.0]
     with np.errstate(divide="ignore"):
-        one = nll_interval(p, y)
-    assert np.isfinite(one.mean)
-    assert np.isnan(one.low)
-    assert "1 of 40 questions give an option probability 0" in one.reason
+        interval = nll_interval(p, y)
+    assert np.isfinite(interval.mean)
+    assert np.isnan(interval.low)
+    assert "1 of 40 questions give an option probability 0" in interval.reason
 
 
 def test_without_the_other_options_few_wrong_answers_have_no_interval():
     p, y = sure(100, 3)
-    one = seen_loss_interval(-np.log(p)[np.arange(100), y], (y == 0).astype(float))
-    assert np.isnan(one.low)
-    assert one.reason == "fewer than 10 wrong answers"
+    interval = seen_loss_interval(-np.log(p)[np.arange(100), y], (y == 0).astype(float))
+    assert np.isnan(interval.low)
+    assert interval.reason == "fewer than 10 wrong answers"
 
 
 @pytest.mark.parametrize("wrong", [3, 20])

@@ -133,7 +133,7 @@ def test_an_option_that_is_rarer_the_likelier_it_is_called_gets_one_probability(
     """Platt's slope is kept at 0 or above: the map never turns an option's probabilities round."""
     p = np.tile([[0.9, 0.1], [0.1, 0.9]], (20, 1))
     result = fit("platt", log(p), np.tile([1, 0], 20))
-    assert [one.slope for one in result.sigmoids] == [0, 0]
+    assert [sigmoid.slope for sigmoid in result.sigmoids] == [0, 0]
     assert softmax(result.logits(log(p))) == pytest.approx(np.full((40, 2), 0.5))
 
 
@@ -163,5 +163,5 @@ def test_weights_and_slopes_stay_within_their_bounds():
     p = np.tile([[0.5005, 0.4995], [0.4995, 0.5005]], (50, 1))
     y = np.tile([0, 1], 50)
     assert fit("vector", log(p), y).weights.max() <= 100
-    assert [one.slope for one in fit("platt", log(p), y).sigmoids] == pytest.approx([100, 100])
+    assert [sigmoid.slope for sigmoid in fit("platt", log(p), y).sigmoids] == pytest.approx([100, 100])
     assert fit("temperature", log(p), y).temperature == pytest.approx(0.01, rel=1e-3)

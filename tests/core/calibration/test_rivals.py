@@ -37,35 +37,35 @@ def case(request):
 
 @pytest.mark.parametrize("bins", BINS)
 def test_torchmetrics(case, bins):
-    top, said = case
+    top, expected = case
     result = top_errors(top, bins=bins)
-    assert result.ece == pytest.approx(said["torchmetrics"][f"l1 {bins}"], abs=1e-6)
-    assert result.mce == pytest.approx(said["torchmetrics"][f"max {bins}"], abs=1e-6)
+    assert result.ece == pytest.approx(expected["torchmetrics"][f"l1 {bins}"], abs=1e-6)
+    assert result.mce == pytest.approx(expected["torchmetrics"][f"max {bins}"], abs=1e-6)
 
 
 @pytest.mark.parametrize("bins", BINS)
 def test_netcal(case, bins):
-    top, said = case
+    top, expected = case
     result = top_errors(top, bins=bins)
-    assert result.ece == pytest.approx(said["netcal"][f"ece {bins}"], abs=1e-9)
-    assert result.mce == pytest.approx(said["netcal"][f"mce {bins}"], abs=1e-9)
-    if len(top) % bins == 0 and f"mass {bins}" in said["netcal"]:
+    assert result.ece == pytest.approx(expected["netcal"][f"ece {bins}"], abs=1e-9)
+    assert result.mce == pytest.approx(expected["netcal"][f"mce {bins}"], abs=1e-9)
+    if len(top) % bins == 0 and f"mass {bins}" in expected["netcal"]:
         mass = top_errors(top, bins=bins, by="mass").ece
-        assert mass == pytest.approx(said["netcal"][f"mass {bins}"], abs=1e-9)
+        assert mass == pytest.approx(expected["netcal"][f"mass {bins}"], abs=1e-9)
 
 
 @pytest.mark.parametrize(("width", "apart"), [("0.05", 5e-4), ("0.1", 5e-4)])
 def test_relplot_at_a_width(case, width, apart):
-    top, said = case
+    top, expected = case
     result = error_at(on_grid(top.confidence, top.gap), len(top), float(width))
-    assert float(result) == pytest.approx(said["relplot"][width], abs=apart)
+    assert float(result) == pytest.approx(expected["relplot"][width], abs=apart)
 
 
 def test_relplot_with_its_own_width(case):
-    top, said = case
+    top, expected = case
     # Of four questions the width is .23, where half of relplot's kernel is cut off.
     apart = 0.01 if len(top) < 10 else 5e-4
-    assert smooth_error(top)[0] == pytest.approx(said["relplot"]["automatic"], abs=apart)
+    assert smooth_error(top)[0] == pytest.approx(expected["relplot"]["automatic"], abs=apart)
 
 
 def test_scikit_learns_calibration_curve():
@@ -74,9 +74,9 @@ def test_scikit_learns_calibration_curve():
     top = TopLabel(c, (rng.random(500) < c).astype(float))
     for strategy, by in (("uniform", "width"), ("quantile", "mass")):
         accuracy, confidence = calibration_curve(top.correct, c, n_bins=10, strategy=strategy)
-        found = [b for b in reliability(top, rng=rng, bins=10, by=by, draws=5).bins if b.n]
-        assert [b.accuracy for b in found] == pytest.approx(accuracy.tolist(), abs=1e-9)
-        assert [b.confidence for b in found] == pytest.approx(confidence.tolist(), abs=1e-9)
+        filled = [b for b in reliability(top, rng=rng, bins=10, by=by, draws=5).bins if b.n]
+        assert [b.accuracy for b in filled] == pytest.approx(accuracy.tolist(), abs=1e-9)
+        assert [b.confidence for b in filled] == pytest.approx(confidence.tolist(), abs=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +90,10 @@ def problem():
 def test_isotonic_regression(problem):
     p, y = problem
     fitted = recalibration.fit_isotonic(np.log(p), y)
-    asked = np.linspace(0, 1, 301)
+    points = np.linspace(0, 1, 301)
     for j, rising in enumerate(fitted.functions):
         rival = IsotonicRegression(out_of_bounds="clip").fit(p[:, j], y == j)
-        assert rising(asked) == pytest.approx(rival.predict(asked), abs=1e-9)
+        assert rising(points) == pytest.approx(rival.predict(points), abs=1e-9)
 
 
 def test_vector_scaling_is_no_worse_than_logistic_regression_of_each_option_alone(problem):

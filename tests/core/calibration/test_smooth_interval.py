@@ -30,13 +30,13 @@ EXPECTED = [
 
 @pytest.mark.parametrize(("case", "expected"), list(zip(CASES, EXPECTED, strict=True)))
 def test_figures_of_seeded_samples(case, expected):
-    """Value, low end, high end and the error beyond luck; the simulations show that they mean what they say."""
+    """Value, low end, high end and the error beyond chance; the simulations show that they mean what they say."""
     result = smooth_estimate(sample(*case), LUCK)
     assert (result.value, result.low, result.high, result.excess) == pytest.approx(expected, abs=2e-6)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_ends_surround_the_error_beyond_luck(case):
+def test_the_ends_surround_the_error_beyond_chance(case):
     top = sample(*case)
     result = smooth_estimate(top, LUCK)
     assert result.value == smooth_error(top)[0]
@@ -44,7 +44,7 @@ def test_the_ends_surround_the_error_beyond_luck(case):
     assert (result.n, result.bias) == (len(top), pytest.approx(0.025))
 
 
-def test_an_error_that_luck_explains_has_the_low_end_0():
+def test_an_error_that_chance_explains_has_the_low_end_0():
     top = sample(300, 2.0, 2)
     value = smooth_error(top)[0]
     assert smooth_estimate(top, LUCK).low > 0

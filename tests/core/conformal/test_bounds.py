@@ -51,12 +51,12 @@ CASES = {
 @settings(max_examples=300)
 def test_bounds_hold_every_score(seed, k, others, most, ties, name):
     truth, known, bounded = listed(seed, n=20, k=k, others=others, most=min(most, k + others), ties=ties)
-    found, exact = score_bounds(name, known, bounded), score(name, softmax(truth))
-    assert (found.lower <= exact + 1e-11).all()
-    assert (exact <= found.upper + 1e-11).all()
+    bounds, exact = score_bounds(name, known, bounded), score(name, softmax(truth))
+    assert (bounds.lower <= exact + 1e-11).all()
+    assert (exact <= bounds.upper + 1e-11).all()
     whole = ~bounded.any(axis=1)
-    assert np.array_equal(found.lower[whole], score(name, softmax(known))[whole])
-    assert np.array_equal(found.lower[whole], found.upper[whole])
+    assert np.array_equal(bounds.lower[whole], score(name, softmax(known))[whole])
+    assert np.array_equal(bounds.lower[whole], bounds.upper[whole])
 
 
 @given(**CASES, alpha=st.integers(1, 999))
@@ -64,12 +64,12 @@ def test_bounds_hold_every_score(seed, k, others, most, ties, name):
 def test_sets_hold_the_exact_sets(seed, k, others, most, ties, name, alpha):
     truth, known, bounded = listed(seed, n=60, k=k, others=others, most=min(most, k + others), ties=ties)
     labels = np.random.default_rng(seed).integers(0, k, 60)
-    found, exact = score_bounds(name, known, bounded), score(name, softmax(truth))
+    bounds, exact = score_bounds(name, known, bounded), score(name, softmax(truth))
     first, rest = np.arange(30), np.arange(30, 60)
     q = threshold(true_scores(exact[first], labels[first]), alpha)
     members = prediction_sets(exact[rest], q).members
-    calibration = found.rows(first).of(labels[first])
-    sets = bounded_sets(calibration, found.rows(rest), alpha)
+    calibration = bounds.rows(first).of(labels[first])
+    sets = bounded_sets(calibration, bounds.rows(rest), alpha)
     low, high = sets.thresholds
     assert low - 1e-11 <= q <= high + 1e-11
     assert not (sets.inside & ~members).any()
@@ -78,9 +78,9 @@ def test_sets_hold_the_exact_sets(seed, k, others, most, ties, name, alpha):
     covered = members[np.arange(30), labels[rest]].mean()
     assert sets.coverage(labels[rest])[0] <= covered <= sets.coverage(labels[rest])[1]
     assert sets.mean_set_size()[0] <= members.sum(axis=1).mean() <= sets.mean_set_size()[1]
-    shares = exact_shares(calibration, found.rows(rest))
+    shares = exact_shares(calibration, bounds.rows(rest))
     assert shares[alpha - 1] == pytest.approx(sets.exact_share)
-    assert np.array_equal(exact_alphas(calibration, found.rows(rest)), shares == 1)
+    assert np.array_equal(exact_alphas(calibration, bounds.rows(rest)), shares == 1)
 
 
 @pytest.mark.parametrize("name", SCORE_NAMES)
@@ -133,15 +133,15 @@ def test_a_score_without_bounds_of_its_own_has_its_range(monkeypatch, name):
     truth, known, bounded = listed(1, n=60, k=5, others=3, most=3)
     known[40:], bounded[40:] = truth[40:], False  # and of some questions every letter is listed
     known[0], bounded[0] = np.array([-0.5, -1.5, -2.0, -9.0, -np.inf]), np.array([False, False, False, True, False])
-    found, exact = score_bounds(name, known, bounded), score(name, softmax(truth))
-    some = bounded.any(axis=1)
-    assert 20 < some.sum() < 60
-    assert (found.lower[1:] <= exact[1:] + 1e-11).all()
-    assert (exact[1:] <= found.upper[1:] + 1e-11).all()
-    np.testing.assert_array_equal(found.lower[~some], found.upper[~some])
-    assert len(np.unique(found.lower[some][:, :4])) == len(np.unique(found.upper[some][:, :4])) == 1
-    assert np.isnan(found.lower[0, 4])
-    assert np.isnan(found.upper[0, 4])
+    bounds, exact = score_bounds(name, known, bounded), score(name, softmax(truth))
+    partly = bounded.any(axis=1)
+    assert 20 < partly.sum() < 60
+    assert (bounds.lower[1:] <= exact[1:] + 1e-11).all()
+    assert (exact[1:] <= bounds.upper[1:] + 1e-11).all()
+    np.testing.assert_array_equal(bounds.lower[~partly], bounds.upper[~partly])
+    assert len(np.unique(bounds.lower[partly][:, :4])) == len(np.unique(bounds.upper[partly][:, :4])) == 1
+    assert np.isnan(bounds.lower[0, 4])
+    assert np.isnan(bounds.upper[0, 4])
 
 
 def test_bounds_by_hand_of_scores_that_rank():

@@ -146,9 +146,9 @@ def test_scores_without_ties_keep_the_band_to_the_bit():
 
 def test_the_band_of_votes_lies_where_their_coverage_does():
     scores = np.random.default_rng(1).binomial(10, 0.7, 2000) / 10
-    own, asked = scores[:1000], scores[1000:]
-    low, high = c.beta_binomial_band(1000, 1000, 100, ties=c.Ties.of(own, asked))
-    assert low <= (asked <= exact(own, 100)).mean() <= high
+    own, tested = scores[:1000], scores[1000:]
+    low, high = c.beta_binomial_band(1000, 1000, 100, ties=c.Ties.of(own, tested))
+    assert low <= (tested <= exact(own, 100)).mean() <= high
     assert low > c.beta_binomial_band(1000, 1000, 100)[1]
 
 

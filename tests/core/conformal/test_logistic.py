@@ -75,5 +75,5 @@ def test_a_step_that_goes_too_far_is_halved():
 
 
 def test_a_feature_that_never_varies_shares_the_intercept():
-    found = logistic(np.ones((4, 1)), np.array([1.0, 1.0, 1.0, 0.0]))
-    assert found.sum() == pytest.approx(logit(0.75))
+    weights = logistic(np.ones((4, 1)), np.array([1.0, 1.0, 1.0, 0.0]))
+    assert weights.sum() == pytest.approx(logit(0.75))

@@ -29,7 +29,7 @@ def shared(law: Law, name: str, *, n: int = 80, alone: int = 0, settings: int = 
         setting=tuple(i % settings for i in range(3)),
         calibration=runs.calibration + shifts[:, None, None],
         test=runs.test + shifts[:, None, None, None],
-        alone=tuple(rng.choice(of, alone) for of in runs.calibration[0]),
+        alone=tuple(rng.choice(true, alone) for true in runs.calibration[0]),
         options=(law.k, law.k, law.k + 1),
     )
 
@@ -47,8 +47,8 @@ def one_by_one(runs: SharedRuns, alpha: int, empty: str) -> list[list[float]]:
             runs.options[own],
         )
 
-    found = [swap_test(side(i, j), side(j, i), alpha, empty=empty, resamples=SWAPS, seed=3) for i, j in runs.pairs]
-    return [[of.mean_set_size for of in found], [of.uacc for of in found]]
+    p_values = [swap_test(side(i, j), side(j, i), alpha, empty=empty, resamples=SWAPS, seed=3) for i, j in runs.pairs]
+    return [[pair.mean_set_size for pair in p_values], [pair.uacc for pair in p_values]]
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_the_interval_of_a_single_pair_is_its_own(law, name):
     sides = [PairedRun(runs.calibration[0, i], runs.alone[i], runs.test[0, i], runs.right[i], law.k) for i in (0, 1)]
     alone = difference_intervals(sides[0], sides[1], 100)
     sizes, uaccs = difference_intervals_of_pairs(runs, 100)
-    for found, expected in ((sizes[0], alone.mean_set_size), (uaccs[0], alone.uacc)):
-        assert [found.value, *found.ends] == pytest.approx([expected.value, *expected.ends], abs=1e-9)
+    for estimate, expected in ((sizes[0], alone.mean_set_size), (uaccs[0], alone.uacc)):
+        assert [estimate.value, *estimate.ends] == pytest.approx([expected.value, *expected.ends], abs=1e-9)
 
 
 def test_intervals_of_more_pairs_are_wider_by_the_ratio_of_the_quantiles():
@@ -128,6 +128,8 @@ def test_intervals_of_more_pairs_are_wider_by_the_ratio_of_the_quantiles():
 
 def test_questions_that_only_one_run_calibrates_on_are_redrawn_too():
     runs = shared(USUAL, "lac", alone=40)
-    alone, without = (difference_intervals_of_pairs(of, 100)[0] for of in (runs, shared(USUAL, "lac")))
-    assert all(of.low <= of.value <= of.high for of in (*alone, *without))
-    assert [of.high - of.low for of in alone] != [of.high - of.low for of in without]
+    alone, without = (difference_intervals_of_pairs(estimate, 100)[0] for estimate in (runs, shared(USUAL, "lac")))
+    assert all(estimate.low <= estimate.value <= estimate.high for estimate in (*alone, *without))
+    assert [estimate.high - estimate.low for estimate in alone] != [
+        estimate.high - estimate.low for estimate in without
+    ]

@@ -29,19 +29,19 @@ def two(n: int, m: int, *, k: int = 4, seed: int = 0, signal: float = 1.2, alone
         p = softmax(logits)
         scores.append(score("lac", p))
         right.append((p.argmax(axis=1) == labels)[n : n + m].astype(float))
-    true = [true_scores(of, labels) for of in scores]
-    made = []
-    for one, other in ((0, 1), (1, 0)):
-        made.append(
+    true = [true_scores(run_scores, labels) for run_scores in scores]
+    swappables = []
+    for own, other in ((0, 1), (1, 0)):
+        swappables.append(
             Swappable(
-                np.stack([true[one][:n], true[other][:n]]),
-                true[one][n + m :],
-                np.stack([scores[one][n : n + m], scores[other][n : n + m]]),
-                np.stack([right[one], right[other]]),
+                np.stack([true[own][:n], true[other][:n]]),
+                true[own][n + m :],
+                np.stack([scores[own][n : n + m], scores[other][n : n + m]]),
+                np.stack([right[own], right[other]]),
                 k,
             )
         )
-    return made
+    return swappables
 
 
 def naive(first: Swappable, second: Swappable, calibration, test, alpha: int, empty: str) -> float:
@@ -67,11 +67,11 @@ def test_all_swaps_of_three_questions_by_hand():
     second = Swappable(first.calibration[::-1], NONE, first.test[::-1], first.right[::-1], 2)
     # Sizes at .2: 1 of the first model's row, 0 of the second's; at .6 both keep 2. Without the calibration swap
     # T = 2 − (1 or 0 a question): 1, 1.5, 1.5, 2; with it the signs turn. T = 1 is the least: p = 1.
-    found = [
+    differences = [
         permutation._differences(first, second, np.array([[c]]), np.array([[a, b]]), 500, "allow")[0, 0]
         for c, a, b in product((False, True), repeat=3)
     ]
-    assert found == [1.0, 1.5, 1.5, 2.0, -2.0, -1.5, -1.5, -1.0]
+    assert differences == [1.0, 1.5, 1.5, 2.0, -2.0, -1.5, -1.5, -1.0]
     assert swap_test(first, second, 500, resamples=200).mean_set_size == 1.0
 
 
@@ -163,7 +163,9 @@ def test_p_values_are_those_of_counting_seeded_swaps_by_loops(monkeypatch):
     uacc = abs(naive_uacc(first, second, *none, 200))
     sizes = [abs(naive(first, second, row[:14], row[14:], 200, "allow")) for row in swaps]
     uaccs = [abs(naive_uacc(first, second, row[:14], row[14:], 200)) for row in swaps]
-    expected = [(1 + sum(value >= seen - 1e-9 for value in of)) / 81 for seen, of in ((size, sizes), (uacc, uaccs))]
+    expected = [
+        (1 + sum(value >= seen - 1e-9 for value in swapped)) / 81 for seen, swapped in ((size, sizes), (uacc, uaccs))
+    ]
     assert all(1 / 81 < value < 1 for value in expected)
     result = swap_test(first, second, 200, resamples=80, seed=7)
     assert (result.mean_set_size, result.uacc) == pytest.approx(expected)

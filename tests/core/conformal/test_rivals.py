@@ -38,8 +38,8 @@ def test_torchcp(problem, name):
 
 @pytest.mark.parametrize("name", RIVALS["torchcp_scores"])
 def test_torchcp_scores_of_all_options(name):
-    told = {"raps": Parameters(weight=0.1, free_ranks=1), "saps": Parameters(weight=0.2)}
-    ours = score(name, softmax(np.array(RIVALS["logits"])), parameters=told.get(name, Parameters()))
+    parameters = {"raps": Parameters(weight=0.1, free_ranks=1), "saps": Parameters(weight=0.2)}
+    ours = score(name, softmax(np.array(RIVALS["logits"])), parameters=parameters.get(name, Parameters()))
     assert ours == pytest.approx(np.array(RIVALS["torchcp_scores"][name]), abs=1e-12)
 
 

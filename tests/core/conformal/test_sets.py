@@ -50,9 +50,9 @@ def test_policies_are_checked():
 
 
 @given(tied_problems(), alphas, alphas)
-def test_sets_nest_in_alpha(problem, one, other):
+def test_sets_nest_in_alpha(problem, first, other):
     p, labels = problem
-    small, large = sorted((one, other))
+    small, large = sorted((first, other))
     for name in SCORE_NAMES:
         s = score(name, p)
         calibration = true_scores(s, labels)

@@ -107,14 +107,14 @@ def test_redrawn_choices_are_those_of_a_slow_bootstrap(problem):
     half = first_part(tuned.rows, 15, seed=3, purpose=TUNING)
     first, second = tuned.rows[half], tuned.rows[~half]
     rng = np.random.default_rng([3, 0x7E4])
-    drawn, asked = (rng.multinomial(15, np.full(15, 1 / 15), size=tuning.REDRAWN) for _ in range(2))
+    drawn, drawn_tests = (rng.multinomial(15, np.full(15, 1 / 15), size=tuning.REDRAWN) for _ in range(2))
     counts = dict.fromkeys(SCORES["saps"].grid, 0)
-    for own, counted in zip(drawn, asked, strict=True):
+    for own, counted in zip(drawn, drawn_tests, strict=True):
         rows = np.repeat(first, own), np.repeat(second, counted)
         parts = tuning._parts("saps", probabilities, labels, *rows)
-        sizes = [tuning._total_size(*parts, one) for one in counts]
+        sizes = [tuning._total_size(*parts, choice) for choice in counts]
         counts[list(counts)[int(np.argmin(sizes))]] += 1
-    assert result == {one: count / tuning.REDRAWN for one, count in counts.items() if count}
+    assert result == {choice: count / tuning.REDRAWN for choice, count in counts.items() if count}
 
 
 def test_nothing_is_chosen_again_where_nothing_was_tuned(problem):

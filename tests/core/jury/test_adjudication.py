@@ -21,14 +21,14 @@ pytestmark = pytest.mark.quick
 CALIBRATION = seeded_jury(80, seed=9)
 
 
-def case(p_true: list[list[float]], sure: list[list[float]] | None = None) -> Case:
-    asked = jury(np.array(p_true), np.ones(len(p_true)))
-    result = np.array(sure) if sure else confidence("published", CALIBRATION, asked)
-    return Case(asked, result, CALIBRATION)
+def case_of(p_true: list[list[float]], sure: list[list[float]] | None = None) -> Case:
+    judged = jury(np.array(p_true), np.ones(len(p_true)))
+    result = np.array(sure) if sure else confidence("published", CALIBRATION, judged)
+    return Case(judged, result, CALIBRATION)
 
 
-def said(rule: str, of: Case) -> list[bool]:
-    return adjudicate(rule, of).tolist()
+def verdicts_by(rule: str, case: Case) -> list[bool]:
+    return adjudicate(rule, case).tolist()
 
 
 def renamed(judged: Judgements) -> Judgements:
@@ -37,50 +37,50 @@ def renamed(judged: Judgements) -> Judgements:
 
 def test_each_published_rule_by_hand() -> None:
     # One True of .99 against two False of .6; confidences .9 against .7 and .8.
-    of = case([[0.99, 0.4, 0.4]], [[0.9, 0.7, 0.8]])
-    assert said("majority", of) == [False]
-    assert said("confidence_sum", of) == [False]  # .4 against .2 + .3
-    assert said("confidence_product", of) == [False]  # .1 against .3 * .2 = .06
-    assert said("max_confidence", of) == [True]
-    assert said("max_probability", of) == [True]
-    assert said("veto", of) == [False]
-    assert said("mean_probability", of) == [True]  # .5967
+    case = case_of([[0.99, 0.4, 0.4]], [[0.9, 0.7, 0.8]])
+    assert verdicts_by("majority", case) == [False]
+    assert verdicts_by("confidence_sum", case) == [False]  # .4 against .2 + .3
+    assert verdicts_by("confidence_product", case) == [False]  # .1 against .3 * .2 = .06
+    assert verdicts_by("max_confidence", case) == [True]
+    assert verdicts_by("max_probability", case) == [True]
+    assert verdicts_by("veto", case) == [False]
+    assert verdicts_by("mean_probability", case) == [True]  # .5967
 
 
-def published(of: Case) -> Case:
+def published(case: Case) -> Case:
     """The same with ties as in the published experiment."""
-    return replace(of, asked=replace(of.asked, half_ties=False))
+    return replace(case, test=replace(case.test, half_ties=False))
 
 
 def test_a_tie_counts_half_and_as_published_is_false_or_goes_to_the_first_juror() -> None:
-    even = case([[0.7, 0.3], [0.3, 0.7]], [[0.8, 0.8], [0.8, 0.8]])
+    even = case_of([[0.7, 0.3], [0.3, 0.7]], [[0.8, 0.8], [0.8, 0.8]])
     for rule in ("majority", "confidence_sum", "confidence_product", "mean_probability"):
-        assert said(rule, even) == [0.5, 0.5], rule
-        assert said(rule, published(even)) == [0, 0], rule
+        assert verdicts_by(rule, even) == [0.5, 0.5], rule
+        assert verdicts_by(rule, published(even)) == [0, 0], rule
     for rule in ("max_confidence", "max_probability"):
-        assert said(rule, even) == [0.5, 0.5], rule
-        assert said(rule, published(even)) == [1, 0], rule
-    assert said("veto", even) == [0, 0]
+        assert verdicts_by(rule, even) == [0.5, 0.5], rule
+        assert verdicts_by(rule, published(even)) == [1, 0], rule
+    assert verdicts_by("veto", even) == [0, 0]
 
 
 def test_a_sum_that_differs_by_rounding_is_a_tie() -> None:
     # .1 + .2 is more than .3 in binary, and .7 · .4 is less than .28.
-    assert said("confidence_sum", case([[0.9, 0.9, 0.1]], [[0.6, 0.7, 0.8]])) == [0.5]
-    assert said("confidence_product", case([[0.9, 0.9, 0.1]], [[0.3, 0.6, 0.72]])) == [0.5]
+    assert verdicts_by("confidence_sum", case_of([[0.9, 0.9, 0.1]], [[0.6, 0.7, 0.8]])) == [0.5]
+    assert verdicts_by("confidence_product", case_of([[0.9, 0.9, 0.1]], [[0.3, 0.6, 0.72]])) == [0.5]
 
 
 def test_a_juror_that_can_not_decide_counts_half_for_each_side() -> None:
     # The third juror is tied, so the two others decide; where they part, nobody does.
-    of = case([[0.9, 0.7, 0.5], [0.9, 0.3, 0.5], [0.2, 0.5, 0.5], [0.5, 0.5, 0.5]], [[0.9, 0.7, 0.6]] * 4)
-    assert said("majority", of) == [1, 0.5, 0, 0.5]
-    assert said("confidence_sum", of) == [1, 1, 0, 0.5]
-    assert said("max_probability", of) == [1, 1, 0, 0.5]
-    assert said("veto", of) == [0.5, 0, 0, 0.5]
+    case = case_of([[0.9, 0.7, 0.5], [0.9, 0.3, 0.5], [0.2, 0.5, 0.5], [0.5, 0.5, 0.5]], [[0.9, 0.7, 0.6]] * 4)
+    assert verdicts_by("majority", case) == [1, 0.5, 0, 0.5]
+    assert verdicts_by("confidence_sum", case) == [1, 1, 0, 0.5]
+    assert verdicts_by("max_probability", case) == [1, 1, 0, 0.5]
+    assert verdicts_by("veto", case) == [0.5, 0, 0, 0.5]
     # A tied juror is no surer of one side than of the other, and neither is a jury that is tied.
-    assert sureness(of, np.array([1, 0.5, 0, 0.5])).tolist() == pytest.approx(
+    assert sureness(case, np.array([1, 0.5, 0, 0.5])).tolist() == pytest.approx(
         [(0.9 + 0.7 + 0.5) / 3, 0.5, (0.9 + 0.5 + 0.5) / 3, 0.5]
     )
-    assert said("majority", published(of)) == [1, 0, 0, 0]  # as if the tied juror had said False
+    assert verdicts_by("majority", published(case)) == [1, 0, 0, 0]  # as if the tied juror had said False
 
 
 @settings(max_examples=40, deadline=None)
@@ -94,10 +94,10 @@ def test_swapping_the_answers_of_every_pair_swaps_every_verdict(seed: int, scale
     swapped = replace(pairs, p_true=pairs.p_false, p_false=pairs.p_true, labels=~labels)
     cases = []
     for each in (pairs, swapped):
-        fitted, asked = each.rows(np.arange(30)), each.rows(np.arange(30, 60))
-        cases.append(Case(asked, confidence(scale, fitted, asked), fitted))
+        fitted, tested = each.rows(np.arange(30)), each.rows(np.arange(30, 60))
+        cases.append(Case(tested, confidence(scale, fitted, tested), fitted))
     for rule in set(RULES) - set(CONSTANT):
-        first, second = (adjudicate(rule, of) for of in cases)
+        first, second = (adjudicate(rule, case) for case in cases)
         np.testing.assert_array_equal(first, 1 - second, err_msg=rule)
 
 
@@ -116,13 +116,13 @@ def test_a_tie_says_nothing_about_a_jurors_reliability() -> None:
 
 
 def test_the_largest_confidence_is_rounded_to_hundredths() -> None:
-    of = published(case([[0.7, 0.3], [0.7, 0.3]], [[0.801, 0.804], [0.80, 0.81]]))
-    assert said("max_confidence", of) == [True, False]
+    case = published(case_of([[0.7, 0.3], [0.7, 0.3]], [[0.801, 0.804], [0.80, 0.81]]))
+    assert verdicts_by("max_confidence", case) == [True, False]
 
 
 def test_the_largest_probability_is_rounded_to_ten_thousandths() -> None:
-    of = published(case([[0.70001, 0.29998], [0.7, 0.2998]], [[0.5, 0.5], [0.5, 0.5]]))
-    assert said("max_probability", of) == [True, False]
+    case = published(case_of([[0.70001, 0.29998], [0.7, 0.2998]], [[0.5, 0.5], [0.5, 0.5]]))
+    assert verdicts_by("max_probability", case) == [True, False]
 
 
 @given(st.data())
@@ -130,27 +130,27 @@ def test_a_unanimous_jury_gives_its_verdict_under_every_rule(data: st.DataObject
     side = data.draw(st.booleans())
     p = data.draw(st.lists(st.floats(0.501, 1.0), min_size=3, max_size=3))
     sure = data.draw(st.lists(st.floats(0.0, 1.0), min_size=3, max_size=3))
-    of = case([p if side else [1 - x for x in p]], [sure])
+    case = case_of([p if side else [1 - x for x in p]], [sure])
     for rule in RULES:
-        assert said(rule, of) == [{"always_false": False, "always_true": True}.get(rule, side)], rule
+        assert verdicts_by(rule, case) == [{"always_false": False, "always_true": True}.get(rule, side)], rule
 
 
 @given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=8))
 def test_veto_is_never_true_where_anyone_says_false(p: list[list[float]]) -> None:
-    of = case(p)
-    verdicts = adjudicate("veto", of)
-    assert (verdicts[(of.verdicts == 0).any(axis=1)] == 0).all()
-    assert (verdicts[(of.verdicts == 1).all(axis=1)] == 1).all()
+    case = case_of(p)
+    verdicts = adjudicate("veto", case)
+    assert (verdicts[(case.verdicts == 0).any(axis=1)] == 0).all()
+    assert (verdicts[(case.verdicts == 1).all(axis=1)] == 1).all()
 
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 300), rule=st.sampled_from(list(RULES)))
 def test_neither_names_nor_the_order_of_rows_change_a_verdict(seed: int, rule: str) -> None:
     judged = seeded_jury(60, 4, seed=seed)
-    calibration, asked = judged.rows(np.arange(30)), judged.rows(np.arange(30, 60))
-    first = adjudicate(rule, Case(asked, confidence("published", calibration, asked), calibration))
+    calibration, tested = judged.rows(np.arange(30)), judged.rows(np.arange(30, 60))
+    first = adjudicate(rule, Case(tested, confidence("published", calibration, tested), calibration))
     order = np.random.default_rng(seed).permutation(30)
-    again = renamed(asked.rows(order)), renamed(calibration.rows(order))
+    again = renamed(tested.rows(order)), renamed(calibration.rows(order))
     second = adjudicate(rule, Case(again[0], confidence("published", again[1], again[0]), again[1]))
     np.testing.assert_array_equal(first[order], second)
 
@@ -159,13 +159,13 @@ def test_neither_names_nor_the_order_of_rows_change_a_verdict(seed: int, rule: s
 @given(seed=st.integers(0, 300))
 def test_the_order_of_jurors_matters_only_where_the_first_breaks_a_tie(seed: int) -> None:
     judged = seeded_jury(60, 5, seed=seed)
-    asked, calibration = judged.rows(np.arange(30, 60)), judged.rows(np.arange(30))
+    tested, calibration = judged.rows(np.arange(30, 60)), judged.rows(np.arange(30))
     order = np.random.default_rng(seed).permutation(5)
     turned = [
-        replace(rows, p_true=rows.p_true[:, order], p_false=rows.p_false[:, order]) for rows in (asked, calibration)
+        replace(rows, p_true=rows.p_true[:, order], p_false=rows.p_false[:, order]) for rows in (tested, calibration)
     ]
     for rule in ("majority", "confidence_sum", "confidence_product", "veto", "mean_probability", "dawid_skene"):
-        first = adjudicate(rule, Case(asked, confidence("published", calibration, asked), calibration))
+        first = adjudicate(rule, Case(tested, confidence("published", calibration, tested), calibration))
         second = adjudicate(rule, Case(turned[0], confidence("published", turned[1], turned[0]), turned[1]))
         np.testing.assert_array_equal(first, second, err_msg=rule)
 
@@ -188,10 +188,10 @@ def test_the_best_juror_is_the_first_of_equal_ones() -> None:
 
 def test_an_unknown_rule_and_nothing_to_learn_from() -> None:
     with pytest.raises(InputError, match="choose from majority"):
-        adjudicate("dice", case([[0.5, 0.5]]))
-    of = case([[0.9, 0.1]])
+        adjudicate("dice", case_of([[0.5, 0.5]]))
+    case = case_of([[0.9, 0.1]])
     with pytest.raises(InputError, match="nothing can be learned"):
-        adjudicate("weighted_log_odds", Case(of.asked, of.confidence, CALIBRATION.rows(CALIBRATION.labels)))
+        adjudicate("weighted_log_odds", Case(case.test, case.confidence, CALIBRATION.rows(CALIBRATION.labels)))
 
 
 def test_the_published_rules_are_six() -> None:
@@ -204,10 +204,10 @@ def test_weighted_log_odds_are_scikit_learns_regression_with_its_intercept() -> 
     labels = rng.random(400) < 0.7
     odds = np.where(labels, 1.0, -1.0)[:, None] - 2.0 + rng.normal(size=(400, 3))
     judged = jury(1 / (1 + np.exp(-odds)), labels)
-    calibration, asked = judged.rows(np.arange(200)), judged.rows(np.arange(200, 400))
+    calibration, tested = judged.rows(np.arange(200)), judged.rows(np.arange(200, 400))
     rival = LogisticRegression(C=1.0, tol=1e-10).fit(odds[:200], labels[:200])
     assert rival.intercept_[0] > 1
-    result = RULES["weighted_log_odds"].decide(Case(asked, asked.top, calibration))
+    result = RULES["weighted_log_odds"].decide(Case(tested, tested.top, calibration))
     assert result.tolist() == rival.predict(odds[200:]).tolist()
 
 
@@ -216,28 +216,30 @@ def test_dawid_and_skenes_rates_count_one_imagined_verdict_of_each_kind() -> Non
     verdicts = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 0, 0], [0, 1, 0]], dtype=bool)
     result = DawidSkene.fit(verdicts)
     right = result.posterior(verdicts)
-    m, said = right.sum(), right @ verdicts
+    m, hits = right.sum(), right @ verdicts
     assert result.prior == pytest.approx((m + 1) / 8, abs=1e-6)
-    np.testing.assert_allclose(result.says_true[1], (said + 1) / (m + 2), atol=1e-6)
-    np.testing.assert_allclose(result.says_true[0], (verdicts.sum(axis=0) - said + 1) / (6 - m + 2), atol=1e-6)
+    np.testing.assert_allclose(result.says_true[1], (hits + 1) / (m + 2), atol=1e-6)
+    np.testing.assert_allclose(result.says_true[0], (verdicts.sum(axis=0) - hits + 1) / (6 - m + 2), atol=1e-6)
 
 
-def by_loops(rule: str, of: Case) -> list[bool]:
+def by_loops(rule: str, case: Case) -> list[bool]:
     """Every rule that is not fitted, answer by answer and juror by juror; confidences are exact in binary."""
     decided = []
-    for said, true, sure in zip(of.verdicts.tolist(), of.asked.p_true.tolist(), of.confidence.tolist(), strict=True):
-        yes, no = ([c for v, c in zip(said, sure, strict=True) if v == side] for side in (True, False))
+    for verdicts, true, sure in zip(
+        case.verdicts.tolist(), case.test.p_true.tolist(), case.confidence.tolist(), strict=True
+    ):
+        yes, no = ([c for v, c in zip(verdicts, sure, strict=True) if v == side] for side in (True, False))
         top = [max(p, 1 - p) for p in true]
-        found = {
+        by_rule = {
             "majority": len(yes) > len(no),
             "confidence_sum": sum(c - 0.5 for c in yes) > sum(c - 0.5 for c in no),
             "confidence_product": math.prod(1 - c for c in yes) < math.prod(1 - c for c in no),
-            "max_confidence": said[sure.index(max(sure))],
-            "max_probability": said[top.index(max(top))],
-            "veto": all(said),
+            "max_confidence": verdicts[sure.index(max(sure))],
+            "max_probability": verdicts[top.index(max(top))],
+            "veto": all(verdicts),
             "mean_probability": sum(true) / len(true) > 0.5,
         }
-        decided.append(said[0] if len(set(said)) == 1 else found[rule])
+        decided.append(verdicts[0] if len(set(verdicts)) == 1 else by_rule[rule])
     return decided
 
 
@@ -245,22 +247,24 @@ def by_loops(rule: str, of: Case) -> list[bool]:
 def test_each_rule_is_its_loop_over_answers_and_jurors(rule: str) -> None:
     rng = np.random.default_rng(8)
     for jurors in (2, 3, 4):
-        asked = jury(rng.choice([0.1, 0.25, 0.3, 0.6, 0.75, 0.95], (60, jurors)), np.ones(60))
-        of = published(Case(asked, rng.choice(np.array([0.25, 0.4375, 0.625, 0.75, 0.875]), (60, jurors)), CALIBRATION))
-        result = adjudicate(rule, of)
-        assert result.tolist() == by_loops(rule, of)
-        assert RULES[rule].decide(of).shape == (60,)
+        judged = jury(rng.choice([0.1, 0.25, 0.3, 0.6, 0.75, 0.95], (60, jurors)), np.ones(60))
+        case = published(
+            Case(judged, rng.choice(np.array([0.25, 0.4375, 0.625, 0.75, 0.875]), (60, jurors)), CALIBRATION)
+        )
+        result = adjudicate(rule, case)
+        assert result.tolist() == by_loops(rule, case)
+        assert RULES[rule].decide(case).shape == (60,)
 
 
 def test_always_false_and_the_best_juror_say_what_they_are_called() -> None:
     judged = seeded_jury(60, 3, seed=3)
-    calibration, asked = judged.rows(np.arange(30)), judged.rows(np.arange(30, 60))
-    of = Case(asked, asked.top, calibration)
-    never = adjudicate("always_false", of)
+    calibration, tested = judged.rows(np.arange(30)), judged.rows(np.arange(30, 60))
+    case = Case(tested, tested.top, calibration)
+    never = adjudicate("always_false", case)
     assert never.tolist() == [False] * 30
-    assert adjudicate("always_true", of).tolist() == [True] * 30
+    assert adjudicate("always_true", case).tolist() == [True] * 30
     best = int(calibration.right.mean(axis=0).argmax())
-    assert adjudicate("best_juror", of).tolist() == asked.verdicts[:, best].tolist()
+    assert adjudicate("best_juror", case).tolist() == tested.verdicts[:, best].tolist()
 
 
 def test_a_regression_on_few_answers_is_held_back_by_its_penalty() -> None:
@@ -273,15 +277,15 @@ def test_a_regression_on_few_answers_is_held_back_by_its_penalty() -> None:
     rival = LogisticRegression(C=1.0, tol=1e-10).fit(odds[:10], labels[:10])
     unheld = LogisticRegression(C=1e6, tol=1e-10, max_iter=10_000).fit(odds[:10], labels[:10])
     assert (rival.predict(odds[10:]) != unheld.predict(odds[10:])).any()
-    asked = judged.rows(np.arange(10, 400))
-    result = RULES["weighted_log_odds"].decide(Case(asked, asked.top, judged.rows(np.arange(10))))
+    tested = judged.rows(np.arange(10, 400))
+    result = RULES["weighted_log_odds"].decide(Case(tested, tested.top, judged.rows(np.arange(10))))
     assert result.tolist() == rival.predict(odds[10:]).tolist()
 
 
 def test_the_mean_of_probabilities_and_how_sure_a_jury_is_row_by_row() -> None:
-    of = case([[0.9, 0.4, 0.2], [0.1, 0.6, 0.8]], [[0.9, 0.7, 0.6], [0.5, 0.8, 0.9]])
-    assert pooled(of.asked) == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    case = case_of([[0.9, 0.4, 0.2], [0.1, 0.6, 0.8]], [[0.9, 0.7, 0.6], [0.5, 0.8, 0.9]])
+    assert pooled(case.test) == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
     # The first says True, the others False; then the other way round.
-    assert sureness(of, np.array([True, False])).tolist() == pytest.approx(
+    assert sureness(case, np.array([True, False])).tolist() == pytest.approx(
         [(0.9 + 0.3 + 0.4) / 3, (0.5 + 0.2 + 0.1) / 3]
     )

@@ -68,8 +68,14 @@ def test_of_no_unanimous_answer_nothing_is_said() -> None:
 
 def test_intervals_hold_their_figures() -> None:
     result = agreement(seeded_jury())
-    for of in (result.fleiss, result.krippendorff, result.effective_votes, result.unanimous, result.unanimous_wrong):
-        assert of.low <= of.value <= of.high
+    for estimate in (
+        result.fleiss,
+        result.krippendorff,
+        result.effective_votes,
+        result.unanimous,
+        result.unanimous_wrong,
+    ):
+        assert estimate.low <= estimate.value <= estimate.high
     assert [(pair.first, pair.second) for pair in result.pairs] == [
         ("juror0", "juror1"),
         ("juror0", "juror2"),
@@ -82,9 +88,9 @@ def test_errors_that_avoid_each_other_count_as_at_most_twice_the_jurors() -> Non
     assert error_correlation(apart[:, 0], apart[:, 1]) == -1
     assert effective_votes(apart) == 4  # 2 / (1 − 1) without the cap
     # Each errs on 10 of 20, on 3 of them together: ρ = (.15 − .25) / .25 = −.4, which needs no cap.
-    some = np.array([[1, 1]] * 3 + [[1, 0]] * 7 + [[0, 1]] * 7 + [[0, 0]] * 3, dtype=bool)
-    assert error_correlation(some[:, 0], some[:, 1]) == pytest.approx(-0.4)
-    assert effective_votes(some) == pytest.approx(2 / 0.6)
+    wrong = np.array([[1, 1]] * 3 + [[1, 0]] * 7 + [[0, 1]] * 7 + [[0, 0]] * 3, dtype=bool)
+    assert error_correlation(wrong[:, 0], wrong[:, 1]) == pytest.approx(-0.4)
+    assert effective_votes(wrong) == pytest.approx(2 / 0.6)
 
 
 def test_a_correlation_has_the_interval_of_the_share_of_shared_errors() -> None:
@@ -93,12 +99,12 @@ def test_a_correlation_has_the_interval_of_the_share_of_shared_errors() -> None:
     wrong = np.zeros((100, 2), dtype=bool)
     wrong[:4, 0] = wrong[4:8, 1] = True
     p = np.where(wrong, 0.1, 0.9)
-    of = agreement(jury(p, np.ones(100))).pairs[0].error_correlation
-    assert of.value == pytest.approx(-0.0016 / (0.04 * 0.96))
-    both, each = 0.08 * share_interval(0, 8)[1], 0.08 * (1 + share_interval(0, 8)[1]) / 2
-    assert of.high == pytest.approx((both - each**2) / (each * (1 - each)))
+    estimate = agreement(jury(p, np.ones(100))).pairs[0].error_correlation
+    assert estimate.value == pytest.approx(-0.0016 / (0.04 * 0.96))
+    joint, each = 0.08 * share_interval(0, 8)[1], 0.08 * (1 + share_interval(0, 8)[1]) / 2
+    assert estimate.high == pytest.approx((joint - each**2) / (each * (1 - each)))
     most = share_interval(8, 100)[1] / 2  # jurors that err more often, and never together
-    assert of.low == pytest.approx(-(most**2) / (most * (1 - most)))
+    assert estimate.low == pytest.approx(-(most**2) / (most * (1 - most)))
 
 
 def test_accurate_jurors_have_no_interval_that_is_a_point() -> None:
@@ -106,46 +112,46 @@ def test_accurate_jurors_have_no_interval_that_is_a_point() -> None:
         p = np.full((200, 3), 0.9)
         p[:right, 0], p[right : 2 * right, 1] = 0.2, 0.2
         result = agreement(jury(p, np.ones(200)))
-        for of in (
+        for estimate in (
             result.pairs[0].error_correlation,
             result.effective_votes,
             result.fleiss,
             result.krippendorff,
             result.pairs[0].kappa,
         ):
-            assert of.low < of.value < of.high
-            assert of.high - of.low > 0.01
+            assert estimate.low < estimate.value < estimate.high
+            assert estimate.high - estimate.low > 0.01
         assert result.effective_votes.low < 3 < result.effective_votes.high  # independent jurors are still possible
 
 
 def test_an_interval_of_many_answers_is_that_of_the_jackknife() -> None:
     judged = seeded_jury(4000, 3, seed=2)
-    found, wrong = agreement(judged), 1 - judged.right
+    measured, wrong = agreement(judged), 1 - judged.right
 
     def reach(figure, values: np.ndarray) -> float:
         groups = np.arange(4000) % 400
-        without = np.array([figure(values[groups != one]) for one in range(400)])
+        without = np.array([figure(values[groups != number]) for number in range(400)])
         return 1.96 * np.sqrt(399 / 400 * ((without - without.mean()) ** 2).sum())
 
-    for of, figure, values in (
-        (found.fleiss, fleiss_kappa, judged.verdicts),
-        (found.pairs[0].kappa, lambda v: cohen_kappa(v[:, 0], v[:, 1]), judged.verdicts),
-        (found.pairs[0].error_correlation, lambda v: error_correlation(v[:, 0], v[:, 1]), wrong),
-        (found.effective_votes, effective_votes, wrong),
+    for estimate, figure, values in (
+        (measured.fleiss, fleiss_kappa, judged.verdicts),
+        (measured.pairs[0].kappa, lambda v: cohen_kappa(v[:, 0], v[:, 1]), judged.verdicts),
+        (measured.pairs[0].error_correlation, lambda v: error_correlation(v[:, 0], v[:, 1]), wrong),
+        (measured.effective_votes, effective_votes, wrong),
     ):
-        assert (of.high - of.low) / 2 == pytest.approx(reach(figure, values), rel=0.15)
+        assert (estimate.high - estimate.low) / 2 == pytest.approx(reach(figure, values), rel=0.15)
 
 
 def test_answers_of_one_question_are_one_unit() -> None:
-    one = seeded_jury(60, 3, seed=4)
-    five = one.rows(np.repeat(np.arange(60), 5))
-    single, repeated = agreement(one), agreement(five)
+    once = seeded_jury(60, 3, seed=4)
+    five = once.rows(np.repeat(np.arange(60), 5))
+    single, repeated = agreement(once), agreement(five)
     assert (single.n, single.n_questions, repeated.n, repeated.n_questions) == (60, 60, 300, 60)
     for name in ("fleiss", "krippendorff", "effective_votes", "unanimous", "unanimous_wrong"):
         first, second = getattr(single, name), getattr(repeated, name)
         assert second.value == pytest.approx(first.value, abs=0.01), name
         assert second.high - second.low == pytest.approx(first.high - first.low, rel=0.1), name
-    named = replace(one, cluster_names=tuple(str(i // 6) for i in range(60)))
+    named = replace(once, cluster_names=tuple(str(i // 6) for i in range(60)))
     assert agreement(named).n_questions == 10
 
 
@@ -197,8 +203,8 @@ def test_every_coefficient_of_few_answers_stays_in_its_range() -> None:
     # Two jurors that agree on half of four answers.
     result = agreement(jury(np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [0.1, 0.1]]), np.ones(4)))
     pair = result.pairs[0]
-    for of in (pair.kappa, pair.error_correlation, result.fleiss, result.krippendorff):
-        assert -1 <= of.low < 0 < of.high <= 1
+    for estimate in (pair.kappa, pair.error_correlation, result.fleiss, result.krippendorff):
+        assert -1 <= estimate.low < 0 < estimate.high <= 1
     assert result.effective_votes.value == 2
     assert 1 <= result.effective_votes.low < 2 < result.effective_votes.high <= 4
     none = agreement(jury(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([True, False]))).unanimous_wrong

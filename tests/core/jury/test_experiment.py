@@ -17,7 +17,16 @@ from core.exchange.juries import read
 from core.jury import experiment
 from core.jury.adjudication import CONSTANT, RULES
 from core.jury.agreement import agreement
-from core.jury.experiment import PROTOCOLS, Protocol, calibration_size, kept, measures, run, split, split_in_half
+from core.jury.experiment import (
+    PROTOCOLS,
+    Protocol,
+    answers_used,
+    calibration_size,
+    measures,
+    run,
+    split,
+    split_in_half,
+)
 from core.jury.judgements import Judgements
 from core.reports.jury import bench, calibration_errors, left_out, pooled_sets, reliability, risk, to_json
 from tests.core.jury.verdicts import jury, seeded_jury
@@ -30,12 +39,12 @@ FEW_SPLITS = Protocol(seeds=(0, 1))
 
 def test_measures_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(0)
-    said, labels = rng.random(50) < 0.4, rng.random(50) < 0.5
-    result = measures(said, labels)
-    assert result["accuracy"] == (said == labels).mean()
-    assert result["precision"] == pytest.approx(precision_score(labels, said))
-    assert result["recall"] == pytest.approx(recall_score(labels, said))
-    assert result["f1"] == pytest.approx(f1_score(labels, said))
+    verdicts, labels = rng.random(50) < 0.4, rng.random(50) < 0.5
+    result = measures(verdicts, labels)
+    assert result["accuracy"] == (verdicts == labels).mean()
+    assert result["precision"] == pytest.approx(precision_score(labels, verdicts))
+    assert result["recall"] == pytest.approx(recall_score(labels, verdicts))
+    assert result["f1"] == pytest.approx(f1_score(labels, verdicts))
 
 
 def test_nothing_divides_by_zero() -> None:
@@ -47,21 +56,21 @@ def test_nothing_divides_by_zero() -> None:
 def test_the_source_calibration_rows_come_first_and_their_number_stays() -> None:
     judged = seeded_jury(100)
     turned = judged.rows(np.arange(100)[::-1])
-    places = kept(turned, PROTOCOLS["published"])
+    places = answers_used(turned, PROTOCOLS["published"])
     size = calibration_size(turned, places, PROTOCOLS["published"])
     parts = [turned.parts[i] for i in places]
     assert parts == ["calibration"] * size + ["test"] * (len(places) - size)
     assert turned.disagreed[places].all()
-    of = split(turned, places, size, 4, PROTOCOLS["published"])
-    assert sorted([*of.calibration, *of.test]) == sorted(places)
-    assert len(of.calibration) == size
+    halves = split(turned, places, size, 4, PROTOCOLS["published"])
+    assert sorted([*halves.calibration, *halves.test]) == sorted(places)
+    assert len(halves.calibration) == size
 
 
 def test_an_interval_holds_the_figure_and_no_rule_differs_from_itself() -> None:
     result = run(seeded_jury(200), FEW_SPLITS)
-    for of in result.outcomes:
-        assert of.accuracy.low <= of.accuracy.value <= of.accuracy.high
-    by = {of.rule: of for of in result.outcomes}
+    for outcome in result.outcomes:
+        assert outcome.accuracy.low <= outcome.accuracy.value <= outcome.accuracy.high
+    by = {outcome.rule: outcome for outcome in result.outcomes}
     assert by["majority"].to_majority.value == 0
     assert np.isnan(by["majority"].to_majority.ends).all()  # no estimate, so no interval
     assert list(by) == list(RULES)
@@ -70,14 +79,14 @@ def test_an_interval_holds_the_figure_and_no_rule_differs_from_itself() -> None:
 
 def test_a_split_learns_from_agreed_answers_without_judging_them() -> None:
     judged = seeded_jury(100)
-    places = kept(judged, PROTOCOLS["all-rules"])
+    places = answers_used(judged, PROTOCOLS["all-rules"])
     size = calibration_size(judged, places, PROTOCOLS["all-rules"])
-    of = split(judged, places, size, 0, PROTOCOLS["all-rules"])
+    halves = split(judged, places, size, 0, PROTOCOLS["all-rules"])
     agreed = ~judged.disagreed
     calibrate = sum(judged.parts[i] == "calibration" for i in np.flatnonzero(agreed))
-    assert of.case.unanimous.shape == (calibrate, 3)
-    assert (of.case.unanimous == of.case.unanimous[:, :1]).all()
-    assert of.case.asked.disagreed.all()
+    assert halves.case.unanimous.shape == (calibrate, 3)
+    assert (halves.case.unanimous == halves.case.unanimous[:, :1]).all()
+    assert halves.case.test.disagreed.all()
     every = Protocol(disagreement=False)
     assert split(judged, np.arange(100), 50, 0, every).case.unanimous is None
 
@@ -90,20 +99,20 @@ def test_dawid_and_skene_do_not_fail_on_disputed_answers() -> None:
     right = rng.random((3000, 3)) < (0.9, 0.75, 0.7)
     p = np.where(right == labels[:, None], 0.8, 0.2)
     judged = jury(p, labels)
-    of = next(of for of in run(judged, Protocol(seeds=(0, 1), rules=("dawid_skene",))).outcomes)
+    outcome = next(outcome for outcome in run(judged, Protocol(seeds=(0, 1), rules=("dawid_skene",))).outcomes)
     # The first juror's log-odds exceed the two others' together: 2.20 against 1.10 + 0.85.
     disputed = judged.rows(judged.disagreed)
-    assert of.accuracy.value == pytest.approx(disputed.right[:, 0].mean(), abs=0.03)
+    assert outcome.accuracy.value == pytest.approx(disputed.right[:, 0].mean(), abs=0.03)
 
 
 def test_an_interval_is_the_jackknife_of_the_whole_experiment() -> None:
     """By hand for a rule that fits nothing, on one split: leave a group out, measure, and take Student's t."""
     judged = seeded_jury(200)
     protocol = Protocol(seeds=(4,), rules=("majority",), disagreement=False)
-    of = split(judged, np.arange(200), 100, 4, protocol)
-    right = (of.case.verdicts.sum(axis=1) >= 2) == of.case.asked.labels
-    group = random_groups(200)[of.test]
-    left_out = np.array([right[group != one].mean() for one in range(20)])
+    halves = split(judged, np.arange(200), 100, 4, protocol)
+    right = (halves.case.verdicts.sum(axis=1) >= 2) == halves.case.test.labels
+    group = random_groups(200)[halves.test]
+    left_out = np.array([right[group != number].mean() for number in range(20)])
     variance = 19 / 20 * ((left_out - left_out.mean()) ** 2).sum()
     worth = right.mean() * (1 - right.mean()) / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2
     result = run(judged, protocol).outcomes[0].accuracy
@@ -122,18 +131,18 @@ def accurate_jury(n: int, seed: int) -> Judgements:
 @pytest.mark.parametrize("n", [60, 200])
 def test_accurate_jurors_have_intervals_inside_their_range_that_are_no_points(n: int) -> None:
     result = run(accurate_jury(n, 1), Protocol(seeds=(0, 1, 2), disagreement=False, confidence="raw"))
-    by = {of.rule: of for of in result.outcomes}
+    by = {outcome.rule: outcome for outcome in result.outcomes}
     assert by["majority"].accuracy.value > 0.98
-    for of in result.outcomes:
+    for outcome in result.outcomes:
         for name in ("accuracy", "precision", "recall", "f1"):
-            measured = getattr(of, name)
-            assert 0 <= measured.low <= measured.value <= measured.high <= 1, (of.rule, name)
-            assert measured.high - measured.low > 0.01, (of.rule, name)
+            measured = getattr(outcome, name)
+            assert 0 <= measured.low <= measured.value <= measured.high <= 1, (outcome.rule, name)
+            assert measured.high - measured.low > 0.01, (outcome.rule, name)
         for other in ("majority", "max_probability"):
-            difference = getattr(of, f"to_{other}")
-            if of.rule != other:
+            difference = getattr(outcome, f"to_{other}")
+            if outcome.rule != other:
                 assert -1 <= difference.low <= difference.value <= difference.high <= 1
-                assert difference.high - difference.low > 0.01, of.rule
+                assert difference.high - difference.low > 0.01, outcome.rule
     # The majority and Dawid-Skene agree on every answer: Tango's interval of 0 and 0 discordant answers of n.
     z = stats.norm.ppf(0.975)
     if by["dawid_skene"].to_majority.value == 0:
@@ -141,20 +150,20 @@ def test_accurate_jurors_have_intervals_inside_their_range_that_are_no_points(n:
         assert by["dawid_skene"].to_majority.high == pytest.approx(z**2 / (n_tested + z**2))
 
 
-def split_tests(found, n: int, seed: int) -> np.ndarray:
-    return pd.Series(range(n)).sample(frac=1, random_state=seed).to_numpy()[found.n_calibration :]
+def split_tests(evaluated, n: int, seed: int) -> np.ndarray:
+    return pd.Series(range(n)).sample(frac=1, random_state=seed).to_numpy()[evaluated.n_calibration :]
 
 
 def test_a_rule_that_is_never_right_has_an_f1_from_0() -> None:
     judged = seeded_jury(60, 3, seed=1)
     result = run(judged, Protocol(seeds=(0, 1), confidence="raw", rules=("veto",)))  # False where the jurors disagree
-    of = result.outcomes[0]
-    assert (of.precision.value, of.recall.value, of.f1.value) == (0, 0, 0)
-    assert of.precision.ends == (0, 1)  # nothing is judged right
-    assert of.recall.low == of.f1.low == 0
-    assert 0 < of.recall.high < 0.5
+    outcome = result.outcomes[0]
+    assert (outcome.precision.value, outcome.recall.value, outcome.f1.value) == (0, 0, 0)
+    assert outcome.precision.ends == (0, 1)  # nothing is judged right
+    assert outcome.recall.low == outcome.f1.low == 0
+    assert 0 < outcome.recall.high < 0.5
     # 2s / (1 + s) of the share s of hits among right answers, of which there are as many
-    assert of.f1.high == pytest.approx(2 * of.recall.high / (1 + of.recall.high))
+    assert outcome.f1.high == pytest.approx(2 * outcome.recall.high / (1 + outcome.recall.high))
 
 
 def test_swapping_the_answers_of_every_pair_changes_no_figure() -> None:
@@ -166,11 +175,11 @@ def test_swapping_the_answers_of_every_pair_changes_no_figure() -> None:
     swapped = replace(pairs, p_true=pairs.p_false, p_false=pairs.p_true, labels=~labels)
     protocol = Protocol(seeds=(0, 1), disagreement=False, rules=tuple(set(RULES) - {"always_false", "always_true"}))
     first, second = run(pairs, protocol), run(swapped, protocol)
-    for one, other in zip((*first.outcomes, *first.jurors), (*second.outcomes, *second.jurors), strict=True):
+    for outcome, other in zip((*first.outcomes, *first.jurors), (*second.outcomes, *second.jurors), strict=True):
         for name in ("accuracy", "precision", "recall", "f1", "to_majority", "to_max_probability"):
-            if hasattr(one, name):
-                figures = [(getattr(each, name).value, *getattr(each, name).ends) for each in (one, other)]
-                np.testing.assert_allclose(*figures, rtol=0, atol=1e-9, err_msg=f"{one} {name}")
+            if hasattr(outcome, name):
+                figures = [(getattr(each, name).value, *getattr(each, name).ends) for each in (outcome, other)]
+                np.testing.assert_allclose(*figures, rtol=0, atol=1e-9, err_msg=f"{outcome} {name}")
     assert (first.ece, first.ece_raw) == pytest.approx((second.ece, second.ece_raw))
     assert any("count half for each side" in note for note in first.notes)
     errors = [calibration_errors(each, protocol) for each in (pairs, swapped)]
@@ -186,7 +195,7 @@ def test_the_published_experiment_keeps_its_ties_and_says_so() -> None:
     parts, labels = ("calibration", "calibration", "test", "test") * 4, np.arange(16) % 2 == 0
     result = run(jury(p, labels, parts), PROTOCOLS["published"])
     false = run(jury(np.where(p == 0.5, 0.4999, p), labels, parts), PROTOCOLS["published"])
-    assert [of.accuracy.value for of in result.jurors] == [of.accuracy.value for of in false.jurors]
+    assert [outcome.accuracy.value for outcome in result.jurors] == [outcome.accuracy.value for outcome in false.jurors]
     assert result.outcomes[0].accuracy.value == false.outcomes[0].accuracy.value
     assert false.notes == ()
     assert result.notes == (
@@ -198,7 +207,7 @@ def test_the_published_experiment_keeps_its_ties_and_says_so() -> None:
 def test_two_jurors_leave_dawid_and_skene_out_and_say_so() -> None:
     judged = seeded_jury(80, 2)
     result = run(judged, FEW_SPLITS)
-    assert [of.rule for of in result.outcomes] == [name for name in RULES if name != "dawid_skene"]
+    assert [outcome.rule for outcome in result.outcomes] == [name for name in RULES if name != "dawid_skene"]
     assert result.notes[0].startswith("Dawid–Skene is left out: it needs at least 3 jurors")
     assert "dawid_skene" not in to_json(result, calibration_errors(judged, FEW_SPLITS))["rules"]
     assert "dawid_skene" not in set(risk(judged, FEW_SPLITS)["rule"])
@@ -212,22 +221,22 @@ def test_the_better_constant_rule_is_the_yardstick() -> None:
     judged = jury(np.where(np.random.default_rng(0).random((90, 3)) < 0.5, 0.9, 0.1), labels)
     result = run(judged, Protocol(seeds=(0,), confidence="raw", disagreement=False))
     assert result.best_constant.rule == "always_true"
-    by = {of.rule: of.accuracy.value for of in result.outcomes}
+    by = {outcome.rule: outcome.accuracy.value for outcome in result.outcomes}
     assert by["always_true"] + by["always_false"] == pytest.approx(1)
     assert by["always_true"] > 0.8
     assert run(judged, Protocol(seeds=(0,), rules=("majority",))).best_constant is None
 
 
 def test_answers_of_one_question_stay_together_and_count_as_one_unit() -> None:
-    one = seeded_jury(60, 3, seed=7)
-    five = one.rows(np.repeat(np.arange(60), 5))
+    once = seeded_jury(60, 3, seed=7)
+    five = once.rows(np.repeat(np.arange(60), 5))
     protocol = Protocol(seeds=(0, 1, 2, 3), confidence="raw", rules=("majority", "mean_probability"))
-    places = kept(five, protocol)
-    of = split(five, places, calibration_size(five, places, protocol), 1, protocol)
-    questions = [{five.questions[i] for i in side} for side in (of.calibration, of.test)]
+    places = answers_used(five, protocol)
+    halves = split(five, places, calibration_size(five, places, protocol), 1, protocol)
+    questions = [{five.questions[i] for i in side} for side in (halves.calibration, halves.test)]
     assert not questions[0] & questions[1]
-    assert len(of.calibration) % 5 == len(of.test) % 5 == 0
-    single, repeated = run(one, protocol), run(five, protocol)
+    assert len(halves.calibration) % 5 == len(halves.test) % 5 == 0
+    single, repeated = run(once, protocol), run(five, protocol)
     assert repeated.n == 5 * single.n == 5 * repeated.n_questions
     assert f"{repeated.n} answers, {single.n} questions" in " ".join(repeated.notes)
     assert single.notes == ()
@@ -235,22 +244,22 @@ def test_answers_of_one_question_stay_together_and_count_as_one_unit() -> None:
         widths = [each.accuracy.high - each.accuracy.low for each in (first, second)]
         assert widths[1] > 0.7 * widths[0]  # .45 of it if 5 times the answers counted
     # Named clusters, and a source's own split, which is kept and marked
-    named = replace(one, cluster_names=tuple(str(i // 6) for i in range(60)))
+    named = replace(once, cluster_names=tuple(str(i // 6) for i in range(60)))
     assert "10 clusters" in " ".join(run(named, protocol).notes)
     own = run(five, replace(protocol, share=None))
     assert any("own split may have answers of one question on both sides" in note for note in own.notes)
-    alone = replace(one, cluster_names=("same",) * 60)
-    for of in run(alone, protocol).outcomes:
-        assert np.isnan([*of.accuracy.ends, *of.f1.ends]).all()  # no interval from one cluster
+    alone = replace(once, cluster_names=("same",) * 60)
+    for outcome in run(alone, protocol).outcomes:
+        assert np.isnan([*outcome.accuracy.ends, *outcome.f1.ends]).all()  # no interval from one cluster
 
 
 def test_abstaining_begins_where_the_rule_is_as_right_as_it_is() -> None:
     judged = seeded_jury(200)
-    table, found = risk(judged, FEW_SPLITS), run(judged, FEW_SPLITS)
-    for of in found.outcomes:
-        own = table[table["rule"] == of.rule]
+    table, evaluated = risk(judged, FEW_SPLITS), run(judged, FEW_SPLITS)
+    for outcome in evaluated.outcomes:
+        own = table[table["rule"] == outcome.rule]
         assert list(own["at"]) == pytest.approx([at / 100 for at in range(101)])
-        assert own["wrong"].iloc[0] == pytest.approx(1 - of.accuracy.value)
+        assert own["wrong"].iloc[0] == pytest.approx(1 - outcome.accuracy.value)
         assert own["answered"].iloc[0] == 1
         assert (own["answered"].diff().dropna() <= 0).all()
         known = own[own["answered"] > 0]
@@ -286,28 +295,28 @@ def test_leaving_a_juror_out_and_reliability() -> None:
 def test_pooled_sets_keep_their_promise_within_its_band() -> None:
     judged = seeded_jury(2000)
     protocol = Protocol(disagreement=False)
-    places = kept(judged, protocol)
+    places = answers_used(judged, protocol)
     sets = [pooled_sets(judged, split(judged, places, 1000, seed, protocol), 100) for seed in range(20)]
-    assert sum(found.band[0] <= found.coverage <= found.band[1] for _, found in sets) >= 16
-    assert np.mean([found.coverage for _, found in sets]) == pytest.approx(0.9, abs=0.01)
-    members, found = sets[0]
-    assert found.only_true + found.only_false + found.both + found.empty == len(members) == 1000
+    assert sum(figures.band[0] <= figures.coverage <= figures.band[1] for _, figures in sets) >= 16
+    assert np.mean([figures.coverage for _, figures in sets]) == pytest.approx(0.9, abs=0.01)
+    members, figures = sets[0]
+    assert figures.only_true + figures.only_false + figures.both + figures.empty == len(members) == 1000
 
 
 def test_five_copies_of_an_answer_have_the_sets_and_errors_of_one() -> None:
-    one = seeded_jury(200)
-    five = one.rows(np.arange(200).repeat(5))
+    once = seeded_jury(200)
+    five = once.rows(np.arange(200).repeat(5))
     every = Protocol(disagreement=False)
-    of = split(one, np.arange(200), 100, 0, every)
-    both = [(5 * side[:, None] + np.arange(5)).ravel() for side in (of.calibration, of.test)]
-    sides = [five.rows(rows) for rows in both]
-    case = replace(of.case, calibration=sides[0], asked=sides[1])
-    _, alone = pooled_sets(one, of, 100)
-    _, repeated = pooled_sets(five, replace(of, calibration=both[0], test=both[1], case=case), 100)
+    halves = split(once, np.arange(200), 100, 0, every)
+    copies = [(5 * side[:, None] + np.arange(5)).ravel() for side in (halves.calibration, halves.test)]
+    sides = [five.rows(rows) for rows in copies]
+    case = replace(halves.case, calibration=sides[0], test=sides[1])
+    _, alone = pooled_sets(once, halves, 100)
+    _, repeated = pooled_sets(five, replace(halves, calibration=copies[0], test=copies[1], case=case), 100)
     assert (repeated.threshold, repeated.coverage, repeated.band) == (alone.threshold, alone.coverage, alone.band)
     assert (repeated.n_calibration, repeated.of_calibration) == (100, 500)
     assert (repeated.n_test, repeated.test_questions) == (500, 100)
-    errors = [calibration_errors(judged, replace(every, confidence="raw")) for judged in (one, five)]
+    errors = [calibration_errors(judged, replace(every, confidence="raw")) for judged in (once, five)]
     raw = [table[table["scale"] == "raw"] for table in errors]
     for name in ("ece", "luck"):
         np.testing.assert_allclose(raw[1][name], raw[0][name], rtol=0.1, err_msg=name)
@@ -316,13 +325,13 @@ def test_five_copies_of_an_answer_have_the_sets_and_errors_of_one() -> None:
 
 
 def test_a_question_on_both_sides_of_a_sources_own_split_calibrates_no_sets() -> None:
-    one = seeded_jury(40)
-    two = replace(one.rows(np.arange(40).repeat(2)), parts=("calibration", "test") * 40)
+    once = seeded_jury(40)
+    two = replace(once.rows(np.arange(40).repeat(2)), parts=("calibration", "test") * 40)
     protocol = Protocol(share=None, disagreement=False)
-    of = split(two, kept(two, protocol), 40, 0, protocol)
-    apart = {two.questions[i] for i in of.calibration} - {two.questions[i] for i in of.test}
-    _, found = pooled_sets(two, of, 100)
-    assert (found.n_calibration, found.of_calibration) == (len(apart), 40)
+    halves = split(two, answers_used(two, protocol), 40, 0, protocol)
+    apart = {two.questions[i] for i in halves.calibration} - {two.questions[i] for i in halves.test}
+    _, figures = pooled_sets(two, halves, 100)
+    assert (figures.n_calibration, figures.of_calibration) == (len(apart), 40)
     assert 0 < len(apart) < 20
 
 
@@ -349,7 +358,7 @@ def test_a_share_leaves_an_answer_on_either_side(share: float, size: int) -> Non
 def test_without_a_group_neither_side_nor_the_agreed_answers_keep_its_answers() -> None:
     judged = seeded_jury(100)
     protocol = Protocol()
-    places = kept(judged, protocol)
+    places = answers_used(judged, protocol)
     size = calibration_size(judged, places, protocol)
     whole = split(judged, places, size, 0, protocol)
     # Half of the answers on which the jurors agree calibrate.
@@ -427,8 +436,8 @@ def test_answers_to_judge_need_both_labels_and_a_calibration_part() -> None:
     apart = np.tile([0.9, 0.2], (4, 1))
     for labels in (np.ones(4), np.zeros(4)):
         with pytest.raises(InputError, match="if both labels occur"):
-            kept(jury(apart, labels), Protocol())
-    every = kept(jury(np.full((4, 2), 0.9), np.arange(4) < 2), Protocol(disagreement=False))
+            answers_used(jury(apart, labels), Protocol())
+    every = answers_used(jury(np.full((4, 2), 0.9), np.arange(4) < 2), Protocol(disagreement=False))
     assert (every.dtype, every.tolist()) == (np.int64, [0, 1, 2, 3])
     own, all_four = Protocol(share=None), np.arange(4)
     assert calibration_size(disputed(("calibration", "test", "test", "test")), all_four, own) == 1
@@ -442,7 +451,7 @@ def test_an_experiment_is_the_mean_over_its_seeds_split_by_pandas() -> None:
     judged = seeded_jury(60, seed=3)
     protocol = Protocol(seeds=(0, 5), confidence="raw", rules=("veto", "max_probability"))
     result = run(judged, protocol)
-    places = kept(judged, protocol)
+    places = answers_used(judged, protocol)
     size = round(0.5 * len(places))
     tests = [
         places[pd.Series(range(len(places))).sample(frac=1, random_state=seed).to_numpy()][size:] for seed in (0, 5)
@@ -450,24 +459,24 @@ def test_an_experiment_is_the_mean_over_its_seeds_split_by_pandas() -> None:
     assert (result.protocol, result.kept_of) == (protocol, 60)
     assert (result.n, result.n_calibration, result.n_test) == (len(places), size, len(places) - size)
     assert result.right == judged.labels[places].mean()
-    assert [one.rule for one in result.outcomes] == ["veto", "max_probability"]
+    assert [entry.rule for entry in result.outcomes] == ["veto", "max_probability"]
     labels = [judged.labels[test] for test in tests]
     # Nobody is unanimous on a disputed answer, so the veto says False throughout.
     veto, top = result.outcomes
-    assert veto.accuracy.value == pytest.approx(np.mean([(~of).mean() for of in labels]))
+    assert veto.accuracy.value == pytest.approx(np.mean([(~truths).mean() for truths in labels]))
     assert (veto.precision.value, veto.recall.value, veto.f1.value) == (0, 0, 0)
-    said = [
+    verdicts = [
         np.where(judged.top[test].argmax(axis=1)[:, None] == np.arange(3), judged.verdicts[test], False).any(axis=1)
         for test in tests
     ]
-    accuracy = np.mean([(one == of).mean() for one, of in zip(said, labels, strict=True)])
+    accuracy = np.mean([(entry == truths).mean() for entry, truths in zip(verdicts, labels, strict=True)])
     trues = [judged.verdicts[test].sum(axis=1) > 1.5 for test in tests]
-    majority = np.mean([(one == of).mean() for one, of in zip(trues, labels, strict=True)])
+    majority = np.mean([(entry == truths).mean() for entry, truths in zip(trues, labels, strict=True)])
     assert top.accuracy.value == pytest.approx(accuracy)
     assert (top.to_majority.value, top.to_max_probability.value) == pytest.approx((accuracy - majority, 0))
-    assert [one.juror for one in result.jurors] == ["juror0", "juror1", "juror2"]
-    for j, one in enumerate(result.jurors):
-        assert one.accuracy.value == pytest.approx(np.mean([judged.right[test, j].mean() for test in tests]))
+    assert [entry.juror for entry in result.jurors] == ["juror0", "juror1", "juror2"]
+    for j, entry in enumerate(result.jurors):
+        assert entry.accuracy.value == pytest.approx(np.mean([judged.right[test, j].mean() for test in tests]))
     raw = [top_errors(TopLabel(judged.top[t].ravel(), judged.right[t].ravel() * 1.0)).ece for t in tests]
     assert result.ece_raw == result.ece == pytest.approx(np.mean(raw))
     other = run(judged, replace(protocol, confidence="published"))
@@ -477,7 +486,7 @@ def test_an_experiment_is_the_mean_over_its_seeds_split_by_pandas() -> None:
 def test_a_figure_of_few_answers_stays_in_its_range() -> None:
     judged = seeded_jury(16, 2, seed=1)
     result = run(judged, Protocol(seeds=(0,), confidence="raw", rules=("always_false",), disagreement=False))
-    ends = [of.accuracy.ends for of in (*result.outcomes, *result.jurors)]
+    ends = [outcome.accuracy.ends for outcome in (*result.outcomes, *result.jurors)]
     assert all(0 <= low < high <= 1 for low, high in ends)
     (low, high) = result.outcomes[0].to_majority.ends
     assert -1 <= low < high <= 1
@@ -485,7 +494,7 @@ def test_a_figure_of_few_answers_stays_in_its_range() -> None:
 
 def test_a_side_keeps_one_answer_but_calibrates_on_both_labels() -> None:
     judged, protocol = disputed(("",) * 6), Protocol()
-    places = kept(judged, protocol)
+    places = answers_used(judged, protocol)
     whole = split(judged, places, 3, 0, protocol)
     # All but one of the answers that are tested go: one is enough. Of those that calibrate one of each label is.
     gone = np.zeros(6, dtype=bool)

@@ -174,9 +174,9 @@ def test_a_tie_is_one_within_rounding() -> None:
 def test_clusters_are_questions_or_what_a_column_names() -> None:
     judged = seeded_jury(4)
     assert judged.clusters is None
-    asked = replace(judged, questions=("a", "b", "a", ""))
-    assert asked.clusters.tolist() == [0, 1, 0, 2]
-    assert replace(asked, questions=("", "", "", "")).clusters is None  # no texts, no repeats
+    with_texts = replace(judged, questions=("a", "b", "a", ""))
+    assert with_texts.clusters.tolist() == [0, 1, 0, 2]
+    assert replace(with_texts, questions=("", "", "", "")).clusters is None  # no texts, no repeats
     named = replace(judged, cluster_names=("x", "x", "y", "y"))
     assert named.clusters.tolist() == [0, 0, 1, 1]
     assert named.rows(np.array([3, 0])).cluster_names == ("y", "x")

@@ -51,7 +51,7 @@ def test_a_question_may_lack_options():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"probabilities": [[0.9, 0.2], [0.5, 0.5], [0.5, 0.5]]}, r"row 0 .* sum 1\.1; probabilities"),
         ({"probabilities": [[1], [1], [0]]}, r"shape \(3, 1\) and are whole numbers, as decisions are"),
@@ -80,8 +80,8 @@ def test_a_question_may_lack_options():
         ({"calibration": [True, False]}, r"mask .* shape \(2,\); expected \(3,\)"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_sentence(change, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_used_is_said_in_one_sentence(change, message):
+    with pytest.raises(InputError, match=message):
         of_arrays(**({"probabilities": TWO, "labels": [0, 1, 0]} | change))
 
 

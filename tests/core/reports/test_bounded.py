@@ -51,10 +51,10 @@ def test_the_ends_hold_the_figures_of_a_server_that_lists_everything(home):
         figures, between = report(truth, alpha), report_of(ranges, alpha)
         assert between.accuracy[0] <= figures.accuracy <= between.accuracy[1]
         for name, ends in between.scores.items():
-            of = figures.scores[name]
-            assert ends.coverage[0] <= of.coverage <= ends.coverage[1]
-            assert ends.mean_set_size[0] <= of.mean_set_size <= ends.mean_set_size[1]
-            assert ends.threshold[0] - 1e-6 <= of.threshold <= ends.threshold[1] + 1e-6
+            exact_figures = figures.scores[name]
+            assert ends.coverage[0] <= exact_figures.coverage <= ends.coverage[1]
+            assert ends.mean_set_size[0] <= exact_figures.mean_set_size <= ends.mean_set_size[1]
+            assert ends.threshold[0] - 1e-6 <= exact_figures.threshold <= ends.threshold[1] + 1e-6
 
 
 def test_an_option_leaves_its_set_between_the_alphas_that_are_said(home):
@@ -65,19 +65,19 @@ def test_an_option_leaves_its_set_between_the_alphas_that_are_said(home):
         low, high = probability_ends(ranges, row)
         assert (low - 1e-6 <= exact.asked(row)).all()
         assert (exact.asked(row) <= high + 1e-6).all()
-        by_name = {one.name: one for one in standings(exact, exact.asked(row), place=row)}
-        for found in bounded_options(ranges, row):
-            inside_until = by_name[found.name].leaves - 1  # the largest alpha at which the option is in
-            assert (found.surely <= inside_until).all()
-            assert (inside_until <= found.perhaps).all()
-            undecided += int((found.surely < found.perhaps).sum())
+        by_name = {standing.name: standing for standing in standings(exact, exact.asked(row), place=row)}
+        for options in bounded_options(ranges, row):
+            inside_until = by_name[options.name].leaves - 1  # the largest alpha at which the option is in
+            assert (options.surely <= inside_until).all()
+            assert (inside_until <= options.perhaps).all()
+            undecided += int((options.surely < options.perhaps).sum())
     assert undecided > 0
 
 
 def test_a_run_without_bounds_has_ends_that_meet(home):
-    of = bounded_report(served_run(), 100)
-    assert of.bounded_questions == 0
-    assert of.accuracy[0] == of.accuracy[1]
-    frame = report_frame(of)
+    bounds = bounded_report(served_run(), 100)
+    assert bounds.bounded_questions == 0
+    assert bounds.accuracy[0] == bounds.accuracy[1]
+    frame = report_frame(bounds)
     assert frame["exact_share"].tolist() == [1.0, 1.0]
     assert np.array_equal(frame["coverage_low"], frame["coverage_high"])

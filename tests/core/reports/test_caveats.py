@@ -111,9 +111,9 @@ def test_letters_with_little_probability_are_told_and_unknown_ones_are_not():
 
 def test_some_questions_without_an_answer_are_told_and_most_of_them_are_no_answer():
     assert of_letters(mass_of(*[1.0] * 99, 0.001), SPEC) == ()  # one in a hundred, as every model has them
-    (some,) = of_letters(mass_of(*[1.0] * 98, 0.001, 0.001), SPEC)
-    assert some.kind == "letters"
-    assert "have less than 1% of the next token's probability for 2 of 100 questions" in some.sentence
+    (caveat,) = of_letters(mass_of(*[1.0] * 98, 0.001, 0.001), SPEC)
+    assert caveat.kind == "letters"
+    assert "have less than 1% of the next token's probability for 2 of 100 questions" in caveat.sentence
     (half,) = of_letters(mass_of(0.001, 0.5), SPEC)
     assert half.kind == "letters"
     assert half.sentence == (
@@ -137,10 +137,10 @@ def test_a_run_whose_letters_are_no_answer_has_no_figures(home, capsys, noted):
     assert kinds(of_run_record(store.read_record(run_id))) == [NO_ANSWER] * noted
     for command in (["report", run_id], ["export", run_id, "--format", "csv", "--out", str(home)]):
         assert main(command) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert "the most probable token is “<think>” for 100% of the questions" in said.err
-        assert "switch that off in its chat template or on its server" in said.err
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert "the most probable token is “<think>” for 100% of the questions" in printed.err
+        assert "switch that off in its chat template or on its server" in printed.err
 
 
 def test_an_import_without_answers_has_no_figures(home, tmp_path, capsys):
@@ -266,7 +266,7 @@ def test_questions_asked_again_in_another_order_are_said(home, tmp_path):
         rows += [row | {"id": f"{i}"}, row | again | {"id": f"again {i}"}]
     path = tmp_path / "orders.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    (found,) = (load(name) for name in save(table.read([path])))
-    said = [caveat.sentence for caveat in of_run(found) if caveat.kind == "orders"]
-    assert len(said) == 1
-    assert said[0].startswith("60 rows ask a question again with its options in another order")
+    (run,) = (load(name) for name in save(table.read([path])))
+    sentences = [caveat.sentence for caveat in of_run(run) if caveat.kind == "orders"]
+    assert len(sentences) == 1
+    assert sentences[0].startswith("60 rows ask a question again with its options in another order")

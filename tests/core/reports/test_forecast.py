@@ -1,4 +1,4 @@
-"""What is said of runs before they are launched, against figures by hand."""
+"""Forecasts of runs before they are launched, against figures by hand."""
 
 import os
 import platform
@@ -25,8 +25,8 @@ SMALL = Slot("gpu0", "0", memory_gib=16.0, label="small card")
 
 def measured(spec: RunSpec, *, begins: float, scoring: float, host: str = "") -> RunRecord:
     """A run that took so many seconds before its first question, and so many for all of them."""
-    said = {"scoring_seconds": scoring, "host": host or platform.node()}
-    record = RunRecord(spec, "done", created=0.0, started=100.0, ended=100.0 + begins + scoring, provenance=said)
+    provenance = {"scoring_seconds": scoring, "host": host or platform.node()}
+    record = RunRecord(spec, "done", created=0.0, started=100.0, ended=100.0 + begins + scoring, provenance=provenance)
     store.create(record)
     return record
 
@@ -40,9 +40,9 @@ def worked(spec: RunSpec) -> Work:
 def test_work_is_counted_on_the_prompts_themselves():
     result = forecasts.work_of(SPEC)
     assert result is not None
-    asked = prompts(SPEC, draw_questions(SPEC))
-    assert (result.questions, result.characters) == (100, sum(len(prompt.text) for prompt in asked))
-    assert set(result.sample) <= {prompt.text for prompt in asked}
+    requests = prompts(SPEC, draw_questions(SPEC))
+    assert (result.questions, result.characters) == (100, sum(len(prompt.text) for prompt in requests))
+    assert set(result.sample) <= {prompt.text for prompt in requests}
 
 
 def test_what_is_still_on_the_hub_is_not_asked_for(home):
@@ -52,8 +52,8 @@ def test_what_is_still_on_the_hub_is_not_asked_for(home):
 def test_time_is_the_beginning_and_the_characters_at_the_measured_rate(home):
     # 100 questions of 100 characters in 20 s: 500 characters a second, after 3 s of loading.
     earlier = [measured(SPEC, begins=3.0, scoring=20.0)]
-    asked = replace(SPEC, samples=400, shots=2, seed=1)  # 400 × 200 characters: 160 s
-    result = forecasts.forecast(asked, earlier=earlier, devices=[SMALL], worked=worked)
+    spec = replace(SPEC, samples=400, shots=2, seed=1)  # 400 × 200 characters: 160 s
+    result = forecasts.forecast(spec, earlier=earlier, devices=[SMALL], worked=worked)
     assert result.seconds == pytest.approx(163.0)
     assert result.rate == Rate(SPEC.run_id, 3.0, 500.0, 5.0, here=True)
     assert not result.counted
@@ -69,12 +69,12 @@ def test_another_kind_of_run_measures_nothing(home, other: dict[str, Any]):
 def test_a_rate_of_this_machine_comes_before_one_of_another(home):
     there = measured(SPEC, begins=0.0, scoring=1.0, host="elsewhere")
     here = measured(replace(SPEC, seed=1), begins=0.0, scoring=10.0)
-    found = forecasts.rate(replace(SPEC, seed=2), [there, here], worked=worked)
-    assert found is not None
-    assert (found.run_id, found.here) == (here.run_id, True)
-    found = forecasts.rate(SPEC, [there], worked=worked)
-    assert found is not None
-    assert not found.here
+    rate = forecasts.rate(replace(SPEC, seed=2), [there, here], worked=worked)
+    assert rate is not None
+    assert (rate.run_id, rate.here) == (here.run_id, True)
+    rate = forecasts.rate(SPEC, [there], worked=worked)
+    assert rate is not None
+    assert not rate.here
 
 
 def test_a_run_that_was_gone_on_with_measures_nothing(home):
@@ -110,10 +110,10 @@ def test_disk_goes_by_an_earlier_run_of_the_task(home):
     record = measured(SPEC, begins=1.0, scoring=1.0)
     folder = store.folder_of(record.run_id)
     (folder / "logits.parquet").write_bytes(b"0" * (50_000 - (folder / "run.json").stat().st_size))
-    found = forecasts.forecast(replace(SPEC, samples=300), earlier=[record], devices=[SMALL], worked=worked)
-    assert found.disk == 150_000
-    found = forecasts.forecast(SPEC, earlier=[], devices=[SMALL], worked=worked)
-    assert found.disk == 100 * forecasts.USUAL_DISK
+    estimate = forecasts.forecast(replace(SPEC, samples=300), earlier=[record], devices=[SMALL], worked=worked)
+    assert estimate.disk == 150_000
+    estimate = forecasts.forecast(SPEC, earlier=[], devices=[SMALL], worked=worked)
+    assert estimate.disk == 100 * forecasts.USUAL_DISK
 
 
 @needs_models
@@ -206,9 +206,9 @@ def test_other_options_than_in_every_finished_run_of_the_task_are_told(home):
     assert work is not None
     assert (work.options, work.other_options) == (4, 6)
     letters = measured(SPEC, begins=1.0, scoring=1.0)
-    said = caveats(texts, work, earlier=[letters])["options"]
-    assert "does not offer “I don't know” and “None of the above”" in said
-    assert "up to 4 options, and those of the finished runs of this task 6" in said
+    sentence = caveats(texts, work, earlier=[letters])["options"]
+    assert "does not offer “I don't know” and “None of the above”" in sentence
+    assert "up to 4 options, and those of the finished runs of this task 6" in sentence
     same = measured(replace(texts, seed=1), begins=1.0, scoring=1.0)
     assert "options" not in caveats(texts, work, earlier=[letters, same])
     assert "options" not in caveats(replace(texts, task="rc"), work, earlier=[letters])

@@ -42,8 +42,8 @@ def test_there_are_eight_steps_with_a_guess_each():
 
 
 def test_the_data_is_the_labs_with_examples_of_both_sides(home: Path):
-    run, shift, found = both_sides(synthetic_run(400, seed=3))
-    sent, lab = lesson.lesson_tables(run, shift, found), lab_tables(run)
+    run, shift, search = both_sides(synthetic_run(400, seed=3))
+    sent, lab = lesson.lesson_tables(run, shift, search), lab_tables(run)
     assert sent["rows"].equals(lab["rows"])
     rows = sent["examples"]["row"].to_numpy()
     own = sent["rows"]["own"].to_numpy()[rows]
@@ -51,8 +51,8 @@ def test_the_data_is_the_labs_with_examples_of_both_sides(home: Path):
     assert (np.diff(rows) > 0).all()
     assert sent["questions"]["id"].to_pylist() == run.ids[sent["rows"]["place"].to_numpy()[rows]].tolist()
     assert sent["shift"] | {"p_value": 0} == {
-        "source": found.source,
-        "target": found.target,
+        "source": search.source,
+        "target": search.target,
         "n": 200,
         "m": 200,
         "pairs": 2,
@@ -61,21 +61,21 @@ def test_the_data_is_the_labs_with_examples_of_both_sides(home: Path):
         "searched_at": 100,
     }
     assert sent["curves"]["coverage"].to_pylist() == shift.coverage.tolist()
-    again = lesson.lesson_tables(run, shift, found)
+    again = lesson.lesson_tables(run, shift, search)
     assert again["examples"].equals(sent["examples"])
     assert again["least_covered"].equals(sent["least_covered"])
 
 
 def test_the_least_covered_subject_has_its_p_value_at_every_alpha(home: Path):
     run = evaluation.load(synthetic_run(400, seed=3))
-    found, draws = lesson.least_covered_by_alpha(run)
-    assert (found.shape, draws) == ((999,), 999)
+    p_values, draws = lesson.least_covered_by_alpha(run)
+    assert (p_values.shape, draws) == ((999,), 999)
     for alpha in (1, 100, 255, 999):
         strata = report(run, alpha).scores["lac"].strata
-        hits = np.rint([[of.coverage * of.m for of in strata]]).astype(np.int64)
-        tested = np.array([of.m for of in strata])
+        hits = np.rint([[stratum.coverage * stratum.m for stratum in strata]]).astype(np.int64)
+        tested = np.array([stratum.m for stratum in strata])
         rng = np.random.default_rng([run.spec.seed, 0x1EA])
-        assert found[alpha - 1] == least_covered_p_values(hits, tested, rng=rng, draws=draws)[0]
+        assert p_values[alpha - 1] == least_covered_p_values(hits, tested, rng=rng, draws=draws)[0]
 
 
 def test_large_runs_are_shuffled_less_often(home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -95,7 +95,7 @@ GUESS = "question = 'f'\nkind = 'share'\nof = 'g'\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("title = 'x", "can't be read .*; install Hedge again"),
         (b"title = '\xff'", "can't be read .*; install Hedge again"),
@@ -106,8 +106,8 @@ GUESS = "question = 'f'\nkind = 'share'\nof = 'g'\n"
         (f"title = 'x'\n{STEP}tatle = 'x'\n[step.guess]\n{GUESS}", "can't be read .*tatle.*; install Hedge again"),
     ],
 )
-def test_a_broken_lesson_is_one_sentence(tmp_path: Path, text: str | bytes, said: str):
+def test_a_broken_lesson_is_one_sentence(tmp_path: Path, text: str | bytes, message: str):
     path = tmp_path / "lesson.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         lesson.load(path)

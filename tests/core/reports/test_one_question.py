@@ -72,14 +72,14 @@ def test_a_set_by_p_values_is_the_thresholds_at_every_alpha(case: str):
     for rows in zip(*by_row, strict=True):  # those of one score
         calibrated = by.scores[rows[0].name]
         scores = score(rows[0].name, run.probabilities, seed=run.spec.seed, parameters=calibrated.parameters)[run.test]
-        assert [one.scores.tolist() for one in rows] == scores.tolist()
+        assert [standing.scores.tolist() for standing in rows] == scores.tolist()
         thresholds = calibrated.thresholds()
         for alpha in ALPHAS.tolist():
             q = threshold(calibrated.scores, alpha)
             assert thresholds[alpha - 1] == q
             for empty in EMPTY_POLICIES:
-                of = prediction_sets(scores, q, empty=empty, probabilities=probabilities)
-                assert [one.members(alpha, empty=empty).tolist() for one in rows] == of.members.tolist()
+                expected = prediction_sets(scores, q, empty=empty, probabilities=probabilities)
+                assert [standing.members(alpha, empty=empty).tolist() for standing in rows] == expected.members.tolist()
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -127,7 +127,7 @@ def test_a_typed_question_stands_behind_the_runs_last_row():
     run = smooth_run(50, 10, 4, 8)
     more = run_of(np.vstack([run.probabilities, [[0.4, 0.3, 0.2, 0.1]]]), np.append(run.labels, 0), 50, seed=8)
     by = bench(run)
-    own = {one.name: one for one in standings(by, np.array([0.4, 0.3, 0.2, 0.1]), place=by.places)}
+    own = {standing.name: standing for standing in standings(by, np.array([0.4, 0.3, 0.2, 0.1]), place=by.places)}
     for name in SCORES:
         whole = score(name, more.probabilities, seed=8, parameters=by.scores[name].parameters)
         assert own[name].scores.tolist() == whole[-1].tolist()

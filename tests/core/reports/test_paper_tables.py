@@ -24,7 +24,7 @@ def rows(*names: str) -> pd.DataFrame:
 
 
 def latex_problems(text: str) -> list[str]:
-    """What a LaTeX run would stop at: braces, environments and columns that do not match, and signs left bare."""
+    """Errors that would stop a LaTeX run: braces, environments and columns that do not match, and signs left bare."""
     problems = []
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     depth = 0
@@ -56,17 +56,17 @@ def latex_problems(text: str) -> list[str]:
 
 def test_a_table_has_the_figures_of_the_reports_with_their_intervals(home: Path):
     name = synthetic_run()
-    made = report(load(name), 100)
-    lac = made.scores["lac"]
+    run_report = report(load(name), 100)
+    lac = run_report.scores["lac"]
     text = exports.latex([load(name)], SetRule())
     body = text[text.index(r"\midrule") :].splitlines()
     figures, intervals = (line.split(" & ") for line in body[1:3])
-    assert figures[2] == f"{100 * made.accuracy:.1f}"
+    assert figures[2] == f"{100 * run_report.accuracy:.1f}"
     assert figures[4] == f"{lac.mean_set_size:.2f}"
     low, high = lac.mean_set_size_interval
     assert intervals[4] == f"{{\\footnotesize [{low:.2f}, {high:.2f}]}}"
-    assert figures[6] == f"{made.ece_excess:.3f} \\\\"
-    low, high = made.ece_interval
+    assert figures[6] == f"{run_report.ece_excess:.3f} \\\\"
+    low, high = run_report.ece_interval
     assert intervals[6] == f"{{\\footnotesize [{low:.3f}, {high:.3f}]}} \\\\"
     assert "100 calibration and 100 test questions" in text
     assert f"% Run: {name}" in text
@@ -74,11 +74,14 @@ def test_a_table_has_the_figures_of_the_reports_with_their_intervals(home: Path)
 
 def test_latex_compiles_with_one_run_and_with_several(home: Path):
     names = [synthetic_run(seed=i, model=f"m_{i}&co", task=("qa", "rc")[i % 2]) for i in range(3)]
-    one, several = exports.latex([load(names[0])], SetRule()), exports.latex([load(name) for name in names], SetRule())
-    assert latex_problems(one) == latex_problems(several) == []
+    single, several = (
+        exports.latex([load(names[0])], SetRule()),
+        exports.latex([load(name) for name in names], SetRule()),
+    )
+    assert latex_problems(single) == latex_problems(several) == []
     assert r"m\_1\&co & Reading comprehension & LAC &" in several
-    assert "Task &" not in one
-    assert latex_problems(one.replace(r"\&", "&")) != []  # the check can fail
+    assert "Task &" not in single
+    assert latex_problems(single.replace(r"\&", "&")) != []  # the check can fail
 
 
 def test_nothing_of_a_name_is_a_command(home: Path):

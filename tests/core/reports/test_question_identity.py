@@ -15,8 +15,10 @@ def test_the_digests_of_runs_that_ship_are_those_of_their_questions(home: Path):
     answering = [run_id for run_id in store.run_ids() if store.read_record(run_id).spec.answers]
     assert answering
     for run_id in answering:
-        told = question_identity.question_set(run_id)
-        assert told == question_identity._set_digest(question_identity._file(run_id), question_identity._source(run_id))
+        digest = question_identity.question_set(run_id)
+        assert digest == question_identity._set_digest(
+            question_identity._file(run_id), question_identity._source(run_id)
+        )
 
 
 def test_questions_that_ship_are_not_hashed_and_others_are(home: Path, monkeypatch: pytest.MonkeyPatch):

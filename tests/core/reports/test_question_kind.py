@@ -27,10 +27,10 @@ def kind_of(spec: RunSpec) -> QuestionKind:
     return PASSAGE if spec.task == "rc" else LETTERS
 
 
-def best(specs: list[RunSpec], **asked: Any) -> RunSpec:
+def best(specs: list[RunSpec], **question: Any) -> RunSpec:
     kinds = {spec.run_id: kind_of(spec) for spec in specs}
-    asked = {"model": "m", "typed": 4, "extra": True, "has_context": False, "prefer": PLAIN.run_id} | asked
-    return best_run(runs(*specs), kinds.__getitem__, **asked).spec
+    question = {"model": "m", "typed": 4, "extra": True, "has_context": False, "prefer": PLAIN.run_id} | question
+    return best_run(runs(*specs), kinds.__getitem__, **question).spec
 
 
 CLOZE, READING = replace(PLAIN, form="cloze"), replace(PLAIN, task="rc")
@@ -39,7 +39,7 @@ ALL = [OTHER, SHORT, CAREFUL, CLOZE, READING, PLAIN]
 
 
 @pytest.mark.parametrize(
-    ("asked", "chosen"),
+    ("question", "chosen"),
     [
         ({}, PLAIN),
         ({"typed": None}, PLAIN),
@@ -59,16 +59,16 @@ ALL = [OTHER, SHORT, CAREFUL, CLOZE, READING, PLAIN]
         ({"prefer": ""}, CLOZE),
     ],
 )
-def test_the_run_that_differs_least(asked: dict[str, Any], chosen: RunSpec):
-    assert best(ALL, **asked) == chosen
-    assert best(ALL[::-1], **asked) == chosen
+def test_the_run_that_differs_least(question: dict[str, Any], chosen: RunSpec):
+    assert best(ALL, **question) == chosen
+    assert best(ALL[::-1], **question) == chosen
 
 
 def test_a_run_with_as_many_options_wins_over_a_plainer_way_of_asking():
     ten = replace(PLAIN, strategy="task", task="ten.json")
     kinds = {PLAIN.run_id: LETTERS, ten.run_id: QuestionKind(10, 0, False)}
-    asked: dict[str, Any] = {"model": "m", "typed": 10, "extra": True, "has_context": False, "prefer": PLAIN.run_id}
-    assert best_run(runs(PLAIN, ten), kinds.__getitem__, **asked).spec == ten
+    question: dict[str, Any] = {"model": "m", "typed": 10, "extra": True, "has_context": False, "prefer": PLAIN.run_id}
+    assert best_run(runs(PLAIN, ten), kinds.__getitem__, **question).spec == ten
 
 
 def test_a_run_that_can_not_be_read_is_chosen_last():
@@ -77,8 +77,8 @@ def test_a_run_that_can_not_be_read_is_chosen_last():
             raise InputError("its questions are gone")
         return PASSAGE
 
-    asked: dict[str, Any] = {"model": "m", "typed": 4, "extra": True, "has_context": False, "prefer": PLAIN.run_id}
-    assert best_run(runs(PLAIN, READING), broken, **asked).spec == READING
+    question: dict[str, Any] = {"model": "m", "typed": 4, "extra": True, "has_context": False, "prefer": PLAIN.run_id}
+    assert best_run(runs(PLAIN, READING), broken, **question).spec == READING
 
 
 def test_the_kind_of_a_run(home: object):

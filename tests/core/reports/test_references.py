@@ -51,32 +51,32 @@ def test_the_file_has_every_paper_once_and_nothing_else():
 
 def entries(text: str) -> dict[str, dict[str, str]]:
     """A BibTeX file's fields by key; each entry has its braces in balance."""
-    found = {}
+    by_key = {}
     for kind, key, body in re.findall(r"@(\w+)\{([^,\s]+),\n(.*?)\n\}\n", text, re.DOTALL):
         assert kind in {"misc", "article", "inproceedings", "book"}
         bare = re.sub(r"\\[{}]", "", body)
         assert bare.count("{") == bare.count("}"), key
-        found[key] = dict(re.findall(r"^  (\w+) += \{(.*)\},?$", body, re.MULTILINE))
-    assert len(found) == text.count("@")
-    return found
+        by_key[key] = dict(re.findall(r"^  (\w+) += \{(.*)\},?$", body, re.MULTILINE))
+    assert len(by_key) == text.count("@")
+    return by_key
 
 
 def test_a_run_cites_its_scores_its_questions_its_model_and_hedge(home: Path):
     name = synthetic_run(model="mistralai/Mistral-7B-v0.1", task="qa@hub")
-    found = entries(references.bibtex(references.works([load(name)], SetRule(scores=("lac", "margin")))))
-    assert next(iter(found)) == "hedge"
-    assert {"sadinle2019least", "johansson2017model", "guo2017calibration"} <= set(found)
-    assert {"hendrycks2021measuring", "jiang2023mistral"} <= set(found)
-    assert "romano2020classification" not in found
-    assert found["hendrycks2021measuring"]["eprint"] == "2009.03300"
-    assert all({"author", "title"} <= set(fields) for fields in found.values())
+    cited = entries(references.bibtex(references.works([load(name)], SetRule(scores=("lac", "margin")))))
+    assert next(iter(cited)) == "hedge"
+    assert {"sadinle2019least", "johansson2017model", "guo2017calibration"} <= set(cited)
+    assert {"hendrycks2021measuring", "jiang2023mistral"} <= set(cited)
+    assert "romano2020classification" not in cited
+    assert cited["hendrycks2021measuring"]["eprint"] == "2009.03300"
+    assert all({"author", "title"} <= set(fields) for fields in cited.values())
 
 
 def test_a_model_without_a_paper_is_cited_by_its_page(home: Path):
     name = synthetic_run(model="maker_x/some-model", task="qa")
-    found = entries(references.bibtex(references.works([load(name)], SetRule())))
-    assert found["hub-somemodel"]["url"] == "https://huggingface.co/maker_x/some-model"
-    assert found["hub-somemodel"]["author"] == r"{maker\_x}"
+    cited = entries(references.bibtex(references.works([load(name)], SetRule())))
+    assert cited["hub-somemodel"]["url"] == "https://huggingface.co/maker_x/some-model"
+    assert cited["hub-somemodel"]["author"] == r"{maker\_x}"
 
 
 def test_what_ships_cites_no_one_s_questions_but_hedge_s():

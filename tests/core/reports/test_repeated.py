@@ -67,12 +67,12 @@ def loaded(rows: Rows, path: Path, *, name: str = "m") -> Evaluation:
 
 
 def test_five_copies_of_a_question_give_what_one_gives(home: Path, tmp_path: Path):
-    one = loaded(table_rows(60), tmp_path / "one.jsonl", name="one")
+    single = loaded(table_rows(60), tmp_path / "one.jsonl", name="one")
     five = loaded(table_rows(60, times=5), tmp_path / "five.jsonl", name="five")
-    assert one.clusters is None
-    assert len(one.left_out) == 0
+    assert single.clusters is None
+    assert len(single.left_out) == 0
     assert (len(five.calibration), len(five.left_out), len(five.test)) == (30, 120, 150)
-    a, b = (report(run, 100, scores=("lac",)) for run in (one, five))
+    a, b = (report(run, 100, scores=("lac",)) for run in (single, five))
     assert (b.n_calibration, b.n_test, b.test_questions) == (30, 150, 30)
     for name in ("threshold", "coverage", "coverage_band", "p_value", "mean_set_size", "n_calibration"):
         assert getattr(b.scores["lac"], name) == pytest.approx(getattr(a.scores["lac"], name)), name
@@ -82,7 +82,7 @@ def test_five_copies_of_a_question_give_what_one_gives(home: Path, tmp_path: Pat
     assert [caveat.kind for caveat in a.caveats] == ["few"]
     assert [caveat.kind for caveat in b.caveats] == ["few", "repeated", "repeated"]
     assert "The lab shows one random row of each question" in lab_footnote_of(five)
-    assert "The lab shows" not in lab_footnote_of(one)
+    assert "The lab shows" not in lab_footnote_of(single)
     # The Overview computes from a summary and has the same figures.
     row = overview_at([summarise(five)], 100).iloc[0]
     assert (row["lac_coverage_low"], row["lac_coverage_high"]) == b.scores["lac"].coverage_band
@@ -95,11 +95,16 @@ def test_an_import_shows_what_its_report_will_show(home: Path, tmp_path: Path, c
     result = evaluation(imported(table_rows(60, times=5), path))
     assert main(["import", "table", str(path), "--model", "m", "--task", "t"]) == 0
     assert "300 rows, 60 questions, accuracy" in capsys.readouterr().out
-    kept = load(result.run_id)
+    stored = load(result.run_id)
     for name in ("clusters", "calibration", "left_out", "test", "probabilities"):
-        np.testing.assert_array_equal(getattr(result, name), getattr(kept, name), err_msg=name)
-    of = report(kept, 100)
-    assert (of.n_calibration, of.calibration_rows, of.n_test, of.test_questions) == (30, 150, 150, 30)
+        np.testing.assert_array_equal(getattr(result, name), getattr(stored, name), err_msg=name)
+    figures = report(stored, 100)
+    assert (figures.n_calibration, figures.calibration_rows, figures.n_test, figures.test_questions) == (
+        30,
+        150,
+        150,
+        30,
+    )
 
 
 def as_csv(rows: Rows, folder: Path) -> Path:
@@ -157,8 +162,8 @@ def test_an_array_of_clusters_in_an_npz(home: Path, tmp_path: Path):
     names = np.repeat([f"p{i}" for i in range(10)], 4)
     (run_id,) = save([score_arrays.read_npz(npz(tmp_path / "a.npz", probs=p, labels=y, cluster=names))])
     assert np.unique(load(run_id).clusters).size == 10
-    for wrong, found in ((names[:5], "found 5"), (np.zeros((40, 2)), "shape"), (names == "p1", "type bool")):
-        with pytest.raises(InputError, match=found):
+    for wrong, message in ((names[:5], "found 5"), (np.zeros((40, 2)), "shape"), (names == "p1", "type bool")):
+        with pytest.raises(InputError, match=message):
             score_arrays.read_npz(npz(tmp_path / "b.npz", probs=p, labels=y, cluster=wrong))
 
 
@@ -192,12 +197,12 @@ def test_a_run_of_an_older_version_is_seen_to_repeat_questions(home: Path, tmp_p
 def test_no_bundled_run_repeats_a_question():
     for path in shared_questions.FOLDER.glob("*.parquet"):
         questions = pq.read_table(path)
-        asked = {
+        distinct = {
             (row["context"], row["question"], *sorted(row["options"]))
             for row in questions.to_pylist()
             if row["role"] in ("calibration", "test")
         }
-        assert len(asked) == sum(role in ("calibration", "test") for role in questions["role"].to_pylist()), path
+        assert len(distinct) == sum(role in ("calibration", "test") for role in questions["role"].to_pylist()), path
 
 
 def test_another_split_keeps_a_question_on_one_side_and_uses_one_row_of_it(home: Path, tmp_path: Path):
@@ -231,10 +236,10 @@ def test_clusters_in_a_notebook():
 
 def test_the_band_is_one_of_questions_where_rows_of_a_question_differ_in_number(home: Path, tmp_path: Path):
     rows = table_rows(60, times=5)
-    kept = [row for row in rows if not (str(row["id"]).endswith("4") and int(str(row["id"]).split("-")[0]) % 4 == 1)]
-    run = loaded(kept, tmp_path / "t.jsonl")
+    unequal = [row for row in rows if not (str(row["id"]).endswith("4") and int(str(row["id"]).split("-")[0]) % 4 == 1)]
+    run = loaded(unequal, tmp_path / "t.jsonl")
     widths = []
-    for of in (run, one_row_each(run), replace(run, clusters=None)):
-        low, high = report(of, 200, scores=("lac",)).scores["lac"].coverage_band
+    for variant in (run, one_row_each(run), replace(run, clusters=None)):
+        low, high = report(variant, 200, scores=("lac",)).scores["lac"].coverage_band
         widths.append(high - low)
     assert all(wide >= narrow for wide, narrow in pairwise(widths))

@@ -51,8 +51,8 @@ def test_intervals_of_strata_hold_the_figures_of_their_sets(run, by):
 
 
 def test_the_calibration_questions_widen_the_interval(run):
-    """By test sets alone the interval is mean ± 1.96 s/√m; the luck of the threshold makes it more than half as wide
-    again."""
+    """By test sets alone the interval is mean ± 1.96 s/√m; the variation of the threshold makes it more than half as
+    wide again."""
     figures = report(run, 100, scores=("lac",)).scores["lac"]
     counts, sizes = np.array(figures.sizes), np.arange(7)
     spread = np.sqrt((counts * (sizes - figures.mean_set_size) ** 2).sum() / 199 / 200)
@@ -132,9 +132,9 @@ def test_the_later_of_equal_options_is_on_top_and_ties_are_said(run):
     assert (result.accuracy, result.top_ties) == (0.75, TopTies(150, 0.0, 0.75))
     assert report(tied(run, labels=0), 100).accuracy == 0
     assert report(tied(run, labels=1), 100).top_ties == TopTies(150, 0.25, 0.25)
-    said = result.notes[0]
-    assert "On 150 of 200 test questions two or more options are equally and most probable; the later" in said
-    assert "Accuracy is 0.750; it would be 0.000 with every tie lost and 0.750 with every tie won." in said
+    note = result.notes[0]
+    assert "On 150 of 200 test questions two or more options are equally and most probable; the later" in note
+    assert "Accuracy is 0.750; it would be 0.000 with every tie lost and 0.750 with every tie won." in note
     assert result.to_json()["top_ties"] == {"n": 150, "lost": 0.0, "won": 0.75}
     assert report(run, 100).notes == ()
 
@@ -301,25 +301,25 @@ def test_strata_by_a_slow_loop(run, by):
     result = report(run, 200, scores=["aps"], empty="top1", by=by)
     figures = result.scores["aps"]
     s = score("aps", run.probabilities)
-    of = run.groups if by == "group" else np.array(list("ABCDEF"))[run.labels]
+    strata = run.groups if by == "group" else np.array(list("ABCDEF"))[run.labels]
     limits = {}
-    for name in sorted(set(of.tolist())):
-        own = sorted(s[i, run.labels[i]] for i in run.calibration if of[i] == name)
+    for name in sorted(set(strata.tolist())):
+        own = sorted(s[i, run.labels[i]] for i in run.calibration if strata[i] == name)
         limits[name] = own[int(np.ceil((len(own) + 1) * 0.8)) - 1]
         assert figures.thresholds[name] == limits[name]
 
     def options(i):
-        keep = lambda j: limits[of[i]] if by == "group" else limits.get("ABCDEF"[j], np.inf)  # noqa: E731
+        keep = lambda j: limits[strata[i]] if by == "group" else limits.get("ABCDEF"[j], np.inf)  # noqa: E731
         return [j for j in range(6) if s[i, j] <= keep(j)] or [int(run.probabilities[i].argmax())]
 
     sets = {i: options(i) for i in run.test.tolist()}
-    assert figures.mean_set_size == np.mean([len(one) for one in sets.values()])
-    assert figures.coverage == np.mean([run.labels[i] in one for i, one in sets.items()])
+    assert figures.mean_set_size == np.mean([len(members) for members in sets.values()])
+    assert figures.coverage == np.mean([run.labels[i] in members for i, members in sets.items()])
     assert [row.stratum for row in figures.strata] == sorted(limits)
     for row in figures.strata:
-        inside = [i for i in sets if of[i] == row.stratum]
+        inside = [i for i in sets if strata[i] == row.stratum]
         hits = sum(run.labels[i] in sets[i] for i in inside)
-        assert (row.m, row.n) == (len(inside), sum(of[i] == row.stratum for i in run.calibration))
+        assert (row.m, row.n) == (len(inside), sum(strata[i] == row.stratum for i in run.calibration))
         assert row.coverage == hits / row.m
         assert (row.low, row.high) == share_interval(hits, row.m)
         assert row.mean_set_size == np.mean([len(sets[i]) for i in inside])

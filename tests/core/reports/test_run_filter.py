@@ -40,7 +40,7 @@ def one_ships(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "kept"),
+    ("active", "places"),
     [
         (RunFilter(), [0, 1, 2, 3, 4]),
         (RunFilter(strategy=("base",)), [0, 2, 3, 4]),
@@ -55,13 +55,13 @@ def one_ships(monkeypatch: pytest.MonkeyPatch) -> None:
         (RunFilter(sources=("launched",), form=("cloze",), models=("m",)), []),
     ],
 )
-def test_a_filter_keeps_what_it_names(asked: RunFilter, kept: list[int]):
-    assert [i for i, one in enumerate(RECORDS) if asked.keeps(one)] == kept
+def test_a_filter_keeps_what_it_names(active: RunFilter, places: list[int]):
+    assert [i for i, run_record in enumerate(RECORDS) if active.keeps(run_record)] == places
 
 
 def test_every_field_of_a_filter_has_its_property():
     assert list(PROPERTIES) == [field.name for field in fields(RunFilter)]
-    assert [source(one) for one in RECORDS] == ["shipped", "launched", "launched", "imported", "launched"]
+    assert [source(run_record) for run_record in RECORDS] == ["shipped", "launched", "launched", "imported", "launched"]
 
 
 OPEN = ("strategy", "form", "dtype")
@@ -78,7 +78,7 @@ def test_runs_with_shots_are_shown_when_they_are_asked_for():
     every = [*RECORDS, with_two]
     assert not resolved(RunFilter(), ("shots",), every).keeps(with_two)
     assert resolved(RunFilter(), ("shots",), [with_two]).keeps(with_two)
-    assert [one for one in every if RunFilter(shots=("2",)).keeps(one)] == [with_two]
+    assert [run_record for run_record in every if RunFilter(shots=("2",)).keeps(run_record)] == [with_two]
     assert offered(every)["shots"] == {"0": "0 shots", "2": "2 shots"}
 
 
@@ -101,7 +101,7 @@ def test_what_is_offered_is_what_the_runs_have():
 
 
 @pytest.mark.parametrize(
-    ("words", "kept"),
+    ("words", "places"),
     [
         ("", [0, 1, 2, 3, 4]),
         ("  QUESTION answering ", [0, 1, 3, 4]),
@@ -113,8 +113,8 @@ def test_what_is_offered_is_what_the_runs_have():
         ("reading cloze", []),
     ],
 )
-def test_a_search_finds_runs_that_have_every_word(words: str, kept: list[int]):
-    assert matching(RECORDS, words) == [RECORDS[i] for i in kept]
+def test_a_search_finds_runs_that_have_every_word(words: str, places: list[int]):
+    assert matching(RECORDS, words) == [RECORDS[i] for i in places]
 
 
 def test_what_a_filter_fixes_is_left_unsaid():

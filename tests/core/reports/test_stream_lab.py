@@ -68,7 +68,7 @@ def test_without_a_second_run_nothing_changes():
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("arguments", "message"),
     [
         ({"length": 99}, "from 100 to 10,000 questions, not 99"),
         ({"length": 10_001}, "not 10,001"),
@@ -76,9 +76,9 @@ def test_without_a_second_run_nothing_changes():
         ({"change": -1}, "not -1"),
     ],
 )
-def test_what_there_is_not_is_refused(asked, said: str):
-    with pytest.raises(InputError, match=said):
-        question_stream(numbered(10, 30, 25), **asked)
+def test_what_there_is_not_is_refused(arguments, message: str):
+    with pytest.raises(InputError, match=message):
+        question_stream(numbered(10, 30, 25), **arguments)
 
 
 def test_a_pool_has_the_scores_of_both_runs(home: Path):

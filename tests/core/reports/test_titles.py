@@ -45,7 +45,7 @@ def test_every_setting_has_words_of_its_own(words: dict[str, str], known: tuple[
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "title"),
     [
         ({}, "phi-2 · Summaries"),
         ({"strategy": "shared"}, "phi-2 · Summaries · shared instruction"),
@@ -60,9 +60,9 @@ def test_every_setting_has_words_of_its_own(words: dict[str, str], known: tuple[
         ({"task": "perplexity@0a1b", "form": "losses"}, "phi-2 · Perplexity"),
     ],
 )
-def test_a_title_says_what_is_not_at_its_default(changed: dict[str, Any], said: str):
+def test_a_title_says_what_is_not_at_its_default(changed: dict[str, Any], title: str):
     spec = replace(PLAIN, **changed)
-    assert run_title(spec, bank_name(spec)) == said
+    assert run_title(spec, bank_name(spec)) == title
 
 
 def test_a_jury_has_a_title():
@@ -94,8 +94,8 @@ def test_two_runs_with_one_title_say_what_differs():
 
 def test_where_nothing_that_has_words_differs_the_ids_do():
     first, second = replace(PLAIN, fingerprint="a"), replace(PLAIN, fingerprint="b")
-    said = titles_of(first, second, replace(PLAIN, shots=2))
-    assert said == [
+    titles = titles_of(first, second, replace(PLAIN, shots=2))
+    assert titles == [
         f"phi-2 · Summaries · {first.run_id[-4:]}",
         f"phi-2 · Summaries · {second.run_id[-4:]}",
         "phi-2 · Summaries · 2 shots",
@@ -104,12 +104,12 @@ def test_where_nothing_that_has_words_differs_the_ids_do():
 
 def test_no_two_runs_that_ship_have_one_title():
     records = [store.read_record(run_id) for run_id in store.run_ids() if store.is_bundled(run_id)]
-    said = record_titles(records)
-    answering = [said[record.run_id] for record in records if record.spec.answers]
-    assert len(records) == len(set(said.values())) > 40
+    titles = record_titles(records)
+    answering = [titles[record.run_id] for record in records if record.spec.answers]
+    assert len(records) == len(set(titles.values())) > 40
     assert "pocket-8m · Question answering" in answering
     assert all(POCKET_BANK not in title for title in answering)
-    assert all(record.run_id[-4:] not in said[record.run_id] for record in records)
+    assert all(record.run_id[-4:] not in titles[record.run_id] for record in records)
 
 
 def test_details_say_the_defaults_too():

@@ -48,28 +48,28 @@ def test_scores_lie_in_the_unit_interval_and_rise_with_rank(problem):
 
 
 def test_a_score_is_listed_by_its_own_name():
-    assert [of.name for of in scores.SCORES.values()] == list(scores.SCORE_NAMES)
+    assert [entry.name for entry in scores.SCORES.values()] == list(scores.SCORE_NAMES)
 
 
 @given(tied_problems())
 def test_every_value_lies_in_the_range_of_its_score(problem):
     p, _ = problem
-    for name, of in scores.SCORES.items():
-        for parameters in of.grid or (scores.UNTUNED,):
-            low, high = of.range(p.shape[1], parameters)
+    for name, entry in scores.SCORES.items():
+        for parameters in entry.grid or (scores.UNTUNED,):
+            low, high = entry.range(p.shape[1], parameters)
             s = scores.score(name, p, parameters=parameters)
             assert ((s >= low - 1e-12) & (s <= high + 1e-12)).all(), (name, parameters)
 
 
 def test_every_score_is_told_in_full():
-    for name, of in scores.SCORES.items():
-        for text in (of.title, of.formula, of.gloss, of.sentence, of.source):
+    for name, entry in scores.SCORES.items():
+        for text in (entry.title, entry.formula, entry.gloss, entry.sentence, entry.source):
             assert text == text.strip() != "", name
-        assert of.sentence.endswith("."), name
-        assert not of.gloss.endswith("."), name
-        assert bool(of.parameters) == bool(of.grid), name
-        assert len(set(of.grid)) == len(of.grid), name
-        assert set(of.parameters) <= set(scores.Parameters.__dataclass_fields__), name
+        assert entry.sentence.endswith("."), name
+        assert not entry.gloss.endswith("."), name
+        assert bool(entry.parameters) == bool(entry.grid), name
+        assert len(set(entry.grid)) == len(entry.grid), name
+        assert set(entry.parameters) <= set(scores.Parameters.__dataclass_fields__), name
 
 
 def test_a_score_calls_nothing_that_the_browser_rounds_otherwise():

@@ -12,7 +12,10 @@ from core.conformal.threshold import exact, rank
 pytestmark = pytest.mark.quick
 
 VOTERS = (3, 7, 10, 30, 100)
-PARAMETERS = {name: [of.grid[0], of.grid[1], of.grid[-5]] if of.grid else [Parameters()] for name, of in SCORES.items()}
+PARAMETERS = {
+    name: [entry.grid[0], entry.grid[1], entry.grid[-5]] if entry.grid else [Parameters()]
+    for name, entry in SCORES.items()
+}
 
 
 FORMULAS = {

@@ -1,4 +1,4 @@
-"""What a jury pipeline is asked for: its questions and their parts, and bad requests."""
+"""The settings of a jury pipeline: its questions and their parts, and bad requests."""
 
 import json
 from dataclasses import replace

@@ -37,12 +37,12 @@ def test_a_changed_mix_is_noticed_and_repaired(home: Path):
     assert pair is not None
     assert pair.pairs == 2
     assert pair.p_value < 0.1
-    both = ((pair.source, pair.target), (pair.target, pair.source))
-    found, back = (covariate_shift.shifted(sides[a], sides[b]) for a, b in both)
-    assert pair.coverage == found.coverage[99]
-    assert found.coverage[99] < 0.88 < back.coverage[99]
-    assert found.p_value == back.p_value == 0.001
-    assert abs(found.weighted_coverage[99] - 0.9) < abs(found.coverage[99] - 0.9)
+    directions = ((pair.source, pair.target), (pair.target, pair.source))
+    there, back = (covariate_shift.shifted(sides[a], sides[b]) for a, b in directions)
+    assert pair.coverage == there.coverage[99]
+    assert there.coverage[99] < 0.88 < back.coverage[99]
+    assert there.p_value == back.p_value == 0.001
+    assert abs(there.weighted_coverage[99] - 0.9) < abs(there.coverage[99] - 0.9)
 
 
 def made(name: str, scores: list[float]) -> covariate_shift.ScoredQuestions:

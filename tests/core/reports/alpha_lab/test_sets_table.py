@@ -91,10 +91,10 @@ def test_the_recipe_forms_the_same_sets_from_the_file(run, tmp_path, monkeypatch
         assert np.array_equal(names["scores"][names["tests"]], result.test_scores)
         if by == "all":
             assert names["limits"] == result.threshold
-            told = prediction_sets(
+            expected = prediction_sets(
                 result.test_scores, names["limits"], empty=empty, probabilities=seen.probabilities[seen.test]
             )
-            assert np.array_equal(names["sets"], told.members)
+            assert np.array_equal(names["sets"], expected.members)
         covered = result.members[np.arange(len(seen.test)), seen.labels[seen.test]].mean()
         assert capsys.readouterr().out.split()[-2:] == [str(covered), str(result.members.sum(axis=1).mean())]
 

@@ -107,11 +107,11 @@ def test_an_option_that_is_right_in_some_question_is_not_an_added_one(home):
 
 
 def test_another_split_keeps_sizes_and_questions(run):
-    one, other = (look(run, SplitView(split_seed=seed)) for seed in (1, 2))
-    assert len(one.calibration) == len(other.calibration) == 150
-    assert not np.array_equal(one.calibration, other.calibration)
-    assert sorted([*one.calibration, *one.test]) == sorted([*run.calibration, *run.test])
-    assert np.array_equal(one.calibration, look(run, SplitView(split_seed=1)).calibration)
+    first, other = (look(run, SplitView(split_seed=seed)) for seed in (1, 2))
+    assert len(first.calibration) == len(other.calibration) == 150
+    assert not np.array_equal(first.calibration, other.calibration)
+    assert sorted([*first.calibration, *first.test]) == sorted([*run.calibration, *run.test])
+    assert np.array_equal(first.calibration, look(run, SplitView(split_seed=1)).calibration)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])

@@ -32,38 +32,38 @@ def run(home):
 
 
 def test_the_figures_are_of_the_test_questions(run):
-    (found,) = calibrated(run)
-    assert found.n == len(run.test)
-    assert found.estimates["ece"].value == pytest.approx(report(run, 100).ece)
-    assert sum(one.n for one in found.diagram.bins) == found.n
-    assert json.loads(json.dumps(finite(found.to_json()), allow_nan=False))["stratum"] == "all"
+    (figures,) = calibrated(run)
+    assert figures.n == len(run.test)
+    assert figures.estimates["ece"].value == pytest.approx(report(run, 100).ece)
+    assert sum(row.n for row in figures.diagram.bins) == figures.n
+    assert json.loads(json.dumps(finite(figures.to_json()), allow_nan=False))["stratum"] == "all"
 
 
 @pytest.mark.parametrize("within", ["group", "letter"])
 def test_strata_part_the_test_questions(run, within):
     parts = strata(run, within)
-    rows = np.concatenate([one.rows for one in parts])
+    rows = np.concatenate([stratum.rows for stratum in parts])
     assert len(set(rows.tolist())) == len(rows)
     assert set(rows.tolist()) <= set(run.test.tolist())
-    assert all(len(one.rows) >= calibrations.FEWEST for one in parts)
-    for one in calibrated(run, within=within):
-        rows = next(part.rows for part in parts if part.name == one.stratum)
+    assert all(len(stratum.rows) >= calibrations.FEWEST for stratum in parts)
+    for stratum in calibrated(run, within=within):
+        rows = next(part.rows for part in parts if part.name == stratum.stratum)
         if within == "letter":
-            assert set(run.probabilities[rows].argmax(axis=1)) == {run.letters.index(one.stratum)}
+            assert set(run.probabilities[rows].argmax(axis=1)) == {run.letters.index(stratum.stratum)}
         expected = expected_calibration_error(run.probabilities[rows], run.labels[rows])
-        assert one.estimates["ece"].value == pytest.approx(expected)
+        assert stratum.estimates["ece"].value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("bins", "by"), [(15, "width"), (8, "mass")])
 def test_every_bins_questions_are_those_in_the_diagram(run, bins, by):
-    (found,) = calibrated(run, bins=bins, by=by)
+    (figures,) = calibrated(run, bins=bins, by=by)
     seen = []
-    for number, one in enumerate(found.diagram.bins, start=1):
+    for number, row in enumerate(figures.diagram.bins, start=1):
         frame = bin_questions(run, "all", "", number, bins=bins, by=by)
-        assert len(frame) == one.n
-        if one.n:
-            assert frame["confidence"].mean() == pytest.approx(one.confidence)
-            assert frame["right"].mean() == pytest.approx(one.accuracy)
+        assert len(frame) == row.n
+        if row.n:
+            assert frame["confidence"].mean() == pytest.approx(row.confidence)
+            assert frame["right"].mean() == pytest.approx(row.accuracy)
             assert ((frame["chosen"] == frame["truth"]) == frame["right"]).all()
             assert frame["confidence"].is_monotonic_decreasing
         seen += frame["id"].tolist()
@@ -88,10 +88,10 @@ def test_coverage_asked_for_and_had(run):
 
 
 def test_temperature_1_is_the_run_as_it_is(run):
-    found, expected = at_temperature(run, 100, 100), report(run, 100)
-    assert (found.accuracy, found.ece) == pytest.approx((expected.accuracy, expected.ece))
-    assert found.nll == pytest.approx(expected.nll)
-    for name, sets in found.sets.items():
+    figures, expected = at_temperature(run, 100, 100), report(run, 100)
+    assert (figures.accuracy, figures.ece) == pytest.approx((expected.accuracy, expected.ece))
+    assert figures.nll == pytest.approx(expected.nll)
+    for name, sets in figures.sets.items():
         assert sets.coverage == expected.scores[name].coverage
         assert sets.mean_set_size == expected.scores[name].mean_set_size
 
@@ -145,25 +145,25 @@ def test_where_the_two_tests_disagree_the_page_says_why():
     """z sums (y − c)(1 − 2c): −.2 · −.6 at .8 and +.29 · −.4 at .7 cancel; at .52 a gap counts by .04."""
     cancel = of_top([0.8, 0.7], [0.6, 0.99])
     assert cancel.test.p_value <= 0.05 < cancel.test.z_p_value
-    assert "here these parts cancel out" in calibrations.said(cancel)
+    assert "here these parts cancel out" in calibrations.tests_in_words(cancel)
     middle = of_top([0.52, 0.97], [0.4, 0.97])
     assert middle.test.p_value <= 0.05 < middle.test.z_p_value
-    assert "near 50% hardly count" in calibrations.said(middle)
+    assert "near 50% hardly count" in calibrations.tests_in_words(middle)
     small = of_top([0.61, 0.69, 0.75, 0.81, 0.89], [0.58, 0.655, 0.72, 0.775, 0.86])
     assert small.test.z_p_value <= 0.05 < small.test.p_value
-    assert "adds up small gaps" in calibrations.said(small)
+    assert "adds up small gaps" in calibrations.tests_in_words(small)
     agreed = of_top([0.9], [0.6])
     assert calibrations.disagreement(agreed) == ""
 
 
 def test_a_single_question_is_not_tested(run):
-    (found,) = calibrated(replace(run, test=run.test[:1]))
-    sentence = calibrations.said(found)
+    (figures,) = calibrated(replace(run, test=run.test[:1]))
+    sentence = calibrations.tests_in_words(figures)
     assert sentence.endswith("It has no interval and is not tested: 1 question, and 10 are needed.")
-    row = figures_frame([found], ["a run"]).iloc[0]
+    row = figures_frame([figures], ["a run"]).iloc[0]
     assert row["nll_no_interval"] == row["ece_no_interval"] == "1 question, and 10 are needed"
     assert np.isnan([row["ece_low"], row["ece_high"], row["p_value"], row["z"]]).all()
-    result = json.loads(json.dumps(finite(found.to_json()), allow_nan=False))
+    result = json.loads(json.dumps(finite(figures.to_json()), allow_nan=False))
     assert result["figures"]["ece"]["low"] is None
     assert result["test"]["p_value"] is None
     assert "NaN" not in json.dumps(result)
@@ -191,11 +191,11 @@ def test_questions_that_belong_together_count_as_one_everywhere(run):
     assert abs(independent.test.z) > 2 * abs(once.test.z)
     for name in ("accuracy", "nll", "brier"):
         width, narrow, five = (
-            one.estimates[name].high - one.estimates[name].low for one in (once, independent, together)
+            figures.estimates[name].high - figures.estimates[name].low for figures in (once, independent, together)
         )
         assert narrow < 0.75 * five, name
         assert five == pytest.approx(width, rel=0.4), name
-    filled = [b for b, one in enumerate(once.diagram.bins) if one.n]
+    filled = [b for b, figures in enumerate(once.diagram.bins) if figures.n]
     for b in filled:
         assert together.diagram.bins[b].accuracy_high >= 0.99 * once.diagram.bins[b].accuracy_high
 

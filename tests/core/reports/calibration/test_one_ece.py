@@ -44,9 +44,9 @@ def test_every_table_has_the_one_estimate(run, ece):
 
 
 def test_the_calibration_page_and_the_tokens_page_have_it(run, ece):
-    (found,) = calibrated.calibrated(run)
-    assert found.estimates["ece"] == ece
-    frame = calibrated.figures_frame([found], ["a"])
+    (figures,) = calibrated.calibrated(run)
+    assert figures.estimates["ece"] == ece
+    frame = calibrated.figures_frame([figures], ["a"])
     assert tuple(frame.loc[0, ["ece_excess", "ece_low", "ece_high", "ece", "ece_luck"]]) == (
         ece.excess, ece.low, ece.high, ece.value, ece.bias,
     )  # fmt: skip
@@ -56,15 +56,15 @@ def test_the_calibration_page_and_the_tokens_page_have_it(run, ece):
 
 def test_commands_print_it(run, ece, capsys):
     assert main(["report", RUN, "--json"]) == 0
-    (said,) = json.loads(capsys.readouterr().out)
-    assert (said["ece_excess"], said["ece_interval"], said["ece"], said["ece_luck"]) == (
+    (printed,) = json.loads(capsys.readouterr().out)
+    assert (printed["ece_excess"], printed["ece_interval"], printed["ece"], printed["ece_luck"]) == (
         ece.excess, [ece.low, ece.high], ece.value, ece.bias,
     )  # fmt: skip
     assert main(["report", RUN]) == 0
     assert f"ECE beyond luck {ece.excess:.3f} (95% {ece.low:.3f} to {ece.high:.3f}; seen" in capsys.readouterr().out
     assert main(["calibration", RUN, "--json"]) == 0
-    (said,) = json.loads(capsys.readouterr().out)
-    figures = said["strata"][0]["figures"]["ece"]
+    (printed,) = json.loads(capsys.readouterr().out)
+    figures = printed["strata"][0]["figures"]["ece"]
     assert figures == {
         "value": ece.value, "low": ece.low, "high": ece.high, "n": ece.n, "bias": ece.bias, "excess": ece.excess,
         "infinite": 0, "reason": "",

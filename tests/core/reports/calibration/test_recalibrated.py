@@ -37,8 +37,8 @@ def test_alike_questions_stay_together(run, monkeypatch):
 
 
 def test_every_figure_is_the_mean_of_two_fits_done_by_hand(run):
-    made = {one.method: one for one in recalibrated(run, 100)}
-    assert list(made) == ["none", *METHODS]
+    by_method = {entry.method: entry for entry in recalibrated(run, 100)}
+    assert list(by_method) == ["none", *METHODS]
     sides = halves(run)
     coverage, sizes, temperatures = [], [], []
     for fitted, own in (sides, sides[::-1]):
@@ -49,14 +49,14 @@ def test_every_figure_is_the_mean_of_two_fits_done_by_hand(run):
         coverage.append(members[np.arange(len(run.test)), run.labels[run.test]].mean())
         sizes.append(members.sum(axis=1).mean())
         temperatures.append(t)
-    result = made["temperature"]
+    result = by_method["temperature"]
     assert result.coverage["aps"] == pytest.approx(np.mean(coverage))
     assert result.mean_set_size["aps"] == pytest.approx(np.mean(sizes))
-    assert [one["temperature"] for one in result.parameters] == pytest.approx(temperatures)
+    assert [entry["temperature"] for entry in result.parameters] == pytest.approx(temperatures)
     low, middle, high = result.nll_change[1], result.nll_change[0], result.nll_change[2]
     assert low < middle < high
-    assert middle == pytest.approx(result.nll - made["none"].nll)
-    assert result.accuracy == made["none"].accuracy  # a temperature keeps the ranking
+    assert middle == pytest.approx(result.nll - by_method["none"].nll)
+    assert result.accuracy == by_method["none"].accuracy  # a temperature keeps the ranking
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ def picked(run):
 
 
 def test_frequencies_are_recalibrated_by_what_needs_no_logarithm_of_them(picked):
-    before, made = recalibrated(picked, 100)
-    assert made.method == "isotonic"
-    assert np.isnan([before.nll, made.nll, *made.nll_change]).all()
-    assert made.nll_infinite == 0
+    before, after = recalibrated(picked, 100)
+    assert after.method == "isotonic"
+    assert np.isnan([before.nll, after.nll, *after.nll_change]).all()
+    assert after.nll_infinite == 0
     with pytest.raises(InputError, match="scaling need logarithms, and a frequency of 0"):
         recalibrated(picked, 100, methods=("isotonic", "platt"))
     assert fitted_temperature(picked) is None
@@ -87,15 +87,15 @@ def test_frequencies_have_no_nll_at_any_temperature(run, picked):
 
 
 def test_isotonic_regression_that_rules_out_a_truth_has_an_infinite_nll(run):
-    before, made = recalibrated(run, 100, methods=("isotonic",))
+    before, after = recalibrated(run, 100, methods=("isotonic",))
     zeros = set()
     for fitted, _ in (halves(run), halves(run)[::-1]):
         p = softmax(fit("isotonic", run.log_probabilities[fitted], run.labels[fitted]).logits(run.log_probabilities))
         zeros |= {int(row) for row in run.test if p[row, run.labels[row]] == 0}
-    assert made.nll_infinite == len(zeros) > 0
-    assert made.nll == np.inf
-    assert made.nll_change[0] == np.inf
-    assert np.isnan(made.nll_change[1:]).all()
+    assert after.nll_infinite == len(zeros) > 0
+    assert after.nll == np.inf
+    assert after.nll_change[0] == np.inf
+    assert np.isnan(after.nll_change[1:]).all()
     assert np.isfinite(before.nll)
     assert before.nll_infinite == 0
 
@@ -124,11 +124,11 @@ def test_a_run_of_nothing_but_one_question_is_said(run, monkeypatch):
 @pytest.mark.simulation
 def test_coverage_is_kept_by_every_map(home):
     """Thresholds come from questions that no map was fitted on, so the promise holds after each."""
-    found = {method: [] for method in ("none", *METHODS)}
+    coverages = {method: [] for method in ("none", *METHODS)}
     for seed in range(25):
-        for one in recalibrated(load(synthetic_run(600, seed=seed, signal=2.0)), 100):
-            found[one.method].append(one.coverage["lac"])
-    for method, coverage in found.items():
+        for row in recalibrated(load(synthetic_run(600, seed=seed, signal=2.0)), 100):
+            coverages[row.method].append(row.coverage["lac"])
+    for method, coverage in coverages.items():
         assert np.mean(coverage) == pytest.approx(0.9, abs=0.015), method
 
 
@@ -163,10 +163,10 @@ def test_a_nearly_perfect_models_change_of_nll_has_an_interval(run):
 def test_what_a_fit_does_not_determine_is_said(run):
     p = np.full(run.probabilities.shape, 0.01)
     p[np.arange(len(p)), run.labels] = 1 - 0.01 * (p.shape[1] - 1)
-    made = {one.method: one for one in recalibrated(scored(run, p), 100, methods=("temperature", "platt"))}
-    assert [one["temperature"] for one in made["temperature"].parameters] == [0.01, 0.01]
-    assert made["temperature"].notes[0].startswith("The temperature is at its limit of 0.01")
-    assert made["platt"].notes == made["none"].notes == ()
+    by_method = {entry.method: entry for entry in recalibrated(scored(run, p), 100, methods=("temperature", "platt"))}
+    assert [entry["temperature"] for entry in by_method["temperature"].parameters] == [0.01, 0.01]
+    assert by_method["temperature"].notes[0].startswith("The temperature is at its limit of 0.01")
+    assert by_method["platt"].notes == by_method["none"].notes == ()
     assert fitted_temperature(scored(run, p)) is None
     assert fitted_temperature(run) is not None
 

@@ -66,13 +66,13 @@ def _copy(run_id: str, spec: RunSpec, rows: list[dict[str, Any]], roles: list[st
     questions = [Question(*(row[name] for name in fields), tuple(row["options"]), row["label"]) for row in rows]
     scored = store.read_logits(run_id)
     counts = {question.id: len(question.options) for question in questions}
-    asked = [i for i, name in enumerate(scored.ids) if roles[list(counts).index(name)] != "demonstration"]
-    names = tuple(scored.ids[i] for i in asked)
-    logits = scored.logits[asked, : max(counts.values())].copy()
+    rows_scored = [i for i, name in enumerate(scored.ids) if roles[list(counts).index(name)] != "demonstration"]
+    names = tuple(scored.ids[i] for i in rows_scored)
+    logits = scored.logits[rows_scored, : max(counts.values())].copy()
     for row, name in zip(logits, names, strict=True):
         row[counts[name] :] = -np.inf
     folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     store.write_questions(folder, questions, roles)
-    store.write_logits(folder, OptionLogits(names, logits, scored.letter_mass[asked].copy()))
+    store.write_logits(folder, OptionLogits(names, logits, scored.letter_mass[rows_scored].copy()))
     store.update_record(spec.run_id, state="done", ended=time.time())
     return spec.run_id

@@ -68,9 +68,9 @@ def test_models_that_share_no_questions_are_not_compared():
     for claim in claims(pd.concat([ours, theirs]))[:2]:
         assert claim.verdict == NOTHING_SHARED
         assert (claim.n, claim.instance, len(claim.points)) == (0, "", 0)
-    both = pd.concat([ours, theirs, table(rows).assign(bank="c", questions="c", k=6)])
-    assert claims(both)[0].verdict == SUPPORTED
-    assert model_means(both)["mean_set_size"].tolist() == [size for _, _, size in rows]
+    all_runs = pd.concat([ours, theirs, table(rows).assign(bank="c", questions="c", k=6)])
+    assert claims(all_runs)[0].verdict == SUPPORTED
+    assert model_means(all_runs)["mean_set_size"].tolist() == [size for _, _, size in rows]
     tuned = pd.concat([ours.assign(model="m-1B"), theirs.assign(model="m-1B-it")])
     assert claims(tuned)[2].n == 0
 

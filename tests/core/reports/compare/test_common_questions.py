@@ -36,7 +36,7 @@ def test_runs_that_share_nearly_all_questions_are_one_group(home):
     assert (result.n_test, result.units, result.tested) == (97, 97, (100, 97))
     record = store.read_record(whole)
     others = [store.read_record(name) for name in (near, far, elsewhere)]
-    assert [one.run_id for one in sharing_questions(record, others)] == [near]
+    assert [match.run_id for match in sharing_questions(record, others)] == [near]
 
 
 def test_runs_that_share_nine_questions_say_so(home):
@@ -83,14 +83,14 @@ def test_side_by_side_all_runs_on_the_same_questions_have_the_same_options(home)
     assert rows["left_out"].tolist() == ["EF", "", ""]
     assert rows["uacc"][0] == pytest.approx(expected.scores["lac"].uacc)
     assert rows["mean_set_size"][0] == pytest.approx(expected.scores["lac"].mean_set_size)
-    said = "E and F are left out of 1 of 3 runs, because other runs on the same questions lack them."
-    assert options_words(rows) == said
+    sentence = "E and F are left out of 1 of 3 runs, because other runs on the same questions lack them."
+    assert options_words(rows) == sentence
     assert kept_rows.compared_rows([whole, narrow, other], RULE, pytest.fail).equals(rows)  # kept, and not read again
     assert kept_rows.compared_rows([whole], RULE, pytest.fail)["k"].tolist() == [6]
     runs = [load(name) for name in (whole, narrow, other)]
     assert exports.rows(runs, RULE)["uacc"].tolist() == pytest.approx(rows["uacc"].tolist())
     assert "without E and F, which other runs lack" in exports.latex(runs, RULE)
-    assert said in exports.latex(runs, RULE)
+    assert sentence in exports.latex(runs, RULE)
     assert [run.k for run in offered_alike(offered_alike(runs))] == [4, 4, 6]
 
 

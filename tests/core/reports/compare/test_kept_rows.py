@@ -55,8 +55,8 @@ def test_kept_rows_equal_the_computed_ones_to_the_last_bit(runs: list[str]):
     first = kept_rows.compared_rows(runs, rule, evaluation.load)
     again = kept_rows.compared_rows(runs, rule, unread)
     assert list(again["score"]) == ["raps", "lac", "aps"] * 2
-    for found in (first, again):
-        pd.testing.assert_frame_equal(found, computed(runs, rule), check_exact=True)
+    for frame in (first, again):
+        pd.testing.assert_frame_equal(frame, computed(runs, rule), check_exact=True)
 
 
 def test_what_is_infinite_or_undefined_is_kept_as_such(home: Path):

@@ -33,10 +33,10 @@ def test_counts_are_those_of_the_questions(home):
     assert pair.accuracy.mean == pytest.approx(right[1].mean() - right[0].mean())
     assert pair.set_size.mean == pytest.approx(sizes[1].mean() - sizes[0].mean())
     change = sizes[1] - sizes[0]
-    uaccs = [of.mean() * 6**0.5 / size.mean() for of, size in zip(right, sizes, strict=True)]
+    uaccs = [figure.mean() * 6**0.5 / size.mean() for figure, size in zip(right, sizes, strict=True)]
     assert pair.uacc.mean == pytest.approx(uaccs[1] - uaccs[0])
-    for of in (pair.accuracy, pair.set_size, pair.uacc):
-        assert of.low <= of.mean <= of.high
+    for figure in (pair.accuracy, pair.set_size, pair.uacc):
+        assert figure.low <= figure.mean <= figure.high
     assert pair.p_values["accuracy"] == mcnemar(pair.only_first, pair.only_second)
     assert (pair.n_calibration, pair.alone) == (100, (0, 0))
     assert pair.set_size.cohens_d == pytest.approx(change.mean() / change.std(ddof=1))
@@ -50,8 +50,8 @@ def test_a_run_beside_itself_differs_in_nothing(home):
     (pair,) = paired.compare([(run, run)], 100)
     assert set(pair.p_values.values()) == set(pair.holm.values()) == {1.0}
     assert (pair.set_size.mean, pair.set_size.cohens_d) == (0, 0)
-    for of in (pair.accuracy, pair.set_size, pair.uacc):  # two runs that answer new questions may still differ
-        assert of.low < 0 < of.high
+    for figure in (pair.accuracy, pair.set_size, pair.uacc):  # two runs that answer new questions may still differ
+        assert figure.low < 0 < figure.high
 
 
 def test_each_hypothesis_has_one_test_and_holm_runs_over_hypotheses(home):
@@ -64,7 +64,7 @@ def test_each_hypothesis_has_one_test_and_holm_runs_over_hypotheses(home):
 
 
 def test_the_permutation_test_forms_the_sets_of_the_swapped_runs(home):
-    """What one swap makes of the figures is what runs with those rows of probabilities would show."""
+    """A swap gives the same figures as runs with the swapped rows of probabilities."""
     a, b = load(synthetic_run(400, seed=3)), load(synthetic_run(400, seed=3, model="other", signal=0.5))
     rng = np.random.default_rng(0)
     swaps = rng.integers(0, 2, len(a.labels)).astype(bool)
@@ -78,11 +78,11 @@ def test_the_permutation_test_forms_the_sets_of_the_swapped_runs(home):
         moved[aside] = False
         mixed = [
             replace(
-                one,
-                probabilities=np.where(moved[:, None], other.probabilities, one.probabilities),
-                log_probabilities=np.where(moved[:, None], other.log_probabilities, one.log_probabilities),
+                mine,
+                probabilities=np.where(moved[:, None], other.probabilities, mine.probabilities),
+                log_probabilities=np.where(moved[:, None], other.log_probabilities, mine.log_probabilities),
             )
-            for one, other in ((a, b), (b, a))
+            for mine, other in ((a, b), (b, a))
         ]
         sizes = [form(run, name, 100).members.sum(axis=1).mean() for run in mixed]
         assert result[0, 0] == pytest.approx(sizes[1] - sizes[0])
@@ -110,7 +110,7 @@ def test_runs_with_unlike_numbers_of_options_are_compared_on_those_that_both_hav
     sizes = [form(run, "lac", 100).members.sum(axis=1).mean() for run in alike]
     assert pair.set_size.mean == pytest.approx(sizes[1] - sizes[0])
     right = [run.probabilities[run.test].argmax(axis=1) == run.labels[run.test] for run in alike]
-    uaccs = [of.mean() * 4**0.5 / size for of, size in zip(right, sizes, strict=True)]
+    uaccs = [rights.mean() * 4**0.5 / size for rights, size in zip(right, sizes, strict=True)]
     assert pair.uacc.mean == pytest.approx(uaccs[1] - uaccs[0])
 
 

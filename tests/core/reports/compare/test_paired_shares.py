@@ -17,8 +17,8 @@ Z = together(1)
 
 @given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=4), min_size=1, max_size=8))
 def test_the_p_value_is_the_share_of_signs_that_lie_as_far_from_nothing(groups):
-    changes, clusters = np.concatenate(groups), np.repeat(np.arange(len(groups)), [len(of) for of in groups])
-    totals = np.array([sum(of) for of in groups])
+    changes, clusters = np.concatenate(groups), np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    totals = np.array([sum(group) for group in groups])
     signs = np.array(list(itertools.product((-1, 1), repeat=len(groups))))
     expected = float((np.abs(signs @ totals) >= abs(totals.sum()) - 1e-9).mean())
     assert turned_p_value(changes, clusters) == pytest.approx(expected)
@@ -58,6 +58,6 @@ def test_a_difference_holds_where_a_few_clusters_have_most_rows(sizes: list[int]
     held = 0
     for _ in range(200):
         changes = rng.choice([-1.0, 0.0, 1.0], p=[0.2, 0.6, 0.2], size=len(sizes))[clusters]
-        of = difference_of_shares(changes, clusters, z=1.96)
-        held += of.low <= 0 <= of.high
+        difference = difference_of_shares(changes, clusters, z=1.96)
+        held += difference.low <= 0 <= difference.high
     assert held >= 0.93 * 200

@@ -32,16 +32,16 @@ def test_the_figures_of_a_pair_are_those_of_the_pair_alone(home, score: str):
     assert (result.n_test, len(result.pairs["accuracy"])) == (100, 3)
     for k, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
         (alone,) = paired.compare([(runs[i], runs[j])], 100, score=score)
-        for name, of in (("accuracy", alone.accuracy), ("set_size", alone.set_size), ("uacc", alone.uacc)):
+        for name, figure in (("accuracy", alone.accuracy), ("set_size", alone.set_size), ("uacc", alone.uacc)):
             pair = result.pairs[name][k]
             assert (pair.first, pair.second) == (i, j)
-            assert pair.difference.value == pytest.approx(of.mean)
+            assert pair.difference.value == pytest.approx(figure.mean)
             assert pair.difference.value == pytest.approx(result.figures[name][j] - result.figures[name][i])
             assert pair.difference.low <= pair.difference.value <= pair.difference.high
         assert result.pairs["accuracy"][k].p == alone.p_values["accuracy"]
         assert result.pairs["set_size"][k].p == pytest.approx(alone.p_values["set_size"], abs=0.12)
     for pairs in result.pairs.values():
-        assert [of.corrected for of in pairs] == holm([of.p for of in pairs])
+        assert [figure.corrected for figure in pairs] == holm([figure.p for figure in pairs])
 
 
 def test_as_many_swaps_as_of_a_pair_give_its_p_value(home):
@@ -97,15 +97,15 @@ def test_tangos_interval_at_its_edges():
 
 def test_the_inspectors_numbers_are_those_of_the_runs(home):
     runs = [load(name) for name in models(2)]
-    asked = run_matrix.shared_questions(runs, 100, score="aps")
-    table = inspector.inspector_numbers(asked)
+    shared = run_matrix.shared_questions(runs, 100, score="aps")
+    table = inspector.inspector_numbers(shared)
     texts = inspector.inspector_texts(runs)
     assert table.num_rows == texts.num_rows == 100
     assert "id1" not in table.column_names
     for i, run in enumerate(runs):
         members = form(run, "aps", 100).members
         bits = table[f"set{i}_0"].to_numpy()
-        assert [[bool(of >> j & 1) for j in range(run.k)] for of in bits.tolist()] == members.tolist()
+        assert [[bool(bit >> j & 1) for j in range(run.k)] for bit in bits.tolist()] == members.tolist()
         assert table[f"pick{i}"].to_pylist() == run.probabilities[run.test].argmax(axis=1).tolist()
         shares = np.stack([table[f"p{i}_{j}"].to_numpy() for j in range(run.k)], axis=1)
         assert shares / 10_000 == pytest.approx(run.probabilities[run.test], abs=5e-5)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.quick
 
 
 def row(model: str, size: float, accuracy: float = 0.5, width: float = 0.1, **more: Any) -> dict[str, Any]:
-    found = {
+    values = {
         "run": f"run-{model}",
         "model": model,
         "task": "qa",
@@ -27,12 +27,12 @@ def row(model: str, size: float, accuracy: float = 0.5, width: float = 0.1, **mo
         "lac_coverage_low": 0.87,
         "lac_coverage_high": 0.93,
     }
-    return found | more
+    return values | more
 
 
-def said(*rows: dict[str, Any], score: str = "lac", alpha: int = 100, task: str = "qa") -> str:
+def sentence(*rows: dict[str, Any], score: str = "lac", alpha: int = 100, task: str = "qa") -> str:
     table = pd.DataFrame(list(rows))
-    return headline(table, {of["run"]: of["model"] for of in rows}, score, alpha, task=task)
+    return headline(table, {run["run"]: run["model"] for run in rows}, score, alpha, task=task)
 
 
 def test_without_runs_there_is_no_headline():
@@ -40,41 +40,41 @@ def test_without_runs_there_is_no_headline():
 
 
 def test_one_run_is_described_alone():
-    assert said(row("m", 1.62, 0.764)) == (
+    assert sentence(row("m", 1.62, 0.764)) == (
         "On Question answering, m is right on 76% of questions and needs 1.6 of 4 options at alpha 0.1."
     )
 
 
 def test_the_surest_comes_first_and_the_next_after_it():
-    assert said(row("small", 2.04, 0.61), row("large", 1.62, 0.764)) == (
+    assert sentence(row("small", 2.04, 0.61), row("large", 1.62, 0.764)) == (
         "On Question answering, large is right on 76% of questions and needs 1.6 of 4 options at alpha 0.1; "
         "small is right on 61% and needs 2.0."
     )
 
 
 def test_three_runs_and_more():
-    three = said(row("a", 1.0), row("b", 2.0), row("c", 3.0))
+    three = sentence(row("a", 1.0), row("b", 2.0), row("c", 3.0))
     assert three.endswith("b is right on 50% and needs 2.0. c needs 3.0.")
-    four = said(row("a", 1.0), row("b", 2.0), row("c", 3.0), row("d", 3.46))
+    four = sentence(row("a", 1.0), row("b", 2.0), row("c", 3.0), row("d", 3.46))
     assert four.endswith("b is right on 50% and needs 2.0. The other 2 need up to 3.5.")
 
 
 @pytest.mark.parametrize(("low_end", "overlap"), [(1.70, True), (1.7001, False)])
 def test_overlapping_intervals_are_said(low_end: float, overlap: bool):
-    text = said(row("a", 1.6), row("b", 1.8, lac_set_size_low=low_end))
+    text = sentence(row("a", 1.6), row("b", 1.8, lac_set_size_low=low_end))
     assert ("overlap, so their order may be chance" in text) is overlap
 
 
 def test_exact_ties_are_said_to_overlap_and_have_one_order():
-    text = said(row("b", 1.6, 0.5), row("a", 1.6, 0.5), row("c", 1.6, 0.7))
-    assert text == said(row("c", 1.6, 0.7), row("a", 1.6, 0.5), row("b", 1.6, 0.5))
+    text = sentence(row("b", 1.6, 0.5), row("a", 1.6, 0.5), row("c", 1.6, 0.7))
+    assert text == sentence(row("c", 1.6, 0.7), row("a", 1.6, 0.5), row("b", 1.6, 0.5))
     assert "c is right on 70% of questions and needs 1.6" in text
     assert "; a is right on 50% and needs 1.6. The 95% intervals of these two set sizes overlap" in text
     assert text.endswith("b needs 1.6.")
 
 
 def test_only_runs_on_the_same_questions_are_compared():
-    text = said(
+    text = sentence(
         row("a", 2.0),
         row("b", 2.5),
         row("elsewhere", 1.1, questions="others"),
@@ -87,23 +87,23 @@ def test_only_runs_on_the_same_questions_are_compared():
 
 def test_without_the_task_asked_for_the_task_with_most_models_is_taken():
     rows = [row("a", 2.0, task="rc"), row("b", 2.5, task="rc"), row("a", 1.1, task="ds")]
-    assert said(*rows, task="qa").startswith("On Reading comprehension, a is right")
-    assert said(*rows, task="ds").startswith("On Summaries, a is right")
+    assert sentence(*rows, task="qa").startswith("On Reading comprehension, a is right")
+    assert sentence(*rows, task="ds").startswith("On Summaries, a is right")
     # Of equals, the first in the order of tasks, whatever the order of rows.
     alike = [row("a", 2.0, task="ds"), row("a", 2.5, task="rc")]
-    assert said(*alike).startswith("On Reading comprehension")
-    assert said(*alike[::-1]).startswith("On Reading")
+    assert sentence(*alike).startswith("On Reading comprehension")
+    assert sentence(*alike[::-1]).startswith("On Reading")
 
 
 def test_small_sets_that_miss_the_truth_are_warned_of():
     warning = (
         "But only 86% of the sets of a contain the truth. Where 90% are promised, chance alone rarely gives so few."
     )
-    assert said(row("a", 1.2, lac_coverage=0.86), row("b", 2.0)).endswith(warning)
-    assert "But only" not in said(row("a", 1.2, lac_coverage=0.87), row("b", 2.0, lac_coverage=0.5))
-    assert "95.5% are promised" in said(row("a", 1.2, lac_coverage=0.86), alpha=45)
+    assert sentence(row("a", 1.2, lac_coverage=0.86), row("b", 2.0)).endswith(warning)
+    assert "But only" not in sentence(row("a", 1.2, lac_coverage=0.87), row("b", 2.0, lac_coverage=0.5))
+    assert "95.5% are promised" in sentence(row("a", 1.2, lac_coverage=0.86), alpha=45)
 
 
 def test_another_score_is_named():
     columns = {name.replace("lac", "aps"): value for name, value in row("a", 1.2).items()}
-    assert "at alpha 0.25 by APS." in said(columns, score="aps", alpha=250)
+    assert "at alpha 0.25 by APS." in sentence(columns, score="aps", alpha=250)

@@ -29,25 +29,28 @@ def table_of(ids: list[str], alpha: int = 100) -> pd.DataFrame:
 def test_a_cell_has_the_figures_of_the_report(home: Path, score: str):
     ids = [synthetic_run(model=model, task=task) for model in ("m-10b", "m-9b") for task in ("rc", "qa")][:3]
     result = matrix(table_of(ids, 250), specs_of(ids), frozenset(), score)
-    assert [of.model for of in result.rows] == ["m-9b", "m-10b"]
-    assert [of.title for of in result.columns] == ["Question answering", "Reading comprehension"]
+    assert [entry.model for entry in result.rows] == ["m-9b", "m-10b"]
+    assert [entry.title for entry in result.columns] == ["Question answering", "Reading comprehension"]
     assert {place: cell.run for place, cell in result.cells.items()} == {(1, 1): ids[0], (1, 0): ids[1], (0, 1): ids[2]}
     for cell in result.cells.values():
-        made = report(evaluation.load(cell.run), 250, scores=[score])
-        figures = made.scores[score]
+        run_report = report(evaluation.load(cell.run), 250, scores=[score])
+        figures = run_report.scores[score]
         assert cell.set_size.value == figures.mean_set_size
         assert cell.set_size.ends == pytest.approx(figures.mean_set_size_interval)
-        assert cell.accuracy.value == made.accuracy
+        assert cell.accuracy.value == run_report.accuracy
         assert (cell.coverage, cell.coverage_band) == (figures.coverage, pytest.approx(figures.coverage_band))
-        assert (cell.options, cell.n_test) == (made.k, made.n_test)
-        assert cell.shade == pytest.approx(((made.k - figures.mean_set_size) / (made.k - 1)) ** 2)
+        assert (cell.options, cell.n_test) == (run_report.k, run_report.n_test)
+        assert cell.shade == pytest.approx(((run_report.k - figures.mean_set_size) / (run_report.k - 1)) ** 2)
 
 
 def test_tasks_with_other_numbers_of_options_have_columns_and_shades_of_their_own(home: Path):
     ids = [synthetic_run(model="m", k=k, task="qa", n=60, seed=k) for k in (6, 4)]
     specs = {run: replace(spec, seed=0) for run, spec in specs_of(ids).items()}
     result = matrix(table_of(ids).assign(lac_set_size=1.0), specs, frozenset(ids), "lac")
-    assert [(of.title, of.options) for of in result.columns] == [("Question answering", 4), ("Question answering", 6)]
+    assert [(column.title, column.options) for column in result.columns] == [
+        ("Question answering", 4),
+        ("Question answering", 6),
+    ]
     assert len(result.rows) == 1
     assert result.rows[0].own
     assert {cell.shade for cell in result.cells.values()} == {1.0}
@@ -62,7 +65,7 @@ def test_settings_have_rows_of_their_own_the_default_first(home: Path):
     table = pd.concat([table_of([run]).assign(run=name) for name in ("task", "base", "few")], ignore_index=True)
     specs = {"task": replace(spec, strategy="task"), "base": spec, "few": replace(spec, strategy="task", samples=100)}
     result = matrix(table, specs, frozenset(), "lac")
-    assert [of.run for of in result.rows] == ["base", "task", "few"]
+    assert [matrix_row.run for matrix_row in result.rows] == ["base", "task", "few"]
     assert leads(table, specs).tolist() == [False, True, False]
     assert by_model_and_task(table, specs)["run"].tolist() == ["base", "task", "few"]
 

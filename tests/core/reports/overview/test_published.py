@@ -35,8 +35,8 @@ def printed_name(stem: str) -> str:
 def there() -> list[tuple[str, str]]:
     """Every model and data set with results in ``HEDGE_REAL_DATA``, where the authors' whole folder may be laid."""
     folder = Path(os.environ.get("HEDGE_REAL_DATA", "")) / "llm-uncertainty-bench" / "logits"
-    found = {(m["model"], m["data"]) for path in folder.glob("*.pkl") if (m := bench.NAME.match(path.name))}
-    return sorted(found) or [("none", "mmlu_10k")]
+    files = {(m["model"], m["data"]) for path in folder.glob("*.pkl") if (m := bench.NAME.match(path.name))}
+    return sorted(files) or [("none", "mmlu_10k")]
 
 
 @pytest.mark.quick
@@ -66,9 +66,9 @@ def test_the_printed_figures_come_out_of_the_published_logits(home, real_data, m
     paths = sorted((folder / "logits").glob(f"{model}_{data}_*.pkl"))
     assert [bench.NAME.match(path.name)["strategy"] for path in paths] == ["base", "shared", "task"]
     runs = [load(name) for name in save(read_logits(paths, folder / "labels"))]
-    made = as_ye_2024([report(run, 100, method="paper", empty="top1") for run in runs])
+    figures = as_ye_2024([report(run, 100, method="paper", empty="top1") for run in runs])
     printed = published("ye-2024").set_index(["model", "task"]).loc[(printed_name(model), bench.TASK_OF[data])]
-    assert (f"{made.accuracy:.2f}", f"{made.mean_set_size:.2f}", f"{made.uacc:.2f}") == (
+    assert (f"{figures.accuracy:.2f}", f"{figures.mean_set_size:.2f}", f"{figures.uacc:.2f}") == (
         f"{100 * printed['accuracy']:.2f}",
         f"{printed['mean_set_size']:.2f}",
         f"{100 * printed['uacc']:.2f}",
@@ -115,10 +115,10 @@ def test_the_paper_mode_rounds_as_single_precision_does(home):
     run = replace(load(synthetic_run(4000)), probabilities=softmax(logits), log_probabilities=log_softmax(logits))
     wide = report(run, 100, method="exact", empty="top1")
     paper = report(run, 100, method="paper", empty="top1")
-    said = in_their_words(logits, run.labels, run.calibration, run.test, 0.1)
-    assert (paper.scores["lac"].mean_set_size, paper.scores["aps"].mean_set_size) == said
+    expected = in_their_words(logits, run.labels, run.calibration, run.test, 0.1)
+    assert (paper.scores["lac"].mean_set_size, paper.scores["aps"].mean_set_size) == expected
     in_double = in_their_words(logits.astype(np.float64), run.labels, run.calibration, run.test, 0.1)
-    assert said != in_double
+    assert expected != in_double
     first = logits[run.test].argmax(axis=1) == run.labels[run.test]  # the authors take the first of equal options
     assert paper.accuracy == first.mean()
     assert wide.top_ties.lost <= paper.accuracy <= wide.top_ties.won
@@ -151,18 +151,18 @@ def test_published_results_stand_in_the_columns_of_their_tasks():
     mine = Column("qa", "Question answering", 6, 100)
     same = Column("rc@CosmosQA 10k", "Reading comprehension · CosmosQA 10k", 6, 0)
     other = Column("ci", "Commonsense inference", 4, 100)
-    kept = results()
-    found, (ye, bluq) = below(Matrix((), (mine, same, other), {}), kept)
+    shown = results()
+    matrix, (ye, bluq) = below(Matrix((), (mine, same, other), {}), shown)
     # Commonsense inference has six options there, and so another column; the two tasks without a run have new ones.
-    assert [(column.key, column.options) for column in found.columns[:3]] == [("qa", 6), (same.key, 6), ("ci", 4)]
-    assert [(column.key, column.options) for column in found.columns[3:]] == [("ci", 6), ("drs", 6), ("ds", 6)]
+    assert [(column.key, column.options) for column in matrix.columns[:3]] == [("qa", 6), (same.key, 6), ("ci", 4)]
+    assert [(column.key, column.options) for column in matrix.columns[3:]] == [("ci", 6), ("drs", 6), ("ds", 6)]
     assert (ye.source, len(ye.rows)) == ("ye-2024", 16)
     assert (bluq.source, len(bluq.rows)) == ("bluq", 6)
     assert ye.banks == ("MMLU 10k", "CosmosQA 10k", "", "HellaSwag 10k", "HaluEval dialogue 10k", ye.banks[5])
     assert ye.same == (False, True, False, False, False, False)
     assert [row.model for row in ye.rows][:2] == ["DeepSeek-7B", "DeepSeek-67B"]
     cells = [cell for block in (ye, bluq) for row in block.rows for cell in row.cells if cell]
-    assert sorted(cells, key=str) == sorted(kept, key=str)
+    assert sorted(cells, key=str) == sorted(shown, key=str)
     yi = next(row for row in ye.rows if row.model == "Yi-34B")
     assert [cell and (cell.task, cell.accuracy, cell.set_size) for cell in yi.cells[:3]] == [
         ("qa", pytest.approx(0.7124), 2.60),
@@ -179,12 +179,12 @@ def test_published_results_stand_in_the_columns_of_their_tasks():
 @pytest.mark.quick
 def test_a_filter_keeps_published_results_by_model_task_and_table():
     of_yi = results(RunFilter(models=("Yi-34B", "pocket-8m"), tasks=("qa", "rc@CosmosQA 10k")))
-    assert [(one.model, one.task) for one in of_yi] == [("Yi-34B", "qa"), ("Yi-34B", "rc")]
-    assert {one.source for one in results(RunFilter(sources=("bluq", "shipped")))} == {"bluq"}
+    assert [(entry.model, entry.task) for entry in of_yi] == [("Yi-34B", "qa"), ("Yi-34B", "rc")]
+    assert {entry.source for entry in results(RunFilter(sources=("bluq", "shipped")))} == {"bluq"}
     assert results(RunFilter(sources=("shipped",))) == []
     assert results(RunFilter(dtype=("int4",))) == results()
-    assert set(models()) == {one.model for one in results()}
-    assert {(one.source, one.task) for group in of_tasks(["qa@hub", "drs"]) for one in group} == {
+    assert set(models()) == {entry.model for entry in results()}
+    assert {(entry.source, entry.task) for group in of_tasks(["qa@hub", "drs"]) for entry in group} == {
         (source, task) for source in SOURCES for task in ("qa", "drs")
     }
     assert of_tasks(["mine"]) == []

@@ -48,8 +48,8 @@ def written_run(*, form="letters", shots=0, tops=None, logits=None, tokens=None,
     if form != "letters":
         questions = [answers_only(q) for q in questions]
     k = len(questions[0].options)
-    asked = RunSpec(model="synthetic", task="qa", form=form, shots=shots, **spec)
-    folder = store.create(RunRecord(spec=asked, state="queued", created=time.time()))
+    run_spec = RunSpec(model="synthetic", task="qa", form=form, shots=shots, **spec)
+    folder = store.create(RunRecord(spec=run_spec, state="queued", created=time.time()))
     store.write_questions(folder, questions, ["calibration"] * TESTED + ["test"] * TESTED)
     if logits is None:
         logits = np.random.default_rng(0).normal(size=(N, k))
@@ -58,8 +58,8 @@ def written_run(*, form="letters", shots=0, tops=None, logits=None, tokens=None,
     store.write_logits(
         folder, OptionLogits(tuple(q.id for q in questions), logits.astype(np.float32), mass, tokens, top_tokens=tops)
     )
-    store.update_record(asked.run_id, state="done", ended=time.time())
-    return asked.run_id
+    store.update_record(run_spec.run_id, state="done", ended=time.time())
+    return run_spec.run_id
 
 
 def records():
@@ -73,16 +73,16 @@ def text_run(**spec):
 
 
 def test_runs_that_differ_in_form_and_shots_alone_are_one_experiment(home):
-    made = [written_run(), written_run(shots=2), text_run(), text_run(seed=1), text_run(system="Be brief.")]
+    run_ids = [written_run(), written_run(shots=2), text_run(), text_run(seed=1), text_run(system="Be brief.")]
     written_run(origin="lm-eval", fingerprint="x")  # brought in: nobody knows what else differs
     result = experiments(records())
     first = next(iter(result))  # that of most forms
-    assert sorted(sorted(r.run_id for r in of) for of in result.values()) == sorted(
-        [sorted(made[:3]), [made[3]], [made[4]]]
+    assert sorted(sorted(r.run_id for r in group) for group in result.values()) == sorted(
+        [sorted(run_ids[:3]), [run_ids[3]], [run_ids[4]]]
     )
-    assert {r.run_id for r in result[first]} == set(made[:3])
+    assert {r.run_id for r in result[first]} == set(run_ids[:3])
     offered = readings(result[first])
-    assert [(one.method, one.shots) for one in offered] == [
+    assert [(reading.method, reading.shots) for reading in offered] == [
         ("letters", 0),
         ("letters", 2),
         *((name, 0) for name in ("raw", "tokens", "characters", "bytes")),
@@ -126,12 +126,12 @@ def test_letters_choose_among_the_same_options_as_texts(home):
     table = reports.against(letters, [text], dict(zip([letters, text], runs, strict=True)), 200, score="lac")
     assert table["n"].tolist() == [TESTED]
     assert table["accuracy"].iloc[0] == pytest.approx(rows["accuracy"].iloc[1] - rows["accuracy"].iloc[0])
-    one, two = (sets_of(r, run, 200, score="lac") for r, run in zip([letters, text], runs, strict=True))
-    both = joined(one, two)
-    assert sorted(both["id"]) == sorted(one.places)
-    assert (both["change"].abs().diff().dropna() <= 0).all()
-    row = both.iloc[0]
-    side = one.side(row["id"])
+    by_letters, two = (sets_of(r, run, 200, score="lac") for r, run in zip([letters, text], runs, strict=True))
+    changes = joined(by_letters, two)
+    assert sorted(changes["id"]) == sorted(by_letters.places)
+    assert (changes["change"].abs().diff().dropna() <= 0).all()
+    row = changes.iloc[0]
+    side = by_letters.side(row["id"])
     assert sum(side.members) == row["first_size"]
     assert len(side.probabilities) == 4
     assert sum(side.probabilities) == pytest.approx(1)
@@ -175,25 +175,25 @@ def test_the_spread_of_written_answers_by_hand(home):
 
 def test_a_small_model_of_stories_knows_endings_and_no_letters(home, real_models, tmp_path):
     """Far above chance where the text goes on, at chance by letters; the page says so in a sentence."""
-    asked = Combination(
+    combination = Combination(
         models=(str(real_models / "tinystories-656k"),),
         tasks=(write_stories(tmp_path / "stories.jsonl"),),
         forms=("letters", "continuation"),
         calibration_share=0.4,
     )
-    names = [execute(spec) for spec in asked.specs()]
-    ((experiment, of),) = experiments(store.read_record(name) for name in names).items()
-    chosen = readings(of)
-    runs = [evaluate(one) for one in chosen]
+    names = [execute(spec) for spec in combination.specs()]
+    ((experiment, experiment_records),) = experiments(store.read_record(name) for name in names).items()
+    chosen = readings(experiment_records)
+    runs = [evaluate(reading) for reading in chosen]
     rows = figures(chosen, runs, SetRule(200, ("lac",))).set_index("method")
     assert rows["n_test"].tolist() == [24] * len(rows)
     assert rows.loc["letters", "against_chance"] == "at"
     assert rows.loc["continued", "against_chance"] == "above"
     assert rows.loc["continued", "accuracy"] >= 0.8
     assert rows.loc["continued", "mean_set_size"] < rows.loc["letters", "mean_set_size"]
-    said = against_guessing(rows.reset_index())
-    assert "is right on" in said
-    assert "“By letter” does not beat guessing" in said
+    sentence = against_guessing(rows.reset_index())
+    assert "is right on" in sentence
+    assert "“By letter” does not beat guessing" in sentence
     assert experiment.task.endswith("stories.jsonl")
 
 
@@ -207,7 +207,7 @@ def test_the_whole_grid_from_the_shell(home, monkeypatch, capsys, tmp_path):
     out = tmp_path / "ways.xlsx"
     assert main(["prompting", "--json", "--alpha", "0.2", "--out", str(out)]) == 0
     result = json.loads(capsys.readouterr().out)["experiments"]
-    assert [one["task"] for one in result] == ["qa", "rc"]
+    assert [entry["task"] for entry in result] == ["qa", "rc"]
     methods = ["letters", "raw", "tokens", "characters", "bytes", "unconditional", "mutual"]
     titles = [reports.METHODS[name] for name in methods for _ in (0, 2)]
     assert [row["method"] for row in result[0]["rows"]] == titles
@@ -264,9 +264,9 @@ def test_options_that_are_none_are_said(home, monkeypatch, capsys, tmp_path, opt
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     assert main(["run", "--model", "fake", "--task", str(path), "--form", "cloze"]) == 2
-    said = capsys.readouterr().err
-    assert says in said
-    assert "mine.jsonl, question 1" in said
+    printed = capsys.readouterr().err
+    assert says in printed
+    assert "mine.jsonl, question 1" in printed
 
 
 def test_shots_that_leave_no_room_are_said(home, real_models, capsys):
@@ -280,7 +280,7 @@ def test_shots_that_leave_no_room_are_said(home, real_models, capsys):
 
 
 def test_runs_of_words_are_no_way_of_asking(home):
-    asked = RunRecord(RunSpec(model="fake", task="qa"), state="done", created=0.0)
+    choices = RunRecord(RunSpec(model="fake", task="qa"), state="done", created=0.0)
     words = RunRecord(RunSpec(model="fake", task="perplexity@0123456789", form="losses"), state="done", created=0.0)
-    (only,) = experiments([words, asked]).values()
-    assert only == (asked,)
+    (only,) = experiments([words, choices]).values()
+    assert only == (choices,)

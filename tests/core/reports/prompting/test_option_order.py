@@ -44,7 +44,7 @@ def rotated_run(judge, *, k=6, others=rotations, n=N):
 
 
 def taste(option):
-    """What a model thinks of an option's text, wherever it stands."""
+    """A model's score of an option's text, in any position."""
     return float(sum(map(ord, option)) % 97) / 10
 
 
@@ -207,7 +207,7 @@ def test_questions_of_one_cluster_count_once(home):
     picks = rng.multinomial(4, [0.4, 0.3, 0.2, 0.1], size=40).astype(float)
     clusters = np.arange(40).repeat(5)
     assert letters_p_value(picks.repeat(5, axis=0), clusters) == pytest.approx(letters_p_value(picks))
-    alone, repeated = (rate_intervals(*of) for of in ((picks, None), (picks.repeat(5, axis=0), clusters)))
+    alone, repeated = (rate_intervals(*arguments) for arguments in ((picks, None), (picks.repeat(5, axis=0), clusters)))
     assert repeated == pytest.approx(np.array(alone))
     # Six passages of five questions each: the order matters for all of a passage's questions or for none.
     rows = np.arange(N)
@@ -216,18 +216,20 @@ def test_questions_of_one_cluster_count_once(home):
     def judge(question):
         place = int(question.id.split("@")[0].lstrip("q"))
         return (
-            [0, 9, 0, 0, 0, 0] if place >= N // 2 and bold[place - N // 2] else [taste(of) for of in question.options]
+            [0, 9, 0, 0, 0, 0]
+            if place >= N // 2 and bold[place - N // 2]
+            else [taste(option) for option in question.options]
         )
 
     run = rotated_run(judge)
     passages = np.concatenate([rows[: N // 2], N + (rows[N // 2 :] - N // 2) // 5, np.arange(len(run.labels) - N) + 99])
-    one, together = (
-        option_order(of, 100, scores=("lac",)) for of in (run, replace(run, clusters=passages.astype(np.int64)))
+    single, together = (
+        option_order(read, 100, scores=("lac",)) for read in (run, replace(run, clusters=passages.astype(np.int64)))
     )
-    assert (together.plurality, together.changed) == (one.plurality, one.changed)
+    assert (together.plurality, together.changed) == (single.plurality, single.changed)
     for name in ("plurality_interval", "changed_interval"):
-        (low, high), (lower, higher) = getattr(one, name), getattr(together, name)
+        (low, high), (lower, higher) = getattr(single, name), getattr(together, name)
         assert lower < low < high < higher
-    same, wider = one.sets["lac"].same_interval, together.sets["lac"].same_interval
+    same, wider = single.sets["lac"].same_interval, together.sets["lac"].same_interval
     assert wider[1] - wider[0] > 1.2 * (same[1] - same[0])
-    assert together.letter_p_value > one.letter_p_value
+    assert together.letter_p_value > single.letter_p_value

@@ -1,4 +1,4 @@
-"""What luck alone brings: intervals, consistency, and the test of calibration."""
+"""Errors by chance alone: intervals, consistency, and the test of calibration."""
 
 import numpy as np
 import pytest
@@ -39,10 +39,12 @@ def test_estimates_are_those_of_the_metrics():
     }
     assert {name: result[name].value for name in expected} == pytest.approx(expected)
     assert result["smooth_ece"].value == pytest.approx(smooth_error(top_label(p, y))[0], abs=1e-3)
-    assert {one.n for one in result.values()} == {300}
-    assert all(one.low <= one.excess <= one.high for one in result.values() if one.excess is not None)
-    assert {name for name, one in result.items() if one.excess is None} == {"accuracy", "nll", "brier", "mce"}
-    assert {name for name, one in result.items() if one.bias is None} == {"accuracy", "nll", "brier"}
+    assert {estimate.n for estimate in result.values()} == {300}
+    assert all(
+        estimate.low <= estimate.excess <= estimate.high for estimate in result.values() if estimate.excess is not None
+    )
+    assert {name for name, estimate in result.items() if estimate.excess is None} == {"accuracy", "nll", "brier", "mce"}
+    assert {name for name, estimate in result.items() if estimate.bias is None} == {"accuracy", "nll", "brier"}
 
 
 def test_intervals_follow_the_seed_and_nothing_else():
@@ -97,12 +99,12 @@ def test_sums_of_a_calibrated_model_have_its_mean_and_variance():
 
 @pytest.mark.simulation
 def test_the_p_value_of_a_calibrated_model_is_uniform():
-    found = [
+    tested = [
         calibration_test(top_label(*calibrated(200, seed=seed)), rng=np.random.default_rng(seed), draws=200)
         for seed in range(150)
     ]
-    assert stats.kstest([one.p_value for one in found], "uniform").pvalue > 0.01
-    assert stats.kstest([one.z for one in found], "norm").pvalue > 0.01
+    assert stats.kstest([outcome.p_value for outcome in tested], "uniform").pvalue > 0.01
+    assert stats.kstest([outcome.z for outcome in tested], "norm").pvalue > 0.01
 
 
 def test_an_overconfident_model_is_found_out():
@@ -134,19 +136,19 @@ def test_a_diagrams_bins_hold_what_they_should():
     result = reliability(top, rng=np.random.default_rng(0))
     index = place(top.confidence, edges(top.confidence))
     assert [b.n for b in result.bins] == np.bincount(index, minlength=15).tolist()
-    for b, one in enumerate(result.bins):
-        if one.n == 0:  # empty, not 0
-            assert np.isnan([one.confidence, one.accuracy, one.accuracy_low, one.consistent_high]).all()
+    for b, row in enumerate(result.bins):
+        if row.n == 0:  # empty, not 0
+            assert np.isnan([row.confidence, row.accuracy, row.accuracy_low, row.consistent_high]).all()
             continue
-        assert one.accuracy == pytest.approx(top.correct[index == b].mean())
-        assert one.low < one.confidence <= one.high
-        assert one.accuracy_low <= one.accuracy <= one.accuracy_high
+        assert row.accuracy == pytest.approx(top.correct[index == b].mean())
+        assert row.low < row.confidence <= row.high
+        assert row.accuracy_low <= row.accuracy <= row.accuracy_high
         # The Poisson-binomial law's own quantiles, from its Fourier sum over the bin's confidences.
         law = np.ones(1)
         for c in top.confidence[index == b]:
             law = np.convolve(law, [1 - c, c])
-        low, high = np.searchsorted(law.cumsum(), [0.025, 0.975]) / one.n
-        assert (one.consistent_low, one.consistent_high) == pytest.approx((low, high), abs=1.5 / one.n + 0.01)
+        low, high = np.searchsorted(law.cumsum(), [0.025, 0.975]) / row.n
+        assert (row.consistent_low, row.consistent_high) == pytest.approx((low, high), abs=1.5 / row.n + 0.01)
 
 
 def test_no_draws_are_refused():
