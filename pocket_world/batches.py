@@ -21,14 +21,12 @@ class TokenBatch:
 
     ``expected`` (:data:`~pocket_world.documents.MIDDLE`, rows, length) int64 holds the token that each middle layer
     should predict at each place, and ``expected_weights`` of the same shape its weight, which is 0 at most places.
-    ``size`` counts tokens without padding.
     """
 
     tokens: torch.Tensor
     weights: torch.Tensor
     expected: torch.Tensor
     expected_weights: torch.Tensor
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,6 @@ def _padded(rows: Sequence[WeightedRow]) -> TokenBatch:
         weights=torch.tensor([row.weights + [0.0] * (length - len(row.weights)) for row in rows]) * scales,
         expected=torch.zeros(MIDDLE, len(rows), length, dtype=torch.int64),
         expected_weights=torch.zeros(MIDDLE, len(rows), length),
-        size=sum(len(row.tokens) for row in rows),
     )
     for place, row in enumerate(rows):
         for (number, at), token in row.expected.items():
@@ -120,11 +117,3 @@ def weighted_loss(model: LlamaForCausalLM, data: TokenBatch, *, middle: Sequence
         losses = torch.nn.functional.cross_entropy(logits, targets[chosen].to(device), reduction="none")
         loss = loss + (losses * weights[chosen].to(device)).sum()
     return loss
-
-
-def share_right(model: LlamaForCausalLM, data: TokenBatch) -> float:
-    """The share of targets with a whole weight that are the likeliest next token."""
-    with torch.inference_mode():
-        guessed = model(input_ids=data.tokens[:, :-1].to(model.device)).logits.argmax(-1).cpu()
-    targets = data.weights[:, 1:] == 1
-    return float((guessed == data.tokens[:, 1:])[targets].float().mean())

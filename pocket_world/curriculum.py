@@ -96,7 +96,7 @@ others, prose had a perplexity of about 100 a token after 1,000 steps of pocket-
 """
 
 
-def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, values: Sequence[str]) -> list[StepPart]:
+def step_documents(stream: Stream, recipe: Recipe, stage: Stage, step: int, values: Sequence[str]) -> list[StepPart]:
     """The documents of one step of a recipe, a part for each form; ``values`` are words of one token for bare lists.
 
     The recipe's share of prose is read from the letters on: a model that has read words from the beginning learns them
@@ -139,9 +139,9 @@ def _documents(form: Form, rows: int, stream: Stream, values: Sequence[str], rng
     return [stream.document(form, rng) for _ in range(rows)]
 
 
-def all_documents(stream: Stream, recipe: Recipe, *, values: Sequence[str], every: int = 1) -> Iterator[Document]:
+def all_documents(stream: Stream, recipe: Recipe, values: Sequence[str], *, every: int = 1) -> Iterator[Document]:
     """The documents of every ``every``-th step of each stage of a recipe."""
     for stage, count in recipe.stage_steps.items():
         for step in range(0, count, every):
-            for part in step_documents(stream, recipe, stage=stage, step=step, values=values):
+            for part in step_documents(stream, recipe, stage, step, values):
                 yield from part.documents

@@ -29,29 +29,22 @@ from pocket_world.bank import BANK_TASKS
 FOLDER = ASSETS / "runs"
 KEPT = ("run.json", "request.json", "questions.parquet", "logits.parquet", "bare.parquet", "losses.parquet", "log.txt")
 
-WITH_SHOTS = "pocket-8m"
-SHOTS = (1, 2, 5)
 
-
-def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
+def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> list[RunSpec]:
     """What a model is recorded for: all questions of each task by letter, and those of ``qa`` by cloze.
 
-    :data:`WITH_SHOTS` is recorded under every strategy, with the shots of :data:`SHOTS` in both forms of ``qa``, and
-    once in bfloat16. Of other models these would tell no more.
+    pocket-8m is recorded under every strategy, with demonstrations in both forms of ``qa``, and once in bfloat16. Of
+    other models these would tell no more.
     """
-    chosen = model == WITH_SHOTS
-    specs = []
-    for task in tasks:
-        strategies = STRATEGIES if chosen else ("base",)
-        specs += [RunSpec(model=model, task=task, strategy=strategy) for strategy in strategies]
-        if task != "qa":
-            continue
-        specs.append(RunSpec(model=model, task=task, form="cloze"))
-        if chosen:
-            specs.append(RunSpec(model=model, task=task, dtype="bfloat16"))
-            forms = [(form, shots) for form in ("letters", "cloze") for shots in SHOTS]
-            specs += [RunSpec(model=model, task=task, form=form, shots=shots) for form, shots in forms]
-    return tuple(specs)
+    chosen = model == "pocket-8m"
+    strategies = STRATEGIES if chosen else ("base",)
+    specs = [RunSpec(model=model, task=task, strategy=strategy) for task in tasks for strategy in strategies]
+    if "qa" in tasks:
+        forms = [(form, shots) for form in ("letters", "cloze") for shots in ((0, 1, 2, 5) if chosen else (0,))]
+        specs += [RunSpec(model=model, task="qa", form=form, shots=shots) for form, shots in forms[1:]]
+    if chosen:
+        specs.append(RunSpec(model=model, task="qa", dtype="bfloat16"))
+    return specs
 
 
 def words_spec(model: str) -> RunSpec:
@@ -97,12 +90,11 @@ def record_fingerprints() -> None:
 @contextmanager
 def empty_home() -> Iterator[None]:
     """An empty HEDGE_HOME, so that a run which was recorded before is executed again."""
-    before = os.environ.get("HEDGE_HOME")
+    before = dict(os.environ)
     with tempfile.TemporaryDirectory() as home:
         os.environ["HEDGE_HOME"] = home
         try:
             yield
         finally:
-            os.environ.pop("HEDGE_HOME")
-            if before is not None:
-                os.environ["HEDGE_HOME"] = before
+            os.environ.clear()
+            os.environ.update(before)

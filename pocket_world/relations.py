@@ -45,6 +45,11 @@ class Fact:
         """The wording kept for the bank: training text never asks for this fact in it."""
         return self.checksum % len(self.questions)
 
+    @property
+    def training_questions(self) -> tuple[str, ...]:
+        """All wordings but the bank's."""
+        return self.questions[: self.bank_wording] + self.questions[self.bank_wording + 1 :]
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:

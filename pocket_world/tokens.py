@@ -13,7 +13,6 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from core.errors import InputError
 from pocket_world.chat.personas import conversation
 from pocket_world.chat.template import ASSISTANT, SYSTEM, USER
 from pocket_world.documents import END, verdict_document
@@ -37,11 +36,11 @@ _CUT = (
 PROSE_TIMES = 3
 """How often the tokenizer's training reads the prose, which is a tenth of the sampled text."""
 
-_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated")
+_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated", *SCENE_TASKS)
 
 
-def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: int) -> PreTrainedTokenizerFast:
-    """A tokenizer of about ``vocabulary`` tokens, from a sample of the stream and every fact once more."""
+def train_tokenizer(stream: Stream) -> PreTrainedTokenizerFast:
+    """A tokenizer from a sample of the stream and every fact once more."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -51,12 +50,12 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: in
     )
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
+        vocab_size=2048,
         special_tokens=[PAD, END, SYSTEM, USER, ASSISTANT],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(sampled_texts(stream, seed, documents), trainer)
+    tokenizer.train_from_iterator(sampled_texts(stream, 60_000), trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token=PAD,
@@ -69,9 +68,7 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: in
 
 
 def published_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """The tokenizer in a published model's folder. Raises :class:`InputError` if there is none."""
-    if not (folder / "tokenizer.json").is_file():
-        raise InputError(f"{folder} holds no tokenizer; train the model first")
+    """The tokenizer in a model's folder."""
     tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(folder)
     return tokenizer
 
@@ -97,15 +94,13 @@ def _conversations(rng: random.Random, count: int) -> Iterator[str]:
         yield verdict_document(fact, rng, wording=0).text.replace(END, "")
 
 
-def sampled_texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
+def sampled_texts(stream: Stream, documents: int) -> Iterator[str]:
     """Sampled documents and all prose for training, then every answer behind a space, so that rare answers get tokens
     too."""
-    rng = random.Random(f"tokenizer|{seed}")
-    forms = (*_FORMS, *(form for form in SCENE_TASKS if form in stream.tasks))
+    rng = random.Random("tokenizer|9")
     for _ in range(documents):
-        yield stream.document(rng.choice(forms), rng).text.replace(END, "")
-    if len(stream.tasks) > 1:
-        yield from _conversations(rng, documents // 10)
+        yield stream.document(rng.choice(_FORMS), rng).text.replace(END, "")
+    yield from _conversations(rng, documents // 10)
     prose = [piece for file in training() for piece in file.pieces] * PROSE_TIMES
     yield from prose[:documents]
     for fact in world():
