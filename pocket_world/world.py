@@ -6,18 +6,7 @@ from functools import cache
 from pocket_world.facts import animals, countries, culture, dates, geography, grammar, history, kinds, measures, science
 from pocket_world.relations import Difficulty, Fact, Relation
 
-RELATIONS: tuple[Relation, ...] = (
-    *countries.RELATIONS,
-    *science.RELATIONS,
-    *animals.RELATIONS,
-    *history.RELATIONS,
-    *geography.RELATIONS,
-    *grammar.RELATIONS,
-    *measures.RELATIONS,
-    *dates.RELATIONS,
-    *culture.RELATIONS,
-    *kinds.RELATIONS,
-)
+TABLES = (countries, science, animals, history, geography, grammar, measures, dates, culture, kinds)
 
 FREQUENCY: dict[Difficulty, float] = {"easy": 1.0, "medium": 0.5, "hard": 0.2}
 """How often a fact is shown, relative to an easy one."""
@@ -26,13 +15,13 @@ FREQUENCY: dict[Difficulty, float] = {"easy": 1.0, "medium": 0.5, "hard": 0.2}
 @cache
 def world() -> tuple[Fact, ...]:
     """Every fact of the tables."""
-    return tuple(fact for relation in RELATIONS for fact in relation.facts())
+    return tuple(fact for relation in relations().values() for fact in relation.facts())
 
 
 @cache
 def relations() -> dict[str, Relation]:
     """Every relation by its name."""
-    return {relation.name: relation for relation in RELATIONS}
+    return {relation.name: relation for module in TABLES for relation in module.RELATIONS}
 
 
 def never_shown(fact: Fact) -> bool:

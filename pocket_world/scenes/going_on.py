@@ -44,7 +44,9 @@ def going_on(rng: random.Random, *, training: bool) -> BankQuestion:
     shown = list(range(max(0, following - rng.randint(1, 3)), following))
     values = _values(rng)
     lines = _lines(activity, shown, rng.choice(_AIMS if level != "hard" else _SCENES), rng)
-    wrong = _same(activity, shown, following, level, rng)
+    # The false options that are of the activity itself: none, a step already told, or one far from the next.
+    far = [place for place in range(len(activity.steps)) if place < following or place > following + 1]
+    wrong = [] if level == "easy" else [activity.steps[rng.choice(shown if level == "medium" else far)]]
     while len(wrong) < 3:
         other = _PLANS.draw(rng, training=training)
         step = rng.choice(other.steps)
@@ -80,16 +82,6 @@ def _lines(activity: Activity, told: Sequence[int], opening: str, rng: random.Ra
             begun, named = begun.replace("{p_he}", "{p}").replace("{p_He}", "{p}"), True
         lines.append(f"{begun} {_step(activity.steps[place])}.")
     return lines
-
-
-def _same(activity: Activity, told: list[int], following: int, level: str, rng: random.Random) -> list[str]:
-    """The false options that are of the activity itself: none, a step already told, or one far from the next."""
-    if level == "easy":
-        return []
-    if level == "medium":
-        return [activity.steps[rng.choice(told)]]
-    places = [place for place in range(len(activity.steps)) if place < following or place > following + 1]
-    return [activity.steps[rng.choice(places)]]
 
 
 def _values(rng: random.Random) -> Mapping[str, str]:
