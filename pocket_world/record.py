@@ -27,7 +27,15 @@ from core.settings import ASSETS, settings
 from pocket_world.bank import BANK_TASKS
 
 FOLDER = ASSETS / "runs"
-KEPT = ("run.json", "request.json", "questions.parquet", "logits.parquet", "bare.parquet", "losses.parquet", "log.txt")
+SHIPPED_FILES = (
+    "run.json",
+    "request.json",
+    "questions.parquet",
+    "logits.parquet",
+    "bare.parquet",
+    "losses.parquet",
+    "log.txt",
+)
 
 
 def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> list[RunSpec]:
@@ -66,12 +74,11 @@ def record(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[
     with empty_home():
         ids = [execute(spec) for spec in (*recorded_specs(model), words_spec(model))]
         for run_id in ids:
-            for name in KEPT:
-                if (settings().runs / run_id / name).exists():
-                    (folder / run_id).mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(settings().runs / run_id / name, folder / run_id / name)
-            if (folder / run_id / "questions.parquet").exists():
-                share(folder / run_id, shared=shared)
+            executed, target = settings().runs / run_id, folder / run_id
+            others = {path.name for path in executed.iterdir()} - {*SHIPPED_FILES}
+            shutil.copytree(executed, target, ignore=shutil.ignore_patterns(*others))
+            if (target / "questions.parquet").exists():
+                share(target, shared=shared)
     used = {questions_file(path).name for path in folder.iterdir()}
     for path in shared.glob("*.parquet"):
         if path.name not in used:

@@ -4,10 +4,10 @@ import random
 from collections.abc import Callable
 
 from pocket_world.chat.counsel import Turns, counselling
-from pocket_world.relations import Fact
 from pocket_world.scenes.activities import ACTIVITIES
-from pocket_world.scenes.frame import Frame, say
+from pocket_world.scenes.frame import say
 from pocket_world.scenes.pools import POOLS
+from pocket_world.scenes.replying import Draw
 from pocket_world.scenes.stories import STORIES
 from pocket_world.scenes.talks import TALKS
 
@@ -47,8 +47,6 @@ _POLITICS = (
     "My party has always fought for {topic}.",
 )
 _TOPICS = ("taxes", "trade", "energy", "farming", "the army", "schools", "roads", "the climate", "pensions", "housing")
-
-Draw = Callable[[random.Random], Fact]
 
 PROMPTED_SHARE = 2 / 3
 """The share of talks answered by another whose system prompt says who answers."""
@@ -113,7 +111,9 @@ def _quiz_master(rng: random.Random, fact: Draw) -> str:
 
 
 def _reporter(rng: random.Random, _: Draw) -> str:
-    return _sentences(rng.choice(STORIES), rng)
+    frame = rng.choice(STORIES)
+    scene = frame.draw(rng)
+    return " ".join(scene.say(rng.choice(wordings)) for wordings in frame.sentences[: rng.randint(2, 4)])
 
 
 def _clerk(rng: random.Random, _: Draw) -> str:
@@ -125,12 +125,6 @@ def _instructor(rng: random.Random, _: Draw) -> str:
     steps = [step for step in rng.choice(ACTIVITIES).steps if "{" not in step]
     values = {"p": rng.choice(POOLS["person"])}
     return " ".join(say(f"{{p_He}} {step}.", values) for step in steps[: rng.randint(2, 4)])
-
-
-def _sentences(frame: Frame, rng: random.Random) -> str:
-    scene = frame.draw(rng)
-    chosen = frame.sentences[: rng.randint(2, 4)]
-    return " ".join(scene.say(rng.choice(wordings)) for wordings in chosen)
 
 
 _OPENERS = (

@@ -10,7 +10,6 @@ import pytest
 
 from core.models.perplexity import conversations
 from core.questions.bank import bank_path
-from core.questions.near_duplicates import clusters
 from core.records import Question
 from core.settings import ASSETS
 from pocket_world import bank, jury, trivia
@@ -71,32 +70,6 @@ def test_what_the_tokenizer_and_the_jurors_read_comes_out_again(stream: Stream) 
     assert digest(sampled_texts(stream, 2000)) == "1cd6392b8faad2fa886eebfd"
     for name, (_, tuning) in jury.JURORS.items():
         assert digest(map(repr, jury.tuning_examples(tuning.seed))) == JURORS[name]
-
-
-@pytest.mark.parametrize("task", BANK_TASKS)
-def test_the_bank_is_balanced_and_has_no_question_twice(task: str) -> None:
-    questions = [question for question in bank.questions() if question.task == task]
-    labels = [question.label for question in questions]
-    assert max(map(labels.count, range(4))) - min(map(labels.count, range(4))) <= 1
-    assert all(len({*question.options}) == 6 for question in questions)
-    assert len({*clusters(questions)}) == len(questions) or task == "qa"
-    assert len({(question.context, question.question) for question in questions}) == len(questions) or task != "qa"
-
-
-def test_facts_by_hand() -> None:
-    facts = {(fact.relation, fact.key): fact for fact in world()}
-    for relation, about, answer in (
-        ("capital", "Peru", "Lima"),
-        ("capital-inverse", "Lima", "Peru"),
-        ("atomic number", "gold", "79"),
-        ("year", "the Battle of Hastings", "1066"),
-        ("plural-inverse", "mice", "mouse"),
-        ("days in month", "April", "30"),
-    ):
-        assert facts[relation, about].answer == answer
-    # What is also true is no false answer: pepper is a vegetable and a spice, and many fruits are trees.
-    assert "vegetable" not in facts["kind", "pepper"].wrong
-    assert all(fact.answer not in fact.wrong and len(set(fact.wrong)) >= 3 for fact in world())
 
 
 def test_training_never_asks_in_the_banks_words(stream: Stream) -> None:

@@ -11,13 +11,13 @@ from core.errors import InputError
 from core.questions.prompting.chat import render
 from core.questions.prompting.strategies import prompt
 from pocket_world import bank, make, train
-from pocket_world.batches import batch, batches, weighted_loss
+from pocket_world.batches import batches, weighted_loss
 from pocket_world.begin import begin
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.documents import Document, Piece, StepPart
 from pocket_world.recipes import RECIPES
 from pocket_world.tokens import published_tokenizer
-from pocket_world.train import LETTERS_RATE, Trainer, rates
+from pocket_world.train import Trainer
 from tests.parameters import rest_nightly
 from tests.pocket_world.conftest import MODEL
 
@@ -104,16 +104,6 @@ def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
     assert Trainer(grown, folder=tmp_path / "grown", source=source).steps_done == 1
 
 
-def test_learning_rates_rise_in_each_stage_and_fall_in_everything() -> None:
-    recipe = replace(TINY, letters_steps=2000, steps=5000, rate=0.006, token_rate=0.001)
-    assert rates(recipe, "matching", 0) == pytest.approx((LETTERS_RATE / 50, 0.001 / 50))
-    assert rates(recipe, "letters", 1000) == (LETTERS_RATE, 0.001)
-    assert rates(recipe, "letters", 1500) == pytest.approx(((LETTERS_RATE + 0.006) / 2, 0.001))
-    assert rates(recipe, "everything", 0) == pytest.approx((0.006 / 300, 0.001 / 300))
-    assert rates(recipe, "everything", 2500) == pytest.approx((0.003, 0.0005))
-    assert rates(recipe, "everything", 4999) == pytest.approx((0.0003, 0.00005))
-
-
 def test_the_loss_is_the_weighted_mean_over_parts(model: LlamaForCausalLM, tokenizer) -> None:
     """Worked out token by token: Σ weight · −log p of each document, parts weighted 4 to 1, whatever the batches."""
     documents = [Document((Piece("Question: a", 0.0), Piece(f" {text}", 1.0))) for text in ("red", "blue " * 60)]
@@ -126,21 +116,23 @@ def test_the_loss_is_the_weighted_mean_over_parts(model: LlamaForCausalLM, token
             first = len(tokenizer.encode(document.pieces[0].text))
             losses = -model(ids).logits.log_softmax(-1)[0, first - 1 : -1].gather(1, ids[0, first:, None])
             expected += share * float(losses.mean())
-        assert float(sum(weighted_loss(model, data) for data in several)) == pytest.approx(expected, rel=1e-4)
+        assert float(sum(weighted_loss(model, rows) for rows in several)) == pytest.approx(expected, rel=1e-4)
 
 
 def test_middle_layers_learn_what_a_piece_expects(model: LlamaForCausalLM, tokenizer) -> None:
     """The second one is read backwards: its last dimension first."""
-    data = batch([Document((Piece("Question: a", 0.0, (" red", " blue")), Piece("\n", 0.0)))], tokenizer)
+    document = Document((Piece("Question: a", 0.0, (" red", " blue")), Piece("\n", 1.0)))
+    (rows,) = batches([StepPart([document])], tokenizer)
+    rows = replace(rows, weights=torch.zeros_like(rows.weights))
     with torch.no_grad():
-        hidden = model.model(data.tokens[:, :-1], output_hidden_states=True).hidden_states
-        place = int(data.expected_weights[0, 0].nonzero())
+        hidden = model.model(rows.tokens[:, :-1], output_hidden_states=True).hidden_states
+        place = int(rows.expected_weights[0, 0].nonzero())
         expected = 0.0
         for layer, text, backwards in ((2, " red", False), (3, " blue", True)):
             state = model.model.norm(hidden[layer])[0, place]
             logits = model.lm_head(state.flip(-1) if backwards else state).log_softmax(-1)
             expected -= 0.5 * float(logits[tokenizer.encode(text)[0]])
-        assert float(weighted_loss(model, data, middle=(2, 3))) == pytest.approx(expected, rel=1e-4)
+        assert float(weighted_loss(model, rows, middle=(2, 3))) == pytest.approx(expected, rel=1e-4)
 
 
 def test_heads_attend_where_they_are_meant_to_before_any_training(tmp_path: Path) -> None:
