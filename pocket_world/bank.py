@@ -83,9 +83,11 @@ def _labels(count: int, rng: random.Random) -> list[int]:
 def _scene_questions(task: str, rng: random.Random) -> list[BankQuestion]:
     """``DRAWN`` questions of which no two are nearly the same; of those that are, the first is taken."""
     stated = [fact for fact in world() if fact.statements]
-    drawn = [scene_question(task, rng, lambda rng: rng.choice(stated), training=False) for _ in range(DRAWN * 5 // 4)]
+    candidates = [
+        scene_question(task, rng, lambda rng: rng.choice(stated), training=False) for _ in range(DRAWN * 5 // 4)
+    ]
     first: dict[int, BankQuestion] = {}
-    for number, entry in zip(clusters([entry.question for entry in drawn]), drawn, strict=True):
+    for number, entry in zip(clusters([entry.question for entry in candidates]), candidates, strict=True):
         first.setdefault(number, entry)
     return list(first.values())[:DRAWN]
 
@@ -99,11 +101,11 @@ def _table_facts(rng: random.Random) -> list[Fact]:
     for twins in by_twin.values():
         fact = twins[twin_checksum(twins[0]) // 1000 % len(twins)]
         groups.setdefault(fact.group, []).append(fact)
-    chosen: list[Fact] = []
+    bank_facts: list[Fact] = []
     for facts in groups.values():
         places = sorted(rng.sample(range(len(facts)), min(GROUP_LIMIT, len(facts))))
-        chosen += [facts[place] for place in places]
-    return chosen
+        bank_facts += [facts[place] for place in places]
+    return bank_facts
 
 
 def _computed_facts(rng: random.Random) -> list[Fact]:
@@ -112,7 +114,7 @@ def _computed_facts(rng: random.Random) -> list[Fact]:
     for maker in MAKERS:
         for _ in range(20_000):
             fact = maker(rng)
-            chosen = by_relation[fact.relation]
-            if len(chosen) < COMPUTED[fact.relation] and kept_for_bank(fact):
-                chosen.setdefault(fact.key, fact)
-    return [fact for chosen in by_relation.values() for fact in chosen.values()]
+            relation_facts = by_relation[fact.relation]
+            if len(relation_facts) < COMPUTED[fact.relation] and kept_for_bank(fact):
+                relation_facts.setdefault(fact.key, fact)
+    return [fact for relation_facts in by_relation.values() for fact in relation_facts.values()]

@@ -93,16 +93,16 @@ def weighted_loss(model: LlamaForCausalLM, batch: TokenBatch, *, middle: Sequenc
     weight go through the output layer, which for a model this small is a fifth of the work.
     """
     device = model.device
-    read = model.model(input_ids=batch.tokens[:, :-1].to(device), use_cache=False, output_hidden_states=bool(middle))
-    learned = [(read.last_hidden_state, batch.tokens[:, 1:], batch.weights[:, 1:])]
+    output = model.model(input_ids=batch.tokens[:, :-1].to(device), use_cache=False, output_hidden_states=bool(middle))
+    targets_of_layers = [(output.last_hidden_state, batch.tokens[:, 1:], batch.weights[:, 1:])]
     for place, layer in enumerate(middle):
-        states = model.model.norm(read.hidden_states[layer])
+        states = model.model.norm(output.hidden_states[layer])
         targets, weights = batch.expected[place, :, :-1], batch.expected_weights[place, :, :-1]
-        learned.append((states.flip(-1) if place == 1 else states, targets, weights))
+        targets_of_layers.append((states.flip(-1) if place == 1 else states, targets, weights))
     loss = torch.zeros((), device=device)
-    for states, targets, weights in learned:
-        chosen = weights > 0
-        logits = model.lm_head(states[chosen.to(device)]).float()
-        losses = torch.nn.functional.cross_entropy(logits, targets[chosen].to(device), reduction="none")
-        loss = loss + (losses * weights[chosen].to(device)).sum()
+    for states, targets, weights in targets_of_layers:
+        positions = weights > 0
+        logits = model.lm_head(states[positions.to(device)]).float()
+        losses = torch.nn.functional.cross_entropy(logits, targets[positions].to(device), reduction="none")
+        loss = loss + (losses * weights[positions].to(device)).sum()
     return loss

@@ -110,21 +110,21 @@ def audit(
     context, of the context or of one option; "runs of conversations" are those at which 8 words of a message begin.
     """
     lines = {f"Question: {question.question}" for question in bank if not question.context}
-    known: dict[tuple[str, int], set[Words]] = {}
+    runs_by_length: dict[tuple[str, int], set[Words]] = {}
     for question in bank:
         for text in _texts(question):
             length = min(RUN, len(words(text)))
-            known.setdefault((OVERLAPS[1], length), set()).update(_windows(words(text), length))
+            runs_by_length.setdefault((OVERLAPS[1], length), set()).update(_windows(words(text), length))
     for conversation in conversations:
         for message in conversation.messages:
-            known.setdefault((OVERLAPS[2], ECHO), set()).update(_windows(words(message.text), ECHO))
+            runs_by_length.setdefault((OVERLAPS[2], ECHO), set()).update(_windows(words(message.text), ECHO))
     counts = Counter(dict.fromkeys(("documents", "words", *OVERLAPS), 0))
     for document in documents:
         text = document.text.removesuffix(END)
         sequence = words(text)
         counts.update({"documents": 1, "words": len(sequence)})
         counts[OVERLAPS[0]] += sum(line in lines for line in text.splitlines())
-        for (name, length), runs in known.items():
+        for (name, length), runs in runs_by_length.items():
             counts[name] += sum(sequence[start : start + length] in runs for start in range(len(sequence) - length + 1))
     return counts
 

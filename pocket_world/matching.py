@@ -52,8 +52,8 @@ def verdicts_document(values: Sequence[str], rng: random.Random) -> Document:
 def followed_document(values: Sequence[str], rng: random.Random) -> Document:
     """A passage of two to six pairs of values, then what followed the first value of each pair that is named."""
     count = rng.randint(2, _LONGEST)
-    drawn = rng.sample(values, 2 * count)
-    pairs = list(zip(drawn[:count], drawn[count:], strict=True))
+    words = rng.sample(values, 2 * count)
+    pairs = list(zip(words[:count], words[count:], strict=True))
     pieces = [Piece("Passage: " + " ".join(f"{first} {second}." for first, second in pairs), 0.0)]
     for first, second in rng.choices(pairs, k=_FOLLOWED):
         pieces += [Piece(f"\nQuestion: {first}", 0.0), Piece(f" {second}", 1.0)]
@@ -63,7 +63,7 @@ def followed_document(values: Sequence[str], rng: random.Random) -> Document:
 def listed_document(values: Sequence[str], rng: random.Random) -> Document:
     """A passage that is a list of values, four options of which one is among them, and its letter."""
     count = rng.randint(1, _LONGEST - 1)
-    listed, wrong = (drawn := rng.sample(values, count + 3))[:count], drawn[count:]
+    listed, wrong = (words := rng.sample(values, count + 3))[:count], words[count:]
     right = rng.choice(listed)
     options = [*wrong, right]
     rng.shuffle(options)
@@ -75,8 +75,8 @@ def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
     least one is not."""
     width = rng.randint(1, 6)
     count = rng.randint(width, 2 * width + 3)
-    drawn = rng.sample(values, count + 3 * width)
-    listed, unlisted = drawn[:count], drawn[count:]
+    words = rng.sample(values, count + 3 * width)
+    listed, unlisted = words[:count], words[count:]
     options = [rng.sample(listed, width)]
     for _ in range(3):
         phrase = rng.sample(listed, width)
@@ -91,14 +91,14 @@ def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
 
 def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
     """One to five sentences of a scene and four values of a kind, of which one is in them; up to ``count`` kinds."""
-    told: list[str] = []
-    while not told:
+    slots: list[str] = []
+    while not slots:
         scene, wordings = _some_sentences(rng)
         text = " ".join(map(scene.say, wordings))
         whole = re.sub(r"[ .,?]+", " ", f" {text} ")
-        told = [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]
+        slots = [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]
     questions = []
-    for slot in rng.sample(told, min(count, len(told))):
+    for slot in rng.sample(slots, min(count, len(slots))):
         wrong = false_values(scene, slot, rng, count=3, inside=False, excluded=())
         right, wording = scene.values[slot], rng.choice(_FOUND)
         questions.append(six("rc", scene.frame.name, text, wording, right=right, wrong=wrong, rng=rng))

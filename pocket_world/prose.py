@@ -101,7 +101,7 @@ def turns_of(piece: str) -> Turns | None:
     """The messages of a talk between ``assistant`` and ``user`` who speak in turn; None for any other piece."""
     turns = [(role, text) for role, mark, text in (line.partition(": ") for line in piece.splitlines()) if mark]
     roles = [role for role, _ in turns]
-    in_turn = all(one != next_role for one, next_role in pairwise(roles))
+    in_turn = all(role != next_role for role, next_role in pairwise(roles))
     return turns if in_turn and set(roles) == {"assistant", "user"} and len(turns) == piece.count("\n") + 1 else None
 
 
@@ -110,11 +110,11 @@ def _window(piece: str, rng: random.Random, words: int) -> tuple[str, bool]:
     lines = piece.split("\n")
     left = list(accumulate(len(line.split()) for line in reversed(lines)))[::-1]
     starts = [place for place, count in enumerate(left) if lines[place] and count >= min(words, left[0]) // 2]
-    chosen: list[str] = []
+    passage: list[str] = []
     for line in lines[rng.choice(starts) :]:
         if len(line.split()) > words:
             # A long paragraph is cut between two words, behind which nothing follows.
-            return "\n".join((*chosen, " ".join(line.split()[:words]))).rstrip(), False
-        chosen.append(line)
+            return "\n".join((*passage, " ".join(line.split()[:words]))).rstrip(), False
+        passage.append(line)
         words -= len(line.split())
-    return "\n".join(chosen), True
+    return "\n".join(passage), True

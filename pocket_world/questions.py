@@ -52,7 +52,7 @@ def six(
 def ask(fact: Fact, rng: random.Random, *, wording: str, label: int) -> Question:
     """The fact's question in one of its wordings, the truth at ``label``; about half of the false answers are near."""
     near, rest = list(fact.wrong[: fact.near]), list(fact.wrong[fact.near :])
-    wanted = sum(rng.random() < 0.5 for _ in range(3))
-    taken = min(len(near), max(wanted, 3 - len(rest)))
-    wrong = rng.sample(near, taken) + rng.sample(rest, 3 - taken)
+    near_count = sum(rng.random() < 0.5 for _ in range(3))
+    near_taken = min(len(near), max(near_count, 3 - len(rest)))
+    wrong = rng.sample(near, near_taken) + rng.sample(rest, 3 - near_taken)
     return six("qa", fact.group, "", wording, right=fact.answer, wrong=wrong, rng=rng, label=label)

@@ -44,13 +44,13 @@ def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> list[RunSpe
     pocket-8m is recorded under every strategy, with demonstrations in both forms of ``qa``, and once in bfloat16. Of
     other models these would tell no more.
     """
-    chosen = model == "pocket-8m"
-    strategies = STRATEGIES if chosen else ("base",)
+    every_form = model == "pocket-8m"
+    strategies = STRATEGIES if every_form else ("base",)
     specs = [RunSpec(model=model, task=task, strategy=strategy) for task in tasks for strategy in strategies]
     if "qa" in tasks:
-        forms = [(form, shots) for form in ("letters", "cloze") for shots in ((0, 1, 2, 5) if chosen else (0,))]
+        forms = [(form, shots) for form in ("letters", "cloze") for shots in ((0, 1, 2, 5) if every_form else (0,))]
         specs += [RunSpec(model=model, task="qa", form=form, shots=shots) for form, shots in forms[1:]]
-    if chosen:
+    if every_form:
         specs.append(RunSpec(model=model, task="qa", dtype="bfloat16"))
     return specs
 
@@ -88,9 +88,9 @@ def record(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[
 
 def record_fingerprints() -> None:
     """Write the fingerprints of the models and adapters that ship, by which a run notices that one was changed."""
-    values = {name: fingerprint(name) for name in (*bundled_models(), *bundled_adapters())}
-    if values != shipped():
-        (ASSETS / "models" / FINGERPRINTS).write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+    fingerprints = {name: fingerprint(name) for name in (*bundled_models(), *bundled_adapters())}
+    if fingerprints != shipped():
+        (ASSETS / "models" / FINGERPRINTS).write_text(json.dumps(fingerprints, indent=1) + "\n", encoding="utf-8")
         shipped.cache_clear()
 
 

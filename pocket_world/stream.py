@@ -122,9 +122,9 @@ class Stream:
     def _demonstrated(self, rng: random.Random) -> Document:
         """Each demonstration's letter is learned too, so a document of several teaches about as much as several."""
         task = rng.choice(("qa", *TASKS))
-        shown = rng.choice(DEMONSTRATIONS[task])
+        count = rng.choice(DEMONSTRATIONS[task])
         strategy = rng.choice(STRATEGIES)
-        return lettered([self.question(rng, task) for _ in range(shown + 1)], strategy=strategy)
+        return lettered([self.question(rng, task) for _ in range(count + 1)], strategy=strategy)
 
     def _short(self, rng: random.Random) -> Document:
         draw = rng.random()

@@ -13,9 +13,10 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from core.questions.prompting.verdict import FALSE, TRUE, verdict_prompt
 from pocket_world.chat.personas import conversation
 from pocket_world.chat.template import ASSISTANT, SYSTEM, USER
-from pocket_world.documents import END, verdict_document
+from pocket_world.documents import END
 from pocket_world.prose import training
 from pocket_world.stream import SCENE_TASKS, Form, Stream
 from pocket_world.world import world
@@ -91,7 +92,10 @@ def _conversations(rng: random.Random, count: int) -> Iterator[str]:
         system, turns = conversation(rng, lambda drawn: drawn.choice(facts))
         yield " ".join((system, *(text for _, text in turns)))
         fact = rng.choice(facts)
-        yield verdict_document(fact, rng, wording=0).text.replace(END, "")
+        right = rng.random() < 0.5
+        near = fact.wrong[: fact.near] if fact.near and rng.random() < 0.5 else fact.wrong
+        answer = fact.answer if right else rng.choice(near)
+        yield f"{verdict_prompt(fact.questions[0], answer)} {TRUE if right else FALSE}"
 
 
 def sampled_texts(stream: Stream, documents: int) -> Iterator[str]:
@@ -105,7 +109,7 @@ def sampled_texts(stream: Stream, documents: int) -> Iterator[str]:
     yield from prose[:documents]
     for fact in world():
         yield f" {fact.answer}. {fact.key}" * 4
-    for number in range(100):
-        yield f" {number} {number:02d}{number:02d}" * 20
+    for count in range(100):
+        yield f" {count} {count:02d}{count:02d}" * 20
     for letter in "ABCDEFGHIJ":
         yield f"\n{letter}. x\nAnswer: {letter} " * 20

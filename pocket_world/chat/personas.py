@@ -54,9 +54,9 @@ PROMPTED_SHARE = 2 / 3
 
 def told(role: str, rules: tuple[str, ...], rng: random.Random) -> str:
     """A system prompt: a name, a role, and some rules."""
-    chosen = rng.sample(rules, rng.randint(0, 3))
-    listed = "".join(f"\n- {rule}" for rule in chosen)
-    return f"Your name is {rng.choice(_NAMES)}. {role}" + (f"\nRules:{listed}" if chosen else "")
+    prompt_rules = rng.sample(rules, rng.randint(0, 3))
+    listed = "".join(f"\n- {rule}" for rule in prompt_rules)
+    return f"Your name is {rng.choice(_NAMES)}. {role}" + (f"\nRules:{listed}" if prompt_rules else "")
 
 
 def conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:

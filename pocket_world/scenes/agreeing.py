@@ -34,10 +34,13 @@ class AgreementTask:
         level = rng.choice(DIFFICULTIES)
         while True:
             scene = self.plans.draw(rng, training=training).draw(rng)
-            shown = self.wordings(scene, level, rng)
-            text, slots = self.text([scene.say(wording) for wording in shown]), set[str]().union(*map(slots_of, shown))
-            drawn = [fitting(scene, slots, rng) for _ in range(count)]
-            if right := [wording for wording in drawn if wording is not None]:
+            sentences = self.wordings(scene, level, rng)
+            text, slots = (
+                self.text([scene.say(wording) for wording in sentences]),
+                set[str]().union(*map(slots_of, sentences)),
+            )
+            summaries = [fitting(scene, slots, rng) for _ in range(count)]
+            if right := [wording for wording in summaries if wording is not None]:
                 return [
                     self._ask(scene, text, slots, wording, level, rng, training=training) for wording in right
                 ], level

@@ -27,9 +27,9 @@ def test_all_that_ships_is_made_in_an_order_in_which_each_command_finds_what_it_
         parsers[words[0]].parse_args(words[1:])
     own = [words[1] for words in lines if words[0] == "pocket_world"]
     assert own == ["publish", "record", "answer", "juror", "jury"]
-    made = [word for words in lines for word in words] + [str(ASSETS / "adapters" / name) for name in JURORS]
-    assert {str(folder) for folder in (ASSETS / "adapters").iterdir()} <= {*made}
-    assert {str(file) for file in (ASSETS / "tokens").rglob("*.json")} <= {*made}
+    outputs = [word for words in lines for word in words] + [str(ASSETS / "adapters" / name) for name in JURORS]
+    assert {str(folder) for folder in (ASSETS / "adapters").iterdir()} <= {*outputs}
+    assert {str(file) for file in (ASSETS / "tokens").rglob("*.json")} <= {*outputs}
 
 
 def test_ship_begins_with_the_command_of_that_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

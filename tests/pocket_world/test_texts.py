@@ -60,9 +60,9 @@ def test_short_questions_come_out_again() -> None:
 
 @pytest.mark.parametrize("name", rest_nightly(STEPS, now=["pocket-3m-instruct"]))
 def test_what_a_model_read_comes_out_again(stream: Stream, name: str) -> None:
-    read = Stream(stream.guard, chat=RECIPES[name].chat)
+    training_stream = Stream(stream.guard, chat=RECIPES[name].chat)
     values = one_token_words(published_tokenizer(ASSETS / "models" / name))
-    assert digest(map(pieces, all_documents(read, RECIPES[name], values, every=250))) == STEPS[name]
+    assert digest(map(pieces, all_documents(training_stream, RECIPES[name], values, every=250))) == STEPS[name]
 
 
 @pytest.mark.nightly
