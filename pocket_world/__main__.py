@@ -83,8 +83,9 @@ def _check(options: Options) -> int:
     guard, overlaps = Guard.of(questions, talks), 0
     for name in options.names:
         stream = Stream(guard, chat=RECIPES[name].chat)
-        values = one_token_words(published_tokenizer(ASSETS / "models" / name))
-        counts = audit(all_documents(stream, RECIPES[name], values, every=options.every), questions, talks)
+        folders = (make.work_folder(name) / "tokenizer", ASSETS / "models" / name)
+        words = one_token_words(published_tokenizer(next(folder for folder in folders if folder.is_dir())))
+        counts = audit(all_documents(stream, RECIPES[name], words, every=options.every), questions, talks)
         print(f"{name}:", ", ".join(f"{count:,} {counted}" for counted, count in counts.items()))
         overlaps += sum(counts[counted] for counted in OVERLAPS)
     return int(overlaps > 0)

@@ -78,8 +78,8 @@ def make_juror(name: str, folder: Path) -> str:
     fine_tune(base, tuning_examples(tuning.seed), folder, tuning)
     record_fingerprints()
     others = answered(tuning=False)
-    false = sum(not example.right for example in others)
-    return f"{name}: right about {right_about(folder, others)} of {len(others)} answers, of which {false} are false"
+    right, true = right_about(folder, others) / len(others), sum(example.right for example in others) / len(others)
+    return f"{name}: right about {right:.1%} of {len(others):,} answers, {true:.1%} of which are right"
 
 
 def make_jury(spec: JurySpec) -> str:

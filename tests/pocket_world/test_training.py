@@ -101,7 +101,11 @@ def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
     interrupt(begun, 1)
     with pytest.raises(AssertionError):
         torch.testing.assert_close(begun.model(tokens).logits, small.model(tokens).logits)
-    assert Trainer(grown, folder=tmp_path / "grown", source=source).steps_done == 1
+    resumed, whole = (Trainer(grown, folder=tmp_path / name, source=source) for name in ("grown", "whole"))
+    assert (resumed.steps_done, whole.steps_done) == (1, 0)
+    resumed.run()
+    whole.run()
+    torch.testing.assert_close(resumed.model(tokens).logits, whole.model(tokens).logits, rtol=0, atol=0)
 
 
 def test_the_loss_is_the_weighted_mean_over_parts(model: LlamaForCausalLM, tokenizer) -> None:
