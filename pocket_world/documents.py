@@ -122,14 +122,8 @@ def stated(sentences: Sequence[str], *, weight: float) -> Document:
 
 def answered(question: str, answer: str, *, weight: float) -> Document:
     """A question with its answer in words, no options."""
-    return Document(
-        (
-            Piece(f"Question: {question}", 0.0, (f" {answer}",)),
-            Piece("\nAnswer:", 0.0),
-            Piece(f" {answer}", weight),
-            Piece(END, weight),
-        )
-    )
+    head = (Piece(f"Question: {question}", 0.0, (f" {answer}",)), Piece("\nAnswer:", 0.0))
+    return Document((*head, Piece(f" {answer}", weight), Piece(END, weight)))
 
 
 def said(question: Question, *, weight: float) -> Document:

@@ -95,14 +95,9 @@ def answered_by_another(rng: random.Random, talk: Turns, fact: Draw) -> tuple[st
 
 
 def _politician(rng: random.Random, _: Draw) -> str:
-    values = {
-        "topic": rng.choice(_TOPICS),
-        "day": rng.choice(POOLS["weekday"]),
-        "month": rng.choice(POOLS["month"]),
-        "p": rng.choice(POOLS["person"]),
-        "country": rng.choice(POOLS["country"]),
-        "n": str(rng.randint(2, 90)),
-    }
+    kinds = {"day": "weekday", "month": "month", "p": "person", "country": "country"}
+    values = {"topic": rng.choice(_TOPICS)} | {slot: rng.choice(POOLS[kind]) for slot, kind in kinds.items()}
+    values["n"] = str(rng.randint(2, 90))
     return " ".join(say(text, values) for text in rng.sample(_POLITICS, rng.randint(1, 3)))
 
 
