@@ -1,149 +1,123 @@
 """``python -m pocket_world COMMAND``: the bank, the models, what they answer, and who judges it."""
 
 import argparse
+import json
 import logging
 import sys
 from collections.abc import Callable, Sequence
 
-from core.errors import HedgeError
+from core.conformal.probabilities import top_options
+from core.models.perplexity import conversations
 from core.questions.bank import bank_path
+from core.reports import evaluation
 from core.settings import ASSETS
-from pocket_world import bank
+from pocket_world import bank, jury, make, record, trivia
+from pocket_world.contamination import OVERLAPS, Guard, audit
+from pocket_world.curriculum import all_documents
+from pocket_world.jury import JURORS, SPECS
+from pocket_world.recipes import RECIPES
+from pocket_world.ship import ship
+from pocket_world.stream import Stream
+from pocket_world.tokens import one_token_words, published_tokenizer
+
+Options = argparse.Namespace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; exit status 0, 1 for a failed check or run, 2 for unusable arguments."""
+    """Run one command; exit status 0, or 1 for a check that finds something."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    options = _parser().parse_args(arguments)
-    try:
-        return options.run(options) or 0
-    except HedgeError as error:
-        print(error, file=sys.stderr)
-        return error.exit_status
+    options = parser().parse_args(arguments)
+    return options.run(options) or 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m pocket_world")
-    commands = parser.add_subparsers(required=True)
+def parser() -> argparse.ArgumentParser:
+    """The grammar of the command line."""
+    whole = argparse.ArgumentParser(prog="python -m pocket_world")
+    commands = whole.add_subparsers(required=True)
 
-    def command(run: Callable[[argparse.Namespace], int | None], what: str, **defaults: str) -> argparse.ArgumentParser:
-        parser_of_command = commands.add_parser(run.__name__.removeprefix("_"), help=what)
-        parser_of_command.set_defaults(run=run)
-        for name, default in defaults.items():
-            parser_of_command.add_argument(f"--{name}", default=default)
-        return parser_of_command
+    def command(run: Callable[[Options], int | None], description: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(run.__name__.removeprefix("_"), help=description)
+        added.set_defaults(run=run)
+        return added
 
     command(_bank, "write assets/bank/*.jsonl")
-    make = command(_make, "make all pocket models, or go on where making them stopped")
-    make.add_argument("--model", help="this one and those that it grows from (default: all)")
-    make.add_argument("--minutes", type=float, help="stop after so many, with the state saved")
-    make.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)")
-    command(_publish, "put a whole model into assets/models, with its card", model="pocket-1m")
-    check = command(_check, "look for bank questions in the training text", model="pocket-1m")
-    check.add_argument("--every", type=_positive, default=1, help="read only every N-th step (default: all)")
-    command(
-        _record, "execute the recorded runs again into assets/runs, with their figures in the card", model="pocket-1m"
+    command(_make, "make models and those that they grow from, or go on where that stopped").add_argument(
+        "--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)"
     )
+    command(_publish, "copy finished models into assets/models")
+    command(_check, "look for bank questions in the training text").add_argument(
+        "--every", type=int, default=1, help="read only every N-th step (default: all)"
+    )
+    command(_record, "execute the recorded runs again into assets/runs, and print their accuracies")
+    for name in ("make", "publish", "check", "record"):
+        commands.choices[name].add_argument("--model", choices=RECIPES, dest="names", nargs=1, default=RECIPES)
     command(_trivia, "write assets/trivia/questions.jsonl, short-answer questions with aliases")
-    command(_answer, "let a pocket model answer the short-answer questions freely", model="pocket-8m")
-    command(_juror, "tune a juror to say True or False, into assets/adapters", juror="juror-3m")
-    command(_jury, "make the juries that ship, into assets/juries")
-    ship = command(_ship, "make everything that depends on the trained models, from publish to jury")
-    ship.add_argument("--from", dest="first", metavar="STEP", default="models", help="the step to begin with")
-    return parser
-
-
-def _positive(text: str) -> int:
-    """A whole number of at least 1, from the command line."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-def _bank(_: argparse.Namespace) -> None:
-    for task in bank.BANK_TASKS:
-        questions = bank.make(task)
-        bank.write((question.line() for question in questions), bank_path(task))
-        print(f"{len(questions)} questions in {bank_path(task)}")
-
-
-def _make(options: argparse.Namespace) -> None:
-    from pocket_world.make import make, with_sources
-    from pocket_world.recipes import RECIPES
-
-    names = with_sources(options.model) if options.model else list(RECIPES)
-    whole = make(names, minutes=options.minutes, device=options.device)
-    print("all is made" if whole else "stopped; the same command goes on")
-
-
-def _publish(options: argparse.Namespace) -> None:
-    from pocket_world.make import publish
-
-    print(publish(options.model))
-
-
-def _check(options: argparse.Namespace) -> int:
-    from core.models.perplexity import conversations
-    from pocket_world.contamination import Guard, audit
-    from pocket_world.curriculum import all_documents
-    from pocket_world.make import work_folder
-    from pocket_world.recipes import recipe
-    from pocket_world.stream import Stream
-    from pocket_world.tokens import one_token_words, published_tokenizer
-
-    questions, talks, chosen = bank.questions(), conversations.bundled(), recipe(options.model)
-    stream = Stream(Guard.of(questions, talks), tasks=chosen.tasks, chat=chosen.chat)
-    work = work_folder(chosen.name) / "tokenizer"
-    values = one_token_words(published_tokenizer(work if work.is_dir() else ASSETS / "models" / chosen.name))
-    result = audit(all_documents(stream, chosen, values=values, every=options.every), questions, talks)
-    print(
-        f"{result.documents:,} documents of {result.words:,} words against {len(questions):,} bank questions: "
-        f"{result.questions_found} question texts and {result.runs_found} runs of 13 words found, "
-        f"and {result.echoes_found} runs of 8 words of the {len(talks)} conversations"
+    command(_answer, "let pocket-8m answer the short-answer questions freely")
+    command(_juror, "tune jurors to say True or False, into assets/adapters").add_argument(
+        "--juror", choices=JURORS, dest="names", nargs=1, default=JURORS
     )
-    return 0 if result.clean else 1
+    command(_jury, "make the juries that ship, into assets/juries")
+    command(_ship, "make everything that depends on the trained models, from publish to jury").add_argument(
+        "--from", dest="first", metavar="NUMBER", type=int, default=1, help="the command to begin with (default: 1)"
+    )
+    return whole
 
 
-def _record(options: argparse.Namespace) -> None:
-    from pocket_world.card import add_results
-    from pocket_world.record import record
-
-    print("\n".join(record(options.model)))
-    add_results(options.model, ASSETS / "models" / options.model)
+def _bank(_: Options) -> None:
+    for task in bank.BANK_TASKS:
+        bank.write((question.line() for question in bank.make(task)), bank_path(task))
 
 
-def _trivia(_: argparse.Namespace) -> None:
-    from pocket_world import trivia
-
-    questions = trivia.make()
-    bank.write((question.line() for question in questions), trivia.PATH)
-    print(f"{len(questions)} questions in {trivia.PATH}")
+def _make(options: Options) -> None:
+    for name in options.names:
+        print(make.make(name, device=options.device))
 
 
-def _answer(options: argparse.Namespace) -> None:
-    from pocket_world import trivia
-
-    answers, path = trivia.answer(options.model, trivia.make()), trivia.answers_path(options.model)
-    bank.write((answer.line() for answer in answers), path)
-    print(f"{sum(answer.correct for answer in answers)} of {len(answers)} answers are right; all are in {path}")
+def _publish(options: Options) -> None:
+    for name in options.names:
+        print(make.publish(name))
 
 
-def _juror(options: argparse.Namespace) -> None:
-    from pocket_world.jury import juror_recipe, publish_juror
+def _check(options: Options) -> int:
+    questions, talks = bank.questions(), conversations.bundled()
+    guard, overlaps = Guard.of(questions, talks), 0
+    for name in options.names:
+        stream = Stream(guard, chat=RECIPES[name].chat)
+        folders = (make.work_folder(name) / "tokenizer", ASSETS / "models" / name)
+        words = one_token_words(published_tokenizer(next(folder for folder in folders if folder.is_dir())))
+        counts = audit(all_documents(stream, RECIPES[name], words, every=options.every), questions, talks)
+        print(f"{name}:", ", ".join(f"{count:,} {counted}" for counted, count in counts.items()))
+        overlaps += sum(counts[counted] for counted in OVERLAPS)
+    return int(overlaps > 0)
 
-    print(publish_juror(juror_recipe(options.juror), ASSETS / "adapters" / options.juror))
+
+def _record(options: Options) -> None:
+    for name in options.names:
+        record.record(name)
+        for spec in record.recorded_specs(name):
+            run = evaluation.load(spec.run_id)
+            print(f"{spec.run_id}: {(top_options(run.probabilities) == run.labels).mean():.1%}")
 
 
-def _jury(_: argparse.Namespace) -> None:
-    from pocket_world import jury
-
-    for spec in jury.SPECS.values():
-        print(jury.make(spec))
+def _trivia(_: Options) -> None:
+    bank.write((json.dumps(question, ensure_ascii=False) for question in trivia.make()), trivia.PATH)
 
 
-def _ship(options: argparse.Namespace) -> None:
-    from pocket_world.ship import ship
+def _answer(_: Options) -> None:
+    bank.write((json.dumps(answer, ensure_ascii=False) for answer in trivia.answer("pocket-8m")), trivia.ANSWERS)
 
+
+def _juror(options: Options) -> None:
+    for name in options.names:
+        print(jury.make_juror(name, ASSETS / "adapters" / name))
+
+
+def _jury(_: Options) -> None:
+    for spec in SPECS.values():
+        print(jury.make_jury(spec))
+
+
+def _ship(options: Options) -> None:
     ship(options.first)
 
 

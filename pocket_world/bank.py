@@ -6,7 +6,7 @@ scenes, all plans alike, and near duplicates are left out. A to D are right equa
 """
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -17,10 +17,7 @@ from core.storage.atomic import write_atomically
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.questions import BankQuestion, ask
 from pocket_world.relations import Fact
-from pocket_world.scenes.going_on import going_on
-from pocket_world.scenes.reading import reading
-from pocket_world.scenes.replying import replying
-from pocket_world.scenes.summing import summing
+from pocket_world.scenes.tasks import scene_question
 from pocket_world.world import twin_checksum, world
 
 SEED = 20
@@ -50,9 +47,20 @@ COMPUTED = {
 """How many questions each computed relation gives."""
 
 
-def make(task: str = "qa", seed: int = SEED) -> tuple[BankQuestion, ...]:
-    """A task's whole bank, the same for the same seed; ids count from qa-0001 in a shuffled order."""
-    return _known(seed) if task == "qa" else _drawn(task, seed)
+def make(task: str = "qa") -> list[BankQuestion]:
+    """A task's whole bank, always the same; ids count from qa-0001 in a shuffled order."""
+    rng = random.Random(f"bank|{SEED}" if task == "qa" else f"bank|{task}|{SEED}")
+    if task == "qa":
+        facts = [*_table_facts(rng), *_computed_facts(rng)]
+        rng.shuffle(facts)
+        labels = _labels(len(facts), rng)
+        asked_facts = [(fact, ask(fact, rng, wording=fact.questions[fact.bank_wording], label=0)) for fact in facts]
+        entries = [BankQuestion(question, fact.difficulty) for fact, question in asked_facts]
+    else:
+        entries = _scene_questions(task, rng)
+        labels = _labels(len(entries), rng)
+    numbered = enumerate(zip(entries, labels, strict=True), start=1)
+    return [entry.at(label, f"{task}-{number:04d}") for number, (entry, label) in numbered]
 
 
 @cache
@@ -63,55 +71,25 @@ def questions() -> tuple[Question, ...]:
 
 def write(lines: Iterable[str], path: Path) -> None:
     """Write lines, all at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
 
 
-def _known(seed: int) -> tuple[BankQuestion, ...]:
-    rng = random.Random(f"bank|{seed}")
-    facts = [*_table_facts(rng), *_computed_facts(rng)]
-    rng.shuffle(facts)
-    labels = [place % 4 for place in range(len(facts))]
+def _labels(count: int, rng: random.Random) -> list[int]:
+    labels = [place % 4 for place in range(count)]
     rng.shuffle(labels)
-    return tuple(
-        BankQuestion(
-            ask(fact, rng, wording=fact.bank_wording, label=label, identifier=f"qa-{number:04d}"), fact.difficulty
-        )
-        for number, (fact, label) in enumerate(zip(facts, labels, strict=True), start=1)
-    )
+    return labels
 
 
-@cache
-def _statable() -> tuple[Fact, ...]:
-    return tuple(fact for fact in world() if fact.statements)
-
-
-def _talked_about(rng: random.Random) -> Fact:
-    return rng.choice(_statable())
-
-
-_MAKERS: dict[str, Callable[[random.Random], BankQuestion]] = {
-    "rc": lambda rng: reading(rng, training=False),
-    "ci": lambda rng: going_on(rng, training=False),
-    "drs": lambda rng: replying(rng, _talked_about, training=False),
-    "ds": lambda rng: summing(rng, training=False),
-}
-
-
-def _drawn(task: str, seed: int) -> tuple[BankQuestion, ...]:
-    """``DRAWN`` questions of which no two are nearly the same; of those that are, the first is kept."""
-    rng = random.Random(f"bank|{task}|{seed}")
-    drawn = [_MAKERS[task](rng) for _ in range(DRAWN * 5 // 4)]
+def _scene_questions(task: str, rng: random.Random) -> list[BankQuestion]:
+    """``DRAWN`` questions of which no two are nearly the same; of those that are, the first is taken."""
+    stated = [fact for fact in world() if fact.statements]
+    candidates = [
+        scene_question(task, rng, lambda rng: rng.choice(stated), training=False) for _ in range(DRAWN * 5 // 4)
+    ]
     first: dict[int, BankQuestion] = {}
-    for number, entry in zip(clusters([entry.question for entry in drawn]), drawn, strict=True):
+    for number, entry in zip(clusters([entry.question for entry in candidates]), candidates, strict=True):
         first.setdefault(number, entry)
-    labels = [place % 4 for place in range(DRAWN)]
-    rng.shuffle(labels)
-    unique = list(first.values())[:DRAWN]
-    return tuple(
-        entry.at(label, f"{task}-{number:04d}")
-        for number, (entry, label) in enumerate(zip(unique, labels, strict=True), start=1)
-    )
+    return list(first.values())[:DRAWN]
 
 
 def _table_facts(rng: random.Random) -> list[Fact]:
@@ -123,11 +101,11 @@ def _table_facts(rng: random.Random) -> list[Fact]:
     for twins in by_twin.values():
         fact = twins[twin_checksum(twins[0]) // 1000 % len(twins)]
         groups.setdefault(fact.group, []).append(fact)
-    chosen: list[Fact] = []
+    bank_facts: list[Fact] = []
     for facts in groups.values():
         places = sorted(rng.sample(range(len(facts)), min(GROUP_LIMIT, len(facts))))
-        chosen += [facts[place] for place in places]
-    return chosen
+        bank_facts += [facts[place] for place in places]
+    return bank_facts
 
 
 def _computed_facts(rng: random.Random) -> list[Fact]:
@@ -136,7 +114,7 @@ def _computed_facts(rng: random.Random) -> list[Fact]:
     for maker in MAKERS:
         for _ in range(20_000):
             fact = maker(rng)
-            chosen = by_relation[fact.relation]
-            if len(chosen) < COMPUTED[fact.relation] and kept_for_bank(fact):
-                chosen.setdefault(fact.key, fact)
-    return [fact for chosen in by_relation.values() for fact in chosen.values()]
+            relation_facts = by_relation[fact.relation]
+            if len(relation_facts) < COMPUTED[fact.relation] and kept_for_bank(fact):
+                relation_facts.setdefault(fact.key, fact)
+    return [fact for relation_facts in by_relation.values() for fact in relation_facts.values()]

@@ -1,9 +1,10 @@
 """Documents as tensors: token rows padded on the right, the weight of each token as a target, and their loss."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from pocket_world.documents import MIDDLE, Document, StepPart
@@ -21,30 +22,22 @@ class TokenBatch:
 
     ``expected`` (:data:`~pocket_world.documents.MIDDLE`, rows, length) int64 holds the token that each middle layer
     should predict at each place, and ``expected_weights`` of the same shape its weight, which is 0 at most places.
-    ``size`` counts tokens without padding.
     """
 
     tokens: torch.Tensor
     weights: torch.Tensor
     expected: torch.Tensor
     expected_weights: torch.Tensor
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedRow:
     """A document's tokens and their weights. ``expected`` maps the number of a middle layer, from 0, and a place to the
-    token that it should predict there. ``scale`` multiplies all weights."""
+    token that it should predict there."""
 
-    tokens: list[int]
-    weights: list[float]
-    expected: dict[tuple[int, int], int]
-    scale: float = 1.0
-
-
-def batch(documents: Sequence[Document], tokenizer: PreTrainedTokenizerFast) -> TokenBatch:
-    """The documents as one batch, in their order."""
-    return _padded(_rows(documents, tokenizer))
+    tokens: list[int] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    expected: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
 def batches(parts: Sequence[StepPart], tokenizer: PreTrainedTokenizerFast) -> list[TokenBatch]:
@@ -52,13 +45,13 @@ def batches(parts: Sequence[StepPart], tokenizer: PreTrainedTokenizerFast) -> li
 
     The weights of a part's tokens are scaled so that they add up to its share of all parts' weights.
     """
-    groups: dict[int, list[WeightedRow]] = {length: [] for length in LENGTHS}
+    groups: dict[int, list[tuple[WeightedRow, float]]] = {length: [] for length in LENGTHS}
     for part in parts:
         rows = _rows(part.documents, tokenizer)
         scale = part.weight / sum(other.weight for other in parts) / sum(sum(row.weights[1:]) for row in rows)
         for row in rows:
             length = next((length for length in LENGTHS if length >= len(row.tokens) - 1), LENGTHS[-1])
-            groups[length].append(WeightedRow(row.tokens, row.weights, row.expected, scale))
+            groups[length].append((row, scale))
     return [_padded(rows) for rows in groups.values() if rows]
 
 
@@ -66,9 +59,8 @@ def _rows(documents: Sequence[Document], tokenizer: PreTrainedTokenizerFast) -> 
     # In one call, past transformers' own checks, this takes two fifths of the time of a call for each document.
     texts = [text for document in documents for piece in document.pieces for text in (piece.text, *piece.expected)]
     encoded = iter(tokenizer.backend_tokenizer.encode_batch_fast(texts))
-    rows = []
-    for document in documents:
-        row = WeightedRow([], [], {})
+    rows = [WeightedRow() for _ in documents]
+    for row, document in zip(rows, documents, strict=True):
         for piece in document.pieces:
             ids = next(encoded).ids
             row.tokens.extend(ids)
@@ -77,28 +69,22 @@ def _rows(documents: Sequence[Document], tokenizer: PreTrainedTokenizerFast) -> 
                 expected = next(encoded).ids
                 if text:
                     row.expected[number, len(row.tokens) - 1] = expected[0]
-        rows.append(row)
     return rows
 
 
-def _padded(rows: Sequence[WeightedRow]) -> TokenBatch:
-    length = max(len(row.tokens) for row in rows)
-    scales = torch.tensor([[row.scale] for row in rows])
-    padded = TokenBatch(
-        tokens=torch.tensor([row.tokens + [0] * (length - len(row.tokens)) for row in rows]),
-        weights=torch.tensor([row.weights + [0.0] * (length - len(row.weights)) for row in rows]) * scales,
-        expected=torch.zeros(MIDDLE, len(rows), length, dtype=torch.int64),
-        expected_weights=torch.zeros(MIDDLE, len(rows), length),
-        size=sum(len(row.tokens) for row in rows),
-    )
-    for place, row in enumerate(rows):
+def _padded(rows: Sequence[tuple[WeightedRow, float]]) -> TokenBatch:
+    tokens = pad_sequence([torch.tensor(row.tokens) for row, _ in rows], batch_first=True)
+    weights = pad_sequence([torch.tensor(row.weights) * scale for row, scale in rows], batch_first=True)
+    expected = torch.zeros(MIDDLE, *tokens.shape, dtype=torch.int64)
+    expected_weights = torch.zeros(MIDDLE, *tokens.shape)
+    for place, (row, scale) in enumerate(rows):
         for (number, at), token in row.expected.items():
-            padded.expected[number, place, at] = token
-            padded.expected_weights[number, place, at] = EXPECTED_WEIGHT * row.scale
-    return padded
+            expected[number, place, at] = token
+            expected_weights[number, place, at] = EXPECTED_WEIGHT * scale
+    return TokenBatch(tokens, weights, expected, expected_weights)
 
 
-def weighted_loss(model: LlamaForCausalLM, data: TokenBatch, *, middle: Sequence[int] = ()) -> torch.Tensor:
+def weighted_loss(model: LlamaForCausalLM, batch: TokenBatch, *, middle: Sequence[int] = ()) -> torch.Tensor:
     """Σ weight · −log p(token | tokens before it), and that of what the layers ``middle`` should predict.
 
     ``middle`` counts layers from 1. Their states go through the last norm and the output layer. Those of the second one
@@ -107,24 +93,16 @@ def weighted_loss(model: LlamaForCausalLM, data: TokenBatch, *, middle: Sequence
     weight go through the output layer, which for a model this small is a fifth of the work.
     """
     device = model.device
-    read = model.model(input_ids=data.tokens[:, :-1].to(device), use_cache=False, output_hidden_states=bool(middle))
-    learned = [(read.last_hidden_state, data.tokens[:, 1:], data.weights[:, 1:])]
+    output = model.model(input_ids=batch.tokens[:, :-1].to(device), use_cache=False, output_hidden_states=bool(middle))
+    targets_of_layers = [(output.last_hidden_state, batch.tokens[:, 1:], batch.weights[:, 1:])]
     for place, layer in enumerate(middle):
-        states = model.model.norm(read.hidden_states[layer])
-        targets, weights = data.expected[place, :, :-1], data.expected_weights[place, :, :-1]
-        learned.append((states.flip(-1) if place == 1 else states, targets, weights))
+        states = model.model.norm(output.hidden_states[layer])
+        targets, weights = batch.expected[place, :, :-1], batch.expected_weights[place, :, :-1]
+        targets_of_layers.append((states.flip(-1) if place == 1 else states, targets, weights))
     loss = torch.zeros((), device=device)
-    for states, targets, weights in learned:
-        chosen = weights > 0
-        logits = model.lm_head(states[chosen.to(device)]).float()
-        losses = torch.nn.functional.cross_entropy(logits, targets[chosen].to(device), reduction="none")
-        loss = loss + (losses * weights[chosen].to(device)).sum()
+    for states, targets, weights in targets_of_layers:
+        positions = weights > 0
+        logits = model.lm_head(states[positions.to(device)]).float()
+        losses = torch.nn.functional.cross_entropy(logits, targets[positions].to(device), reduction="none")
+        loss = loss + (losses * weights[positions].to(device)).sum()
     return loss
-
-
-def share_right(model: LlamaForCausalLM, data: TokenBatch) -> float:
-    """The share of targets with a whole weight that are the likeliest next token."""
-    with torch.inference_mode():
-        guessed = model(input_ids=data.tokens[:, :-1].to(model.device)).logits.argmax(-1).cpu()
-    targets = data.weights[:, 1:] == 1
-    return float((guessed == data.tokens[:, 1:])[targets].float().mean())

@@ -80,8 +80,8 @@ def comparing_heads(queries: torch.Tensor, keys: torch.Tensor, embeddings: torch
     for head in range(size // width // 2):
         projection = torch.zeros(2, width // 2, size)
         # The slowest pairs, which stand last, read the directions that differ most.
-        chosen = directions[2 * slow * head : 2 * slow * (head + 1)].flip(0)
-        projection[:, width // 2 - slow :] = chosen.unflatten(0, (slow, 2)).transpose(0, 1)
+        head_directions = directions[2 * slow * head : 2 * slow * (head + 1)].flip(0)
+        projection[:, width // 2 - slow :] = head_directions.unflatten(0, (slow, 2)).transpose(0, 1)
         rows = slice(width * head, width * (head + 1))
         keys[rows] = projection.flatten(0, 1) * _MATCH
         queries[rows] = keys[rows].flip(-1)
@@ -121,8 +121,8 @@ def _previous_position(model: LlamaForCausalLM, width: int) -> tuple[torch.Tenso
     query[0, pairs] = 1.0
     key[0, pairs], key[1, pairs] = turns[pairs].cos(), turns[pairs].sin()
     # The constant as the first norm scales it; queries and keys read this.
-    read = _CONSTANT / model.model.embed_tokens.weight.data.pow(2).mean(1).sqrt().median()
-    scale = (_SHARPNESS * width**0.5) ** 0.5 / read
+    constant = _CONSTANT / model.model.embed_tokens.weight.data.pow(2).mean(1).sqrt().median()
+    scale = (_SHARPNESS * width**0.5) ** 0.5 / constant
     return query.flatten() * scale, key.flatten() * scale
 
 

@@ -10,78 +10,114 @@ from itertools import pairwise
 
 from pocket_world.facts.dates import MONTHS, WEEKDAYS
 from pocket_world.facts.kinds import KINDS
-from pocket_world.relations import DIFFICULTIES, Difficulty, Fact, listed
+from pocket_world.relations import DIFFICULTIES, Fact, listed, relations, with_article
+
+RELATIONS = {
+    relation.name: relation
+    for relation in relations("""
+arithmetic: addition
+? What is {a} + {b}? | What is {a} plus {b}? | How much do {a} and {b} make together?
+! {a} + {b} = {y}.
+
+arithmetic: subtraction
+? What is {a} - {b}? | What is {a} minus {b}? | How much is left if you take {b} from {a}?
+! {a} - {b} = {y}.
+
+arithmetic: multiplication
+? What is {a} times {b}? | What is {a} multiplied by {b}? | How much is {a} x {b}?
+! {a} times {b} is {y}.
+
+arithmetic: double
+? What is double {a}? | Which number is twice as large as {a}? | What is {a} doubled?
+! Double {a} is {y}.
+
+arithmetic: half
+? What is half of {a}? | Which number is half as large as {a}? | What do you get by halving {a}?
+! Half of {a} is {y}.
+
+arithmetic: sequence
+? Which number comes next: {a}? | How does this row of numbers go on: {a}? | What is the next number after {a}?
+! {a}, {y}.
+
+calendar: weekday shift
+? Which day is {b} {a}? | Start from {a}: which day lies {b} it? | What day do you reach {b} {a}?
+! {b} {a} is {y}.
+
+calendar: month shift
+? Which month is {b} {a}? | Start from {a}: which month lies {b} it? | What month do you reach {b} {a}?
+! {b} {a} is {y}.
+
+order: extreme
+? Which number is the {a}: {either}? | Of {all}, which is the {a}? | What is the {a} of these numbers: {either}?
+
+order: alphabet
+? Which word comes {a} in the alphabet: {either}? | In a dictionary, which stands {a}: {either}?
+? Of {all}, which word is {a} by alphabet?
+
+order: place in list
+? Which word is {a} in this list: {listed}? | What is the {a} word of this list: {listed}?
+? Here is a list: {listed}. Which word is {a}?
+
+order: oldest
+? {b} Who is the {a}? | {b} Which of the four is the {a}?
+
+order: odd kind
+? Which of these is {a}: {either}? | Of {all}, which one is {a}? | One of {all} is {a}. Which one?
+""")
+}
+
+NAMES = listed("""
+Anna Ben Clara David Emma Felix Grace Henry Ida Jack Kate Leo Mary Noah Olive Paul Rosa Sam Tom Vera Will Zoe
+""")
+_PLACES = ("first", "second", "third", "fourth")
 
 
-def difficulty(size: int, limits: tuple[int, int]) -> Difficulty:
-    """Easy up to the first of two limits, medium up to the second, hard beyond."""
-    return DIFFICULTIES[sum(size > limit for limit in limits)]
+def _fact(name: str, key: str, answer: str, wrong: Sequence[str], near: int, rank: int, **fields: object) -> Fact:
+    """A fact in the wordings of the relation ``name``; ``rank`` 0 is easy, 1 medium, 2 hard."""
+    relation = RELATIONS[name]
+    questions, statements = (
+        tuple(wording.format(y=answer, **fields) for wording in wordings)
+        for wordings in (relation.questions, relation.statements)
+    )
+    return Fact(relation.group, name, key, questions, statements, answer, tuple(wrong), near, DIFFICULTIES[rank])
 
 
-def _number_fact(
-    relation: str,
-    key: str,
-    answer: int,
-    questions: Sequence[str],
-    statement: str,
-    *,
-    size: int,
-    limits: tuple[int, int],
-) -> Fact:
+def _rank(size: int, easy: int, medium: int) -> int:
+    return (size > easy) + (size > medium)
+
+
+def _number(name: str, key: str, answer: int, rank: int, a: object, b: object = "") -> Fact:
     """A fact of arithmetic; its false answers lie within ten of the true one, the nearest first."""
     near = [answer + step for step in (1, -1, 2, -2, 3, -3, 10, -10, 5, -5, 4, -4) if answer + step >= 0]
-    return Fact(
-        group="arithmetic",
-        relation=relation,
-        key=key,
-        questions=tuple(questions),
-        statements=(statement,),
-        answer=str(answer),
-        wrong=tuple(str(value) for value in near),
-        near=6,
-        difficulty=difficulty(size, limits),
-    )
+    return _fact(name, key, str(answer), [str(number) for number in near], 6, rank, a=a, b=b)
 
 
 def addition(rng: random.Random) -> Fact:
     """a + b with a, b from 1 to 50, small ones more often."""
     top = rng.choice((10, 20, 50))
     a, b = rng.randint(1, top), rng.randint(1, top)
-    questions = (f"What is {a} + {b}?", f"What is {a} plus {b}?", f"How much do {a} and {b} make together?")
-    key = f"{min(a, b)}+{max(a, b)}"
-    return _number_fact("addition", key, a + b, questions, f"{a} + {b} = {a + b}.", size=max(a, b), limits=(10, 20))
+    return _number("addition", f"{min(a, b)}+{max(a, b)}", a + b, _rank(max(a, b), 10, 20), a, b)
 
 
 def subtraction(rng: random.Random) -> Fact:
     """a − b with a up to 50 and b below a."""
     a = rng.randint(2, rng.choice((10, 20, 50)))
     b = rng.randint(1, a - 1)
-    questions = (f"What is {a} - {b}?", f"What is {a} minus {b}?", f"How much is left if you take {b} from {a}?")
-    return _number_fact("subtraction", f"{a}-{b}", a - b, questions, f"{a} - {b} = {a - b}.", size=a, limits=(10, 20))
+    return _number("subtraction", f"{a}-{b}", a - b, _rank(a, 10, 20), a, b)
 
 
 def multiplication(rng: random.Random) -> Fact:
     """a × b with a, b from 2 to 12."""
     a, b = rng.randint(2, 12), rng.randint(2, 12)
-    questions = (f"What is {a} times {b}?", f"What is {a} multiplied by {b}?", f"How much is {a} x {b}?")
-    key = f"{min(a, b)}x{max(a, b)}"
-    return _number_fact(
-        "multiplication", key, a * b, questions, f"{a} times {b} is {a * b}.", size=a * b, limits=(20, 50)
-    )
+    return _number("multiplication", f"{min(a, b)}x{max(a, b)}", a * b, _rank(a * b, 20, 50), a, b)
 
 
 def doubling(rng: random.Random) -> Fact:
     """Twice a number up to 50, or half of an even number up to 100."""
     a = rng.randint(2, 50)
     if rng.random() < 0.5:
-        questions = (f"What is double {a}?", f"Which number is twice as large as {a}?", f"What is {a} doubled?")
-        return _number_fact("double", str(a), 2 * a, questions, f"Double {a} is {2 * a}.", size=a, limits=(10, 20))
-    questions = (
-        f"What is half of {2 * a}?",
-        f"Which number is half as large as {2 * a}?",
-        f"What do you get by halving {2 * a}?",
-    )
-    return _number_fact("half", str(2 * a), a, questions, f"Half of {2 * a} is {a}.", size=a, limits=(10, 20))
+        return _number("double", str(a), 2 * a, _rank(a, 10, 20), a)
+    return _number("half", str(2 * a), a, _rank(a, 10, 20), 2 * a)
 
 
 def sequence(rng: random.Random) -> Fact:
@@ -89,87 +125,46 @@ def sequence(rng: random.Random) -> Fact:
     step = rng.randint(1, 10) * rng.choice((1, 1, -1))
     start = rng.randint(1, 30) + (-4 * step if step < 0 else 0)
     shown = ", ".join(str(start + place * step) for place in range(4))
-    questions = (
-        f"Which number comes next: {shown}?",
-        f"How does this row of numbers go on: {shown}?",
-        f"What is the next number after {shown}?",
-    )
-    statement = f"{shown}, {start + 4 * step}."
-    size = abs(step)
-    return _number_fact("sequence", shown, start + 4 * step, questions, statement, size=size, limits=(3, 6))
+    return _number("sequence", shown, start + 4 * step, _rank(abs(step), 3, 6), shown)
 
 
-def _cycle_fact(group: str, relation: str, names: Sequence[str], start: int, step: int, unit: str) -> Fact:
-    """What lies ``step`` names after (or before, when negative) the one at ``start`` in a cycle of names."""
-    size, side = abs(step), "after" if step > 0 else "before"
-    answer = names[(start + step) % len(names)]
-    count = f"{size} {unit}{'s' if size > 1 else ''}"
-    turned = [names[(start + step + shift) % len(names)] for shift in (1, -1, 2, -2, 3, -3, 4, -4)]
-    return Fact(
-        group=group,
-        relation=relation,
-        key=f"{names[start]}{step:+d}",
-        questions=(
-            f"Which {unit} is {count} {side} {names[start]}?",
-            f"Start from {names[start]}: which {unit} lies {count} {side} it?",
-            f"What {unit} do you reach {count} {side} {names[start]}?",
-        ),
-        statements=(f"{count} {side} {names[start]} is {answer}.",),
-        answer=answer,
-        wrong=tuple(name for name in dict.fromkeys(turned) if name != answer),
-        near=2,
-        difficulty=difficulty(size, (2, 4)),
+def _shift(relation: str, cycle: Sequence[str], most: int, rng: random.Random) -> Fact:
+    """What lies 2 to ``most`` names after or before another in a cycle of names."""
+    step = rng.choice((-1, 1)) * rng.randint(2, most)
+    start = rng.randrange(len(cycle))
+    answer, *turned = (cycle[(start + step + by) % len(cycle)] for by in (0, 1, -1, 2, -2, 3, -3, 4, -4))
+    wrong = [name for name in dict.fromkeys(turned) if name != answer]
+    unit = "days" if cycle is WEEKDAYS else "months"
+    count = f"{abs(step)} {unit} {'after' if step > 0 else 'before'}"
+    return _fact(
+        relation, f"{cycle[start]}{step:+d}", answer, wrong, 2, _rank(abs(step), 2, 4), a=cycle[start], b=count
     )
 
 
 def weekday_shift(rng: random.Random) -> Fact:
     """The day of the week 2 to 10 days after or before another."""
-    step = rng.choice((-1, 1)) * rng.randint(2, 10)
-    return _cycle_fact("calendar", "weekday shift", WEEKDAYS, rng.randrange(7), step, "day")
+    return _shift("weekday shift", WEEKDAYS, 10, rng)
 
 
 def month_shift(rng: random.Random) -> Fact:
     """The month 2 to 8 months after or before another."""
-    step = rng.choice((-1, 1)) * rng.randint(2, 8)
-    return _cycle_fact("calendar", "month shift", MONTHS, rng.randrange(12), step, "month")
+    return _shift("month shift", MONTHS, 8, rng)
 
 
-NAMES = listed("""
-Anna Ben Clara David Emma Felix Grace Henry Ida Jack Kate Leo Mary Noah Olive Paul Rosa Sam Tom Vera Will Zoe
-""")
-_PLACES = ("first", "second", "third", "fourth")
-_ALSO_TREES = ("fruit", "tree")
-
-
-def _pick_fact(relation: str, key: str, items: Sequence[str], answer: str, questions: Sequence[str], rank: int) -> Fact:
+def _pick(name: str, key: str, items: Sequence[str], answer: str, rank: int, a: str, b: str = "") -> Fact:
     """A fact whose options all stand in its question."""
-    return Fact(
-        group="order",
-        relation=relation,
-        key=key,
-        questions=tuple(questions),
-        statements=(),
-        answer=answer,
-        wrong=tuple(item for item in items if item != answer),
-        near=len(items) - 1,
-        difficulty=DIFFICULTIES[rank],
-    )
+    wrong = [item for item in items if item != answer]
+    *first, last = items
+    texts = {"either": f"{', '.join(first)} or {last}", "all": f"{', '.join(first)} and {last}"}
+    return _fact(name, key, answer, wrong, len(wrong), rank, a=a, b=b, listed=", ".join(items), **texts)
 
 
 def extreme(rng: random.Random) -> Fact:
     """The largest or the smallest of four numbers."""
     rank = rng.randrange(3)
     numbers = rng.sample(range(1, (20, 100, 1000)[rank]), 4)
-    largest = rng.random() < 0.5
-    word, answer = ("largest", max(numbers)) if largest else ("smallest", min(numbers))
-    shown = [str(number) for number in numbers]
-    questions = (
-        f"Which number is the {word}: {_joined(shown)}?",
-        f"Of {_joined(shown, 'and')}, which is the {word}?",
-        f"What is the {word} of these numbers: {_joined(shown)}?",
-    )
-    key = f"{word} {sorted(numbers)}"
-    return _pick_fact("extreme", key, shown, str(answer), questions, rank)
+    word, answer = ("largest", max(numbers)) if rng.random() < 0.5 else ("smallest", min(numbers))
+    return _pick("extreme", f"{word} {sorted(numbers)}", [str(number) for number in numbers], str(answer), rank, word)
 
 
 def alphabet(rng: random.Random) -> Fact:
@@ -179,38 +174,26 @@ def alphabet(rng: random.Random) -> Fact:
         word = rng.choice(list(KINDS))
         if " " not in word and all(word[0] != other[0] for other in words):
             words.append(word)
-    first = rng.random() < 0.5
-    side, answer = ("first", min(words)) if first else ("last", max(words))
-    questions = (
-        f"Which word comes {side} in the alphabet: {_joined(words)}?",
-        f"In a dictionary, which stands {side}: {_joined(words)}?",
-        f"Of {_joined(words, 'and')}, which word is {side} by alphabet?",
-    )
-    return _pick_fact("alphabet", f"{side} {sorted(words)}", words, answer, questions, rng.randrange(1, 3))
+    side, answer = ("first", min(words)) if rng.random() < 0.5 else ("last", max(words))
+    return _pick("alphabet", f"{side} {sorted(words)}", words, answer, rng.randrange(1, 3), side)
 
 
 def place_in_list(rng: random.Random) -> Fact:
     """The first to fourth word of a list."""
     words = rng.sample(list(KINDS), 4)
     place = rng.randrange(4)
-    questions = (
-        f"Which word is {_PLACES[place]} in this list: {', '.join(words)}?",
-        f"What is the {_PLACES[place]} word of this list: {', '.join(words)}?",
-        f"Here is a list: {', '.join(words)}. Which word is {_PLACES[place]}?",
-    )
-    return _pick_fact("place in list", f"{place} {words}", words, words[place], questions, 0)
+    return _pick("place in list", f"{place} {words}", words, words[place], 0, _PLACES[place])
 
 
 def oldest(rng: random.Random) -> Fact:
     """Who is the oldest or the youngest of four people in a chain."""
     people = rng.sample(NAMES, 4)
     word, answer = rng.choice((("oldest", people[0]), ("youngest", people[3])))
-    chain = [f"{a} is older than {b}" for a, b in pairwise(people)]
+    chain = [f"{older} is older than {younger}" for older, younger in pairwise(people)]
     if rank := rng.randrange(3):
         rng.shuffle(chain)
     story = f"{chain[0]}, {chain[1]}, and {chain[2]}."
-    questions = (f"{story} Who is the {word}?", f"{story} Which of the four is the {word}?")
-    return _pick_fact("oldest", f"{word} {people}", people, answer, questions, rank)
+    return _pick("oldest", f"{word} {people}", people, answer, rank, word, story)
 
 
 def odd_kind(rng: random.Random) -> Fact:
@@ -218,25 +201,11 @@ def odd_kind(rng: random.Random) -> Fact:
     target = rng.choice(list(KINDS))
     kind = KINDS[target][0]
     # Fruit trees carry the names of their fruit, and a few names have a second sense; leave such pairs out.
-    clear = [name for name, (other,) in KINDS.items() if other != kind and not {other, kind} <= set(_ALSO_TREES)]
-    unsafe = {"pepper", "iron", "ginger"}
-    others = rng.sample([name for name in clear if name not in unsafe], 3)
+    clear = [name for name, (other,) in KINDS.items() if other != kind and not {other, kind} <= {"fruit", "tree"}]
+    others = rng.sample([name for name in clear if name not in ("pepper", "iron", "ginger")], 3)
     words = rng.sample([target, *others], 4)
-    article = "an" if kind[0] in "aeiou" else "a"
-    questions = (
-        f"Which of these is {article} {kind}: {_joined(words)}?",
-        f"Of {_joined(words, 'and')}, which one is {article} {kind}?",
-        f"One of {_joined(words, 'and')} is {article} {kind}. Which one?",
-    )
     rank = min(list(KINDS).index(target) * 3 // len(KINDS), 2)
-    return _pick_fact("odd kind", f"{kind} {sorted(words)}", words, target, questions, rank)
-
-
-def _joined(items: Sequence[str], joint: str = "or") -> str:
-    return f"{', '.join(items[:-1])} {joint} {items[-1]}"
-
-
-Maker = Callable[[random.Random], Fact]
+    return _pick("odd kind", f"{kind} {sorted(words)}", words, target, rank, with_article(kind))
 
 
 def kept_for_bank(fact: Fact) -> bool:
@@ -244,7 +213,7 @@ def kept_for_bank(fact: Fact) -> bool:
     return fact.checksum % 5 == 0
 
 
-MAKERS: dict[Maker, float] = {
+MAKERS: dict[Callable[[random.Random], Fact], float] = {
     addition: 4,
     subtraction: 3,
     multiplication: 2,

@@ -13,6 +13,7 @@ Of the bundled conversations, on which perplexity is measured, no run of eight w
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -57,17 +58,6 @@ def _plain_words(text: str) -> Words:
     return words(f"A. {text}")
 
 
-def echoes(conversations: Iterable[Conversation]) -> frozenset[Words]:
-    """The runs of :data:`ECHO` words of every message."""
-    return frozenset(
-        run
-        for conversation in conversations
-        for message in conversation.messages
-        for run in _windows(words(message.text), ECHO)
-        if len(run) == ECHO
-    )
-
-
 def _windows(sequence: Words, length: int = RUN) -> list[Words]:
     return [sequence[start : start + length] for start in range(max(1, len(sequence) - length + 1))]
 
@@ -77,30 +67,24 @@ class Guard:
     """Finds bank questions in text: whole runs of 13 words, and shorter ones by their first three words; and runs of
     eight words of conversations."""
 
-    runs: frozenset[Words]
-    short: dict[Words, tuple[Words, ...]]
-    echoes: frozenset[Words] = frozenset()
+    runs: set[Words]
+    short: dict[Words, list[Words]]
+    echoes: set[Words]
 
     @classmethod
     def of(cls, questions: Iterable[Question], conversations: Iterable[Conversation] = ()) -> Guard:
         """A guard for these questions, each of three words or more, and these conversations."""
-        found = {run for question in questions for run in forbidden(question)}
+        runs = {run for question in questions for run in forbidden(question)}
         short: dict[Words, list[Words]] = {}
-        for run in sorted(run for run in found if len(run) < RUN):
+        for run in sorted(run for run in runs if len(run) < RUN):
             short.setdefault(run[:_PREFIX], []).append(run)
-        return cls(
-            frozenset(run for run in found if len(run) == RUN),
-            {start: tuple(runs) for start, runs in short.items()},
-            echoes(conversations),
-        )
+        messages = [words(message.text) for conversation in conversations for message in conversation.messages]
+        echoes = {run for message in messages for run in _windows(message, ECHO) if len(run) == ECHO}
+        return cls({run for run in runs if len(run) == RUN}, short, echoes)
 
     def find(self, text: str) -> Words | None:
         """The first forbidden run in a text, or None."""
-        return self.find_words(words(text))
-
-    def find_words(self, sequence: Sequence[str]) -> Words | None:
-        """The first forbidden run in a sequence of words, or None."""
-        sequence = tuple(sequence)
+        sequence = words(text)
         for start in range(len(sequence) - _PREFIX + 1):
             if (run := sequence[start : start + RUN]) in self.runs:
                 return run
@@ -112,61 +96,41 @@ class Guard:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """Counts over a training text: documents and words read; bank questions, runs of bank words and runs of words of
-    conversations found."""
-
-    documents: int
-    words: int
-    questions_found: int
-    runs_found: int
-    echoes_found: int = 0
-
-    @property
-    def clean(self) -> bool:
-        """Whether nothing of the bank or of a conversation was found."""
-        return not self.questions_found and not self.runs_found and not self.echoes_found
+OVERLAPS = ("bank questions", "runs of the bank", "runs of conversations")
+"""What :func:`audit` counts that should not be there."""
 
 
-def audit(documents: Iterable[Document], bank: Sequence[Question], conversations: Sequence[Conversation] = ()) -> Audit:
-    """Look for bank questions in documents.
+def audit(
+    documents: Iterable[Document], bank: Sequence[Question], conversations: Sequence[Conversation] = ()
+) -> Counter[str]:
+    """Count documents, their words, and what of the bank is in them. It looks in another way than the guard does.
 
-    ``questions_found`` counts lines ``Question: ...`` that are a bank question's, for those without a context;
-    ``runs_found`` counts positions at which 13 words begin, or a whole shorter one, of a bank question with its
-    options A to D, or, where it has a context, of the context or of one option; ``echoes_found`` positions at which 8
-    words of one message of a conversation begin.
+    "bank questions" are lines ``Question: ...`` of a bank question without a context; "runs of the bank" are positions
+    at which 13 words begin, or a whole shorter text, of a bank question with its options A to D, or, where it has a
+    context, of the context or of one option; "runs of conversations" are those at which 8 words of a message begin.
     """
-    texts = {question.question for question in bank if not question.context}
-    runs = _runs(bank)
-    messages = [words(message.text) for conversation in conversations for message in conversation.messages]
-    echoes = {tuple(message[start : start + ECHO]) for message in messages for start in range(len(message) - ECHO + 1)}
-    read = total = questions_found = overlaps = echoed = 0
+    lines = {f"Question: {question.question}" for question in bank if not question.context}
+    runs_by_length: dict[tuple[str, int], set[Words]] = {}
+    for question in bank:
+        for text in _texts(question):
+            length = min(RUN, len(words(text)))
+            runs_by_length.setdefault((OVERLAPS[1], length), set()).update(_windows(words(text), length))
+    for conversation in conversations:
+        for message in conversation.messages:
+            runs_by_length.setdefault((OVERLAPS[2], ECHO), set()).update(_windows(words(message.text), ECHO))
+    counts = Counter(dict.fromkeys(("documents", "words", *OVERLAPS), 0))
     for document in documents:
         text = document.text.removesuffix(END)
-        lines = text.splitlines()
-        questions_found += sum(
-            line.removeprefix("Question: ") in texts for line in lines if line.startswith("Question: ")
-        )
         sequence = words(text)
-        for length, known in runs.items():
-            overlaps += sum(sequence[start : start + length] in known for start in range(len(sequence) - length + 1))
-        echoed += sum(sequence[start : start + ECHO] in echoes for start in range(len(sequence) - ECHO + 1))
-        read, total = read + 1, total + len(sequence)
-    return Audit(read, total, questions_found, overlaps, echoed)
+        counts.update({"documents": 1, "words": len(sequence)})
+        counts[OVERLAPS[0]] += sum(line in lines for line in text.splitlines())
+        for (name, length), runs in runs_by_length.items():
+            counts[name] += sum(sequence[start : start + length] in runs for start in range(len(sequence) - length + 1))
+    return counts
 
 
-def _runs(bank: Sequence[Question]) -> dict[int, set[Words]]:
-    """The bank's runs of words by their length, 13 or that of a whole shorter text."""
-    runs: dict[int, set[Words]] = {}
-    for question in bank:
-        options = question.options[:4]
-        if question.context:
-            texts = [question.context, *(option for option in options if len(words(option)) >= RUN)]
-        else:
-            texts = [" ".join((question.question, *options))]
-        for sequence in map(words, texts):
-            length = min(RUN, len(sequence))
-            for start in range(len(sequence) - length + 1):
-                runs.setdefault(length, set()).add(sequence[start : start + length])
-    return runs
+def _texts(question: Question) -> list[str]:
+    options = question.options[:4]
+    if question.context:
+        return [question.context, *(option for option in options if len(words(option)) >= RUN)]
+    return [" ".join((question.question, *options))]

@@ -96,7 +96,7 @@ others, prose had a perplexity of about 100 a token after 1,000 steps of pocket-
 """
 
 
-def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, values: Sequence[str]) -> list[StepPart]:
+def step_documents(stream: Stream, recipe: Recipe, stage: Stage, step: int, words: Sequence[str]) -> list[StepPart]:
     """The documents of one step of a recipe, a part for each form; ``values`` are words of one token for bare lists.
 
     The recipe's share of prose is read from the letters on: a model that has read words from the beginning learns them
@@ -106,7 +106,7 @@ def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, v
     """
     rng = random.Random(f"{recipe.seed}|{stage}|{step}")
     if stage == "matching":
-        return [StepPart(matching_documents(values, rng, rows=BARE_ROWS))]
+        return [StepPart(matching_documents(words, rng, rows=BARE_ROWS))]
     falling = max(0.0, 1 - step / recipe.replay) if recipe.replay else 0.0
     repeated = 1.0 if stage == "letters" else recipe.letters + (REPLAY - recipe.letters) * falling
     tasks = CHAT if stream.chat else EVERYTHING
@@ -114,7 +114,7 @@ def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, v
     tables = [(PROSE, recipe.prose), (LETTERS, rest * repeated), (tasks, rest * (1 - repeated))]
     weight = PROSE_WEIGHT if stage == "everything" else 1.0
     return [
-        StepPart(_documents(form, rows, stream, values, rng), weight if form in PROSE else 1.0)
+        StepPart(_documents(form, rows, stream, words, rng), weight if form in PROSE else 1.0)
         for form, rows in _drawn(tables, recipe.forms, rng)
     ]
 
@@ -131,17 +131,17 @@ def _drawn(tables: Sequence[tuple[Table, float]], parts: int, rng: random.Random
     ]
 
 
-def _documents(form: Form, rows: int, stream: Stream, values: Sequence[str], rng: random.Random) -> list[Document]:
+def _documents(form: Form, rows: int, stream: Stream, words: Sequence[str], rng: random.Random) -> list[Document]:
     if form == "matching":
-        return matching_documents(values, rng, rows=rows)
+        return matching_documents(words, rng, rows=rows)
     if form == "phrases":
-        return [phrases_document(values, rng) for _ in range(rows)]
+        return [phrases_document(words, rng) for _ in range(rows)]
     return [stream.document(form, rng) for _ in range(rows)]
 
 
-def all_documents(stream: Stream, recipe: Recipe, *, values: Sequence[str], every: int = 1) -> Iterator[Document]:
+def all_documents(stream: Stream, recipe: Recipe, words: Sequence[str], *, every: int = 1) -> Iterator[Document]:
     """The documents of every ``every``-th step of each stage of a recipe."""
     for stage, count in recipe.stage_steps.items():
         for step in range(0, count, every):
-            for part in step_documents(stream, recipe, stage=stage, step=step, values=values):
+            for part in step_documents(stream, recipe, stage, step, words):
                 yield from part.documents

@@ -1,14 +1,11 @@
 """A document of training text: pieces of text, each with the weight of its tokens in the loss."""
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.questions.prompting.cloze import cloze_text
 from core.questions.prompting.strategies import BETWEEN, prompt, question_text
-from core.questions.prompting.verdict import FALSE, TRUE, verdict_prompt
 from core.records import LETTERS, Question
-from pocket_world.relations import Fact
 
 END = "<|end|>"
 """Closes a document; the tokenizer's only special token besides the padding."""
@@ -63,10 +60,10 @@ def lettered(questions: Sequence[Question], *, strategy: str = "base") -> Docume
 
     The text is that of :func:`core.questions.prompting.strategies.prompt`, cut behind each ``Answer:``.
     """
-    *shown, last = questions
-    rendered = prompt(last, strategy=strategy, demonstrations=shown).text
+    *demonstrations, last = questions
+    rendered = prompt(last, strategy=strategy, demonstrations=demonstrations).text
     pieces: list[Piece] = []
-    for question in shown:
+    for question in demonstrations:
         head, mark, rendered = rendered.partition(f"\nAnswer: {question.letter}\n\n")
         pieces += [*_asked(f"{head}\nAnswer:", question), Piece(f" {question.letter}", 1.0)]
         rendered = f"\n\n{rendered}" if mark else rendered
@@ -109,11 +106,11 @@ def said_about(questions: Sequence[Question]) -> Document:
     return _about(questions, cloze_text, [f" {question.options[question.label]}" for question in questions])
 
 
-def _about(questions: Sequence[Question], asked: Callable[[Question], str], answers: Sequence[str]) -> Document:
+def _about(questions: Sequence[Question], rendered: Callable[[Question], str], answers: Sequence[str]) -> Document:
     """Questions as ``asked`` writes them, each with its answer; only the first shows the context."""
     pieces: list[Piece] = []
     for question, answer in zip(questions, answers, strict=True):
-        text = BETWEEN + asked(replace(question, context="")) if pieces else asked(question)
+        text = BETWEEN + rendered(replace(question, context="")) if pieces else rendered(question)
         pieces += [*_asked(text, question), Piece(answer, 1.0)]
     return Document((*pieces, Piece(END, END_WEIGHT)))
 
@@ -125,32 +122,12 @@ def stated(sentences: Sequence[str], *, weight: float) -> Document:
 
 def answered(question: str, answer: str, *, weight: float) -> Document:
     """A question with its answer in words, no options."""
-    return Document(
-        (
-            Piece(f"Question: {question}", 0.0, (f" {answer}",)),
-            Piece("\nAnswer:", 0.0),
-            Piece(f" {answer}", weight),
-            Piece(END, weight),
-        )
-    )
+    head = (Piece(f"Question: {question}", 0.0, (f" {answer}",)), Piece("\nAnswer:", 0.0))
+    return Document((*head, Piece(f" {answer}", weight), Piece(END, weight)))
 
 
 def said(question: Question, *, weight: float) -> Document:
     """A question with its right option in words, as a cloze prompt asks for it; the context is read, not learned."""
     return Document(
         (Piece(cloze_text(question), 0.0), Piece(f" {question.options[question.label]}", weight), Piece(END, weight))
-    )
-
-
-def verdict_document(fact: Fact, rng: random.Random, *, wording: int) -> Document:
-    """A fact's question with its answer or a false one, half and half, and the verdict, which alone is learned."""
-    right = rng.random() < 0.5
-    near = fact.wrong[: fact.near] if fact.near and rng.random() < 0.5 else fact.wrong
-    answer = fact.answer if right else rng.choice(near)
-    return Document(
-        (
-            Piece(verdict_prompt(fact.questions[wording], answer), 0.0),
-            Piece(f" {TRUE if right else FALSE}", 1.0),
-            Piece(END, END_WEIGHT),
-        )
     )

@@ -25,8 +25,6 @@ _LONGEST = 6
 
 _FOLLOWED = 8
 
-SHARES = {"pair": 0.34, "listed": 0.3, "verdicts": 0.21, "followed": 0.15}
-
 _FOUND = ("Which of these is in the passage?", "Which one does the passage name?", "What is there in the passage?")
 _RETOLD = ("Which sentence is in the passage?", "What does the passage say?", "Which of these does the passage say?")
 _CHANGED = 0.5
@@ -37,13 +35,7 @@ _SCENES: Plans[Frame] = Plans(STORIES, lambda frame: frame.name)
 
 def matching_documents(values: Sequence[str], rng: random.Random, *, rows: int) -> list[Document]:
     """``rows`` documents of one form over ``values``, each of them one token."""
-    form = rng.choices(list(SHARES), weights=list(SHARES.values()))[0]
-    make = {
-        "pair": pair_document,
-        "listed": listed_document,
-        "verdicts": verdicts_document,
-        "followed": followed_document,
-    }[form]
+    make = rng.choices(list(_FORMS), weights=list(_FORMS.values()))[0]
     return [make(values, rng) for _ in range(rows)]
 
 
@@ -60,8 +52,8 @@ def verdicts_document(values: Sequence[str], rng: random.Random) -> Document:
 def followed_document(values: Sequence[str], rng: random.Random) -> Document:
     """A passage of two to six pairs of values, then what followed the first value of each pair that is named."""
     count = rng.randint(2, _LONGEST)
-    drawn = rng.sample(values, 2 * count)
-    pairs = list(zip(drawn[:count], drawn[count:], strict=True))
+    words = rng.sample(values, 2 * count)
+    pairs = list(zip(words[:count], words[count:], strict=True))
     pieces = [Piece("Passage: " + " ".join(f"{first} {second}." for first, second in pairs), 0.0)]
     for first, second in rng.choices(pairs, k=_FOLLOWED):
         pieces += [Piece(f"\nQuestion: {first}", 0.0), Piece(f" {second}", 1.0)]
@@ -71,7 +63,7 @@ def followed_document(values: Sequence[str], rng: random.Random) -> Document:
 def listed_document(values: Sequence[str], rng: random.Random) -> Document:
     """A passage that is a list of values, four options of which one is among them, and its letter."""
     count = rng.randint(1, _LONGEST - 1)
-    listed, wrong = (drawn := rng.sample(values, count + 3))[:count], drawn[count:]
+    listed, wrong = (words := rng.sample(values, count + 3))[:count], words[count:]
     right = rng.choice(listed)
     options = [*wrong, right]
     rng.shuffle(options)
@@ -83,8 +75,8 @@ def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
     least one is not."""
     width = rng.randint(1, 6)
     count = rng.randint(width, 2 * width + 3)
-    drawn = rng.sample(values, count + 3 * width)
-    listed, unlisted = drawn[:count], drawn[count:]
+    words = rng.sample(values, count + 3 * width)
+    listed, unlisted = words[:count], words[count:]
     options = [rng.sample(listed, width)]
     for _ in range(3):
         phrase = rng.sample(listed, width)
@@ -99,16 +91,14 @@ def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
 
 def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
     """One to five sentences of a scene and four values of a kind, of which one is in them; up to ``count`` kinds."""
-    while True:
-        scene = _SCENES.draw(rng, training=True).draw(rng)
-        sentences = scene.frame.sentences
-        places = sorted(rng.sample(range(len(sentences)), rng.randint(1, min(5, len(sentences)))))
-        text = " ".join(scene.say(rng.choice(sentences[place])) for place in places)
+    slots: list[str] = []
+    while not slots:
+        scene, wordings = _some_sentences(rng)
+        text = " ".join(map(scene.say, wordings))
         whole = re.sub(r"[ .,?]+", " ", f" {text} ")
-        if told := [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]:
-            break
+        slots = [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]
     questions = []
-    for slot in rng.sample(told, min(count, len(told))):
+    for slot in rng.sample(slots, min(count, len(slots))):
         wrong = false_values(scene, slot, rng, count=3, inside=False, excluded=())
         right, wording = scene.values[slot], rng.choice(_FOUND)
         questions.append(six("rc", scene.frame.name, text, wording, right=right, wrong=wrong, rng=rng))
@@ -118,12 +108,17 @@ def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
 def retold_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
     """One to five sentences of a scene; which of four is among them? The others are from elsewhere or changed. Up to
     ``count`` of the sentences are asked for."""
+    scene, wordings = _some_sentences(rng)
+    text = " ".join(map(scene.say, wordings))
+    return [_retold(scene, text, wording, rng) for wording in rng.sample(wordings, min(count, len(wordings)))]
+
+
+def _some_sentences(rng: random.Random) -> tuple[Scene, list[str]]:
+    """A scene, and a wording of one to five of its sentences."""
     scene = _SCENES.draw(rng, training=True).draw(rng)
     sentences = scene.frame.sentences
     places = sorted(rng.sample(range(len(sentences)), rng.randint(1, min(5, len(sentences)))))
-    chosen = [rng.choice(sentences[place]) for place in places]
-    text = " ".join(map(scene.say, chosen))
-    return [_retold(scene, text, wording, rng) for wording in rng.sample(chosen, min(count, len(chosen)))]
+    return scene, [rng.choice(sentences[place]) for place in places]
 
 
 def _retold(scene: Scene, text: str, wording: str, rng: random.Random) -> Question:
@@ -139,10 +134,23 @@ def _retold(scene: Scene, text: str, wording: str, rng: random.Random) -> Questi
 
 
 def _listed(listed: Sequence[str], options: Sequence[str], right: str) -> Document:
-    lines = "".join(f"\n{letter}. {value}" for letter, value in zip(LETTERS, options, strict=False))
-    text = f"Passage: {' '.join(listed)}\nQuestion: Which is there?{lines}\nAnswer:"
-    return Document((Piece(text, 0.0), Piece(f" {LETTERS[options.index(right)]}", 1.0)))
+    return _lettered(f"Passage: {' '.join(listed)}\nQuestion: Which is there?", options, right)
 
+
+def _lettered(text: str, options: Sequence[str], right: str) -> Document:
+    lines = "".join(f"\n{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+    return Document((Piece(f"{text}{lines}\nAnswer:", 0.0), Piece(f" {LETTERS[options.index(right)]}", 1.0)))
+
+
+def pair_document(values: Sequence[str], rng: random.Random) -> Document:
+    """The barest form: four values, and which letter stands before one of them; at times with options E and F."""
+    options = rng.sample(values, 4)
+    shown = [*options, DONT_KNOW, NONE_OF_ABOVE] if rng.random() < 0.3 else options
+    right = rng.choice(options)
+    return _lettered(f"Which option says {right}?", shown, right)
+
+
+_FORMS = {pair_document: 0.34, listed_document: 0.3, verdicts_document: 0.21, followed_document: 0.15}
 
 _WORDINGS = (
     "Which option says {x}?",
@@ -152,44 +160,16 @@ _WORDINGS = (
 )
 
 
-def pair_document(values: Sequence[str], rng: random.Random) -> Document:
-    """The barest form: four values, and which letter stands before one of them; at times with options E and F."""
-    options = rng.sample(values, 4)
-    return pair_find(options, [*options, DONT_KNOW, NONE_OF_ABOVE] if rng.random() < 0.3 else options, rng)
-
-
-def pair_find(options: Sequence[str], shown: Sequence[str], rng: random.Random) -> Document:
-    """Which letter stands before one of ``options``, the first of the lines ``shown``; the letter is learned alone."""
-    place = rng.randrange(len(options))
-    lines = "".join(f"\n{letter}. {value}" for letter, value in zip(LETTERS, shown, strict=False))
-    return Document(
-        (Piece(f"Which option says {options[place]}?{lines}\nAnswer:", 0.0), Piece(f" {LETTERS[place]}", 1.0))
-    )
-
-
 def binding_document(facts: Sequence[Fact], rng: random.Random) -> Document:
     """A lettered question that asks for one of its own options, drawn from the answers of one fact or of four."""
-    return lettered([binding_question(facts, rng)])
-
-
-def binding_question(facts: Sequence[Fact], rng: random.Random) -> Question:
-    """A question that asks for one of its own options."""
-    return _question(_options(facts, rng), rng)
-
-
-def _options(facts: Sequence[Fact], rng: random.Random) -> list[str]:
+    options: list[str] = []
     if rng.random() < 0.5:
         fact = rng.choice(facts)
-        return rng.sample([fact.answer, *fact.wrong], 4)
-    options: list[str] = []
+        options = rng.sample([fact.answer, *fact.wrong], 4)
     while len(options) < 4:
-        value = rng.choice(facts).answer if rng.random() < 0.8 else str(rng.randint(0, 200))
-        if value not in options:
-            options.append(value)
-    return options
-
-
-def _question(options: list[str], rng: random.Random) -> Question:
+        option = rng.choice(facts).answer if rng.random() < 0.8 else str(rng.randint(0, 200))
+        if option not in options:
+            options.append(option)
     label = rng.randrange(4)
     text = rng.choice(_WORDINGS).format(x=options[label])
-    return Question("", "qa", "binding", "", text, (*options, DONT_KNOW, NONE_OF_ABOVE), label)
+    return lettered([Question("", "qa", "binding", "", text, (*options, DONT_KNOW, NONE_OF_ABOVE), label)])

@@ -13,16 +13,20 @@ from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 
-from core.errors import InputError
 from core.settings import ASSETS, ROOT
 from pocket_world.chat.counsel import Turns
 from pocket_world.documents import END, Document, Piece
+from pocket_world.weighted import Weighted
 
 CORPORA = (ROOT / "pocket_world" / "corpus", ASSETS / "prose")
 
 KINDS = ("counselling", "explanations", "letters", "stories", "talk")
 
 HELD_OUT_SEED = 26
+
+_EXCHANGES = (1, 2, 3, 3, 3)
+"""How many exchanges a chat has: the perplexity page shows a message with up to three, its own among them. With more,
+some would be longer than the context."""
 
 _BREAK = "\n\n***\n\n"
 _ROLES = {"Counselor": "assistant", "Client": "user"}
@@ -37,23 +41,12 @@ class ProseFile:
     kind: str
     pieces: tuple[str, ...]
 
-    @property
-    def words(self) -> int:
-        """How many words it holds, as ``wc -w`` counts them without the lines between pieces."""
-        return sum(len(piece.split()) for piece in self.pieces)
-
 
 @cache
 def files() -> tuple[ProseFile, ...]:
-    """All files of both corpora, by name. Raises :class:`InputError` if a corpus lacks a kind."""
-    prose_files = []
-    for corpus in CORPORA:
-        for kind in KINDS:
-            paths = sorted((corpus / kind).glob("*.txt"))
-            if not paths:
-                raise InputError(f"{corpus / kind} holds no text; take it from the repository again")
-            prose_files += [_read(path, kind) for path in paths]
-    return tuple(prose_files)
+    """All files of both corpora, by name."""
+    folders = [(corpus / kind, kind) for corpus in CORPORA for kind in KINDS]
+    return tuple(_read(path, kind) for folder, kind in folders for path in sorted(folder.glob("*.txt")))
 
 
 def _read(path: Path, kind: str) -> ProseFile:
@@ -83,44 +76,33 @@ class Prose:
     """Passages and chats of the training files; a piece is drawn as often as it has words."""
 
     def __init__(self) -> None:
-        self._pieces = [piece for file in training() for piece in file.pieces]
-        self._weights = list(accumulate(len(piece.split()) for piece in self._pieces))
-        talks = [turns for file in training() if file.kind == "counselling" for turns in map(turns_of, file.pieces)]
-        self._talks = [turns for turns in talks if turns]
-        others = [turns for file in training() if file.kind == "talk" for turns in map(turns_of, file.pieces)]
-        self._others = [turns for turns in others if turns]
+        self._pieces = Weighted(
+            [piece for file in training() for piece in file.pieces], lambda piece: len(piece.split())
+        )
+        self._talks = {
+            kind: [turns for file in training() if file.kind == kind for turns in map(turns_of, file.pieces) if turns]
+            for kind in ("counselling", "talk")
+        }
 
     def passage(self, rng: random.Random, *, words: int) -> Document:
         """About ``words`` words of one piece, from the beginning of a line."""
-        piece = rng.choices(self._pieces, cum_weights=self._weights)[0]
-        text, whole = _window(piece, rng, words)
+        text, whole = _window(self._pieces.draw(rng), rng, words)
         return Document((Piece(text, 1.0), *([Piece(END, 1.0)] if whole else [])))
 
     def talk(self, rng: random.Random, *, counselling: bool) -> Turns:
         """Some turns of a talk with a counselor or with another assistant, the assistant speaking last."""
-        return _turns(rng.choice(self._talks if counselling else self._others), rng)
+        talk = rng.choice(self._talks["counselling" if counselling else "talk"])
+        start = rng.choice([place for place, (role, _) in enumerate(talk[:-1]) if role == "user" or place == 0])
+        turns = talk[start : start + 2 * rng.choice(_EXCHANGES)]
+        return turns[:-1] if turns[-1][0] == "user" else turns
 
 
 def turns_of(piece: str) -> Turns | None:
     """The messages of a talk between ``assistant`` and ``user`` who speak in turn; None for any other piece."""
     turns = [(role, text) for role, mark, text in (line.partition(": ") for line in piece.splitlines()) if mark]
     roles = [role for role, _ in turns]
-    in_turn = all(one != next_role for one, next_role in pairwise(roles))
+    in_turn = all(role != next_role for role, next_role in pairwise(roles))
     return turns if in_turn and set(roles) == {"assistant", "user"} and len(turns) == piece.count("\n") + 1 else None
-
-
-_EXCHANGES = (1, 2, 3, 3, 3)
-"""How many exchanges a chat has: the perplexity page shows a message with up to three, its own among them. With more,
-some would be longer than the context."""
-
-
-def _turns(talk: Turns, rng: random.Random) -> Turns:
-    """Some exchanges in a row; a message of the user begins them, or the talk's own beginning."""
-    starts = [place for place, (role, _) in enumerate(talk[:-1]) if role == "user" or place == 0]
-    start = rng.choice(starts)
-    end = start + 2 * rng.choice(_EXCHANGES)
-    chosen = talk[start:end]
-    return chosen[:-1] if chosen[-1][0] == "user" else chosen
 
 
 def _window(piece: str, rng: random.Random, words: int) -> tuple[str, bool]:
@@ -128,14 +110,11 @@ def _window(piece: str, rng: random.Random, words: int) -> tuple[str, bool]:
     lines = piece.split("\n")
     left = list(accumulate(len(line.split()) for line in reversed(lines)))[::-1]
     starts = [place for place, count in enumerate(left) if lines[place] and count >= min(words, left[0]) // 2]
-    start = rng.choice(starts)
-    chosen: list[str] = []
-    room = words
-    for line in lines[start:]:
-        if len(line.split()) > room:
+    passage: list[str] = []
+    for line in lines[rng.choice(starts) :]:
+        if len(line.split()) > words:
             # A long paragraph is cut between two words, behind which nothing follows.
-            chosen.append(" ".join(line.split()[:room]))
-            return "\n".join(chosen).rstrip(), False
-        chosen.append(line)
-        room -= len(line.split())
-    return "\n".join(chosen), True
+            return "\n".join((*passage, " ".join(line.split()[:words]))).rstrip(), False
+        passage.append(line)
+        words -= len(line.split())
+    return "\n".join(passage), True

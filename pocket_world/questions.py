@@ -19,52 +19,40 @@ class BankQuestion:
     difficulty: Difficulty
 
     def line(self) -> str:
-        """The question as one line of JSON; none of the made ones belongs to a cluster."""
+        """The question as one line of JSON; none of these questions belongs to a cluster."""
         values = {name: value for name, value in asdict(self.question).items() if name != "cluster"}
         return json.dumps(values | {"difficulty": self.difficulty}, ensure_ascii=False)
 
     def at(self, label: int, identifier: str) -> BankQuestion:
         """The same question with its right option at ``label`` and this id; the false ones keep their order."""
         options = list(self.question.options)
-        truth = options.pop(self.question.label)
-        options.insert(label, truth)
-        return BankQuestion(replace(self.question, options=tuple(options), label=label, id=identifier), self.difficulty)
+        options.insert(label, options.pop(self.question.label))
+        return replace(self, question=replace(self.question, options=tuple(options), label=label, id=identifier))
 
 
 def six(
-    task: str, group: str, context: str, question: str, *, right: str, wrong: Sequence[str], rng: random.Random
+    task: str,
+    group: str,
+    context: str,
+    question: str,
+    *,
+    right: str,
+    wrong: Sequence[str],
+    rng: random.Random,
+    label: int | None = None,
 ) -> Question:
-    """Three false options around the right one at a drawn place, then E and F; the id is left empty."""
+    """Three false options around the right one, at ``label`` or a drawn place; then E and F. The id is left empty."""
     options = list(wrong)
     rng.shuffle(options)
-    label = rng.randrange(4)
+    label = rng.randrange(4) if label is None else label
     options.insert(label, right)
     return Question("", task, group, context, question, (*options, DONT_KNOW, NONE_OF_ABOVE), label)
 
 
-NEAR_SHARE = 0.5
-"""How often a false answer is taken from the near ones, where a fact has any."""
-
-
-def false_answers(fact: Fact, rng: random.Random) -> list[str]:
-    """Three different false answers, about half of them near the truth."""
+def ask(fact: Fact, rng: random.Random, *, wording: str, label: int) -> Question:
+    """The fact's question in one of its wordings, the truth at ``label``; about half of the false answers are near."""
     near, rest = list(fact.wrong[: fact.near]), list(fact.wrong[fact.near :])
-    wanted = sum(rng.random() < NEAR_SHARE for _ in range(3))
-    taken = min(len(near), max(wanted, 3 - len(rest)))
-    return rng.sample(near, taken) + rng.sample(rest, 3 - taken)
-
-
-def ask(fact: Fact, rng: random.Random, *, wording: int, label: int, identifier: str = "") -> Question:
-    """The fact's question in one of its wordings, the truth at ``label`` (0 to 3), E and F the fixed two."""
-    options = false_answers(fact, rng)
-    rng.shuffle(options)
-    options.insert(label, fact.answer)
-    return Question(
-        id=identifier,
-        task="qa",
-        group=fact.group,
-        context="",
-        question=fact.questions[wording],
-        options=(*options, DONT_KNOW, NONE_OF_ABOVE),
-        label=label,
-    )
+    near_count = sum(rng.random() < 0.5 for _ in range(3))
+    near_taken = min(len(near), max(near_count, 3 - len(rest)))
+    wrong = rng.sample(near, near_taken) + rng.sample(rest, 3 - near_taken)
+    return six("qa", fact.group, "", wording, right=fact.answer, wrong=wrong, rng=rng, label=label)

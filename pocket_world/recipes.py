@@ -3,12 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.errors import InputError
-
 Stage = Literal["matching", "letters", "everything"]
-
-TOKENIZER_SEED = 9
-"""All models that read the same text have the same tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +16,7 @@ class Recipe:
 
     ``rate`` is that of the matrices in everything (Muon), by which one step changes their largest singular value;
     embeddings and norms learn at ``token_rate`` (AdamW). :func:`pocket_world.train.rates` says how both rise and fall.
-    ``tasks`` are what all stages but the first practise. A step reads ``forms`` forms of text.
+    A step reads ``forms`` forms of text.
 
     ``middle`` are layers (1 for the first, rising) that learn what the layers above need: the first of them to predict
     the answer's first token where the question ends, the second that of each option where it ends, read backwards, and
@@ -49,8 +44,6 @@ class Recipe:
     matching_steps: int = 500
     letters_steps: int = 2500
     grown_from: str = ""
-    vocabulary: int = 2048
-    tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     chat: bool = False
     half: bool = False
 
@@ -62,6 +55,14 @@ class Recipe:
             "letters": 0 if self.grown_from else self.letters_steps,
             "everything": self.steps,
         }
+
+    def position(self, steps_done: int) -> tuple[Stage, int] | None:
+        """The stage and the step in it that follow so many steps; None at the end."""
+        for stage, steps in self.stage_steps.items():
+            if steps_done < steps:
+                return stage, steps_done
+            steps_done -= steps
+        return None
 
 
 RECIPES = {
@@ -82,10 +83,3 @@ RECIPES = {
         ),
     )
 }  # fmt: skip
-
-
-def recipe(name: str) -> Recipe:
-    """The recipe of a model by name; InputError for an unknown one."""
-    if name not in RECIPES:
-        raise InputError(f"unknown pocket model {name!r}; choose from {', '.join(RECIPES)}")
-    return RECIPES[name]

@@ -27,31 +27,32 @@ from core.settings import ASSETS, settings
 from pocket_world.bank import BANK_TASKS
 
 FOLDER = ASSETS / "runs"
-KEPT = ("run.json", "request.json", "questions.parquet", "logits.parquet", "bare.parquet", "losses.parquet", "log.txt")
+SHIPPED_FILES = (
+    "run.json",
+    "request.json",
+    "questions.parquet",
+    "logits.parquet",
+    "bare.parquet",
+    "losses.parquet",
+    "log.txt",
+)
 
-WITH_SHOTS = "pocket-8m"
-SHOTS = (1, 2, 5)
 
-
-def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
+def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> list[RunSpec]:
     """What a model is recorded for: all questions of each task by letter, and those of ``qa`` by cloze.
 
-    :data:`WITH_SHOTS` is recorded under every strategy, with the shots of :data:`SHOTS` in both forms of ``qa``, and
-    once in bfloat16. Of other models these would tell no more.
+    pocket-8m is recorded under every strategy, with demonstrations in both forms of ``qa``, and once in bfloat16. Of
+    other models these would tell no more.
     """
-    chosen = model == WITH_SHOTS
-    specs = []
-    for task in tasks:
-        strategies = STRATEGIES if chosen else ("base",)
-        specs += [RunSpec(model=model, task=task, strategy=strategy) for strategy in strategies]
-        if task != "qa":
-            continue
-        specs.append(RunSpec(model=model, task=task, form="cloze"))
-        if chosen:
-            specs.append(RunSpec(model=model, task=task, dtype="bfloat16"))
-            forms = [(form, shots) for form in ("letters", "cloze") for shots in SHOTS]
-            specs += [RunSpec(model=model, task=task, form=form, shots=shots) for form, shots in forms]
-    return tuple(specs)
+    every_form = model == "pocket-8m"
+    strategies = STRATEGIES if every_form else ("base",)
+    specs = [RunSpec(model=model, task=task, strategy=strategy) for task in tasks for strategy in strategies]
+    if "qa" in tasks:
+        forms = [(form, shots) for form in ("letters", "cloze") for shots in ((0, 1, 2, 5) if every_form else (0,))]
+        specs += [RunSpec(model=model, task="qa", form=form, shots=shots) for form, shots in forms[1:]]
+    if every_form:
+        specs.append(RunSpec(model=model, task="qa", dtype="bfloat16"))
+    return specs
 
 
 def words_spec(model: str) -> RunSpec:
@@ -73,12 +74,11 @@ def record(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[
     with empty_home():
         ids = [execute(spec) for spec in (*recorded_specs(model), words_spec(model))]
         for run_id in ids:
-            for name in KEPT:
-                if (settings().runs / run_id / name).exists():
-                    (folder / run_id).mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(settings().runs / run_id / name, folder / run_id / name)
-            if (folder / run_id / "questions.parquet").exists():
-                share(folder / run_id, shared=shared)
+            executed, target = settings().runs / run_id, folder / run_id
+            others = {path.name for path in executed.iterdir()} - {*SHIPPED_FILES}
+            shutil.copytree(executed, target, ignore=shutil.ignore_patterns(*others))
+            if (target / "questions.parquet").exists():
+                share(target, shared=shared)
     used = {questions_file(path).name for path in folder.iterdir()}
     for path in shared.glob("*.parquet"):
         if path.name not in used:
@@ -88,21 +88,20 @@ def record(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[
 
 def record_fingerprints() -> None:
     """Write the fingerprints of the models and adapters that ship, by which a run notices that one was changed."""
-    values = {name: fingerprint(name) for name in (*bundled_models(), *bundled_adapters())}
-    if values != shipped():
-        (ASSETS / "models" / FINGERPRINTS).write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+    fingerprints = {name: fingerprint(name) for name in (*bundled_models(), *bundled_adapters())}
+    if fingerprints != shipped():
+        (ASSETS / "models" / FINGERPRINTS).write_text(json.dumps(fingerprints, indent=1) + "\n", encoding="utf-8")
         shipped.cache_clear()
 
 
 @contextmanager
 def empty_home() -> Iterator[None]:
     """An empty HEDGE_HOME, so that a run which was recorded before is executed again."""
-    before = os.environ.get("HEDGE_HOME")
+    before = dict(os.environ)
     with tempfile.TemporaryDirectory() as home:
         os.environ["HEDGE_HOME"] = home
         try:
             yield
         finally:
-            os.environ.pop("HEDGE_HOME")
-            if before is not None:
-                os.environ["HEDGE_HOME"] = before
+            os.environ.clear()
+            os.environ.update(before)

@@ -45,6 +45,11 @@ class Fact:
         """The wording kept for the bank: training text never asks for this fact in it."""
         return self.checksum % len(self.questions)
 
+    @property
+    def training_questions(self) -> tuple[str, ...]:
+        """All wordings but the bank's."""
+        return self.questions[: self.bank_wording] + self.questions[self.bank_wording + 1 :]
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -73,14 +78,13 @@ class Relation:
     def _fact(self, x: str, place: int) -> Fact:
         answer = self.rows[x][0]
         wrong, near = self._wrong(x)
-        fields = {"x": x, "y": answer, "ax": with_article(x), "ay": with_article(answer)}
         pair = f"{x}|{answer}" if not self.twin else f"{answer}|{x}"
         return Fact(
             group=self.group,
             relation=self.name,
             key=x,
-            questions=tuple(sentence(wording.format(**fields)) for wording in self.questions),
-            statements=tuple(sentence(wording.format(**fields)) for wording in self.statements),
+            questions=tuple(_say(wording, x, answer) for wording in self.questions),
+            statements=tuple(self.state(x, answer, place) for place in range(len(self.statements))),
             answer=answer,
             wrong=wrong,
             near=near,
@@ -90,8 +94,7 @@ class Relation:
 
     def state(self, x: str, answer: str, wording: int) -> str:
         """A statement about x with this answer, true or not."""
-        fields = {"x": x, "y": answer, "ax": with_article(x), "ay": with_article(answer)}
-        return sentence(self.statements[wording].format(**fields))
+        return _say(self.statements[wording], x, answer)
 
     def _wrong(self, x: str) -> tuple[tuple[str, ...], int]:
         """The false answers for x, nearest first, and how many of them count as near."""
@@ -168,16 +171,20 @@ def relations(
     """
     parsed = []
     for block in text.strip().split("\n\n"):
-        head, questions, statements, *lines = block.splitlines()
+        head, *lines = block.splitlines()
         group, _, name = head.partition(": ")
         name, _, twin = name.partition(" < ")
+        questions, statements = (
+            tuple(wording for line in lines if line[0] == mark for wording in line[2:].split(" | ")) for mark in "?!"
+        )
+        pairs = "\n".join(line for line in lines if line[0] not in "?!")
         parsed.append(
             Relation(
                 group,
                 name,
-                table("\n".join(lines)) if lines else (rows or {})[name],
-                tuple(questions[2:].split(" | ")),
-                tuple(statements[2:].split(" | ")),
+                table(pairs) if pairs else (rows or {}).get(name, {}),
+                questions,
+                statements,
                 twin=twin,
                 kin=(kin or {}).get(name, {}),
                 also=(also or {}).get(name, {}),
@@ -185,3 +192,7 @@ def relations(
             )
         )
     return tuple(parsed)
+
+
+def _say(wording: str, x: str, y: str) -> str:
+    return sentence(wording.format(x=x, y=y, ax=with_article(x), ay=with_article(y)))

@@ -13,10 +13,10 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from core.errors import InputError
+from core.questions.prompting.verdict import FALSE, TRUE, verdict_prompt
 from pocket_world.chat.personas import conversation
 from pocket_world.chat.template import ASSISTANT, SYSTEM, USER
-from pocket_world.documents import END, verdict_document
+from pocket_world.documents import END
 from pocket_world.prose import training
 from pocket_world.stream import SCENE_TASKS, Form, Stream
 from pocket_world.world import world
@@ -37,11 +37,11 @@ _CUT = (
 PROSE_TIMES = 3
 """How often the tokenizer's training reads the prose, which is a tenth of the sampled text."""
 
-_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated")
+_FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated", *SCENE_TASKS)
 
 
-def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: int) -> PreTrainedTokenizerFast:
-    """A tokenizer of about ``vocabulary`` tokens, from a sample of the stream and every fact once more."""
+def train_tokenizer(stream: Stream) -> PreTrainedTokenizerFast:
+    """A tokenizer from a sample of the stream and every fact once more."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -51,12 +51,12 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: in
     )
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
+        vocab_size=2048,
         special_tokens=[PAD, END, SYSTEM, USER, ASSISTANT],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(sampled_texts(stream, seed, documents), trainer)
+    tokenizer.train_from_iterator(sampled_texts(stream, 60_000), trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token=PAD,
@@ -69,9 +69,7 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: in
 
 
 def published_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """The tokenizer in a published model's folder. Raises :class:`InputError` if there is none."""
-    if not (folder / "tokenizer.json").is_file():
-        raise InputError(f"{folder} holds no tokenizer; train the model first")
+    """The tokenizer in a model's folder."""
     tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(folder)
     return tokenizer
 
@@ -94,23 +92,24 @@ def _conversations(rng: random.Random, count: int) -> Iterator[str]:
         system, turns = conversation(rng, lambda drawn: drawn.choice(facts))
         yield " ".join((system, *(text for _, text in turns)))
         fact = rng.choice(facts)
-        yield verdict_document(fact, rng, wording=0).text.replace(END, "")
+        right = rng.random() < 0.5
+        near = fact.wrong[: fact.near] if fact.near and rng.random() < 0.5 else fact.wrong
+        answer = fact.answer if right else rng.choice(near)
+        yield f"{verdict_prompt(fact.questions[0], answer)} {TRUE if right else FALSE}"
 
 
-def sampled_texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
+def sampled_texts(stream: Stream, documents: int) -> Iterator[str]:
     """Sampled documents and all prose for training, then every answer behind a space, so that rare answers get tokens
     too."""
-    rng = random.Random(f"tokenizer|{seed}")
-    forms = (*_FORMS, *(form for form in SCENE_TASKS if form in stream.tasks))
+    rng = random.Random("tokenizer|9")
     for _ in range(documents):
-        yield stream.document(rng.choice(forms), rng).text.replace(END, "")
-    if len(stream.tasks) > 1:
-        yield from _conversations(rng, documents // 10)
+        yield stream.document(rng.choice(_FORMS), rng).text.replace(END, "")
+    yield from _conversations(rng, documents // 10)
     prose = [piece for file in training() for piece in file.pieces] * PROSE_TIMES
     yield from prose[:documents]
     for fact in world():
         yield f" {fact.answer}. {fact.key}" * 4
-    for number in range(100):
-        yield f" {number} {number:02d}{number:02d}" * 20
+    for count in range(100):
+        yield f" {count} {count:02d}{count:02d}" * 20
     for letter in "ABCDEFGHIJ":
         yield f"\n{letter}. x\nAnswer: {letter} " * 20

@@ -4,40 +4,21 @@ import zlib
 from functools import cache
 
 from pocket_world.facts import animals, countries, culture, dates, geography, grammar, history, kinds, measures, science
-from pocket_world.relations import Difficulty, Fact, Relation
+from pocket_world.relations import Fact, Relation
 
-RELATIONS: tuple[Relation, ...] = (
-    *countries.RELATIONS,
-    *science.RELATIONS,
-    *animals.RELATIONS,
-    *history.RELATIONS,
-    *geography.RELATIONS,
-    *grammar.RELATIONS,
-    *measures.RELATIONS,
-    *dates.RELATIONS,
-    *culture.RELATIONS,
-    *kinds.RELATIONS,
-)
-
-FREQUENCY: dict[Difficulty, float] = {"easy": 1.0, "medium": 0.5, "hard": 0.2}
-"""How often a fact is shown, relative to an easy one."""
+TABLES = (countries, science, animals, history, geography, grammar, measures, dates, culture, kinds)
 
 
 @cache
 def world() -> tuple[Fact, ...]:
     """Every fact of the tables."""
-    return tuple(fact for relation in RELATIONS for fact in relation.facts())
+    return tuple(fact for relation in relations().values() for fact in relation.facts())
 
 
 @cache
 def relations() -> dict[str, Relation]:
     """Every relation by its name."""
-    return {relation.name: relation for relation in RELATIONS}
-
-
-def never_shown(fact: Fact) -> bool:
-    """Whether training text leaves the fact out altogether: a third of the hard ones."""
-    return fact.difficulty == "hard" and twin_checksum(fact) % 3 == 0
+    return {relation.name: relation for module in TABLES for relation in module.RELATIONS}
 
 
 def only_stated(fact: Fact) -> bool:
@@ -46,8 +27,10 @@ def only_stated(fact: Fact) -> bool:
 
 
 def frequency(fact: Fact) -> float:
-    """How often the fact is shown, relative to an easy one; 0 if never."""
-    return 0.0 if never_shown(fact) else FREQUENCY[fact.difficulty]
+    """How often the fact is shown, relative to an easy one; a third of the hard ones never is."""
+    if fact.difficulty == "hard":
+        return 0.2 if twin_checksum(fact) % 3 else 0.0
+    return 1.0 if fact.difficulty == "easy" else 0.5
 
 
 def tuned_on(fact: Fact) -> bool:

@@ -5,9 +5,8 @@ felt, asks, and at the end closes with a small step.
 """
 
 import random
-from collections.abc import Mapping
 
-from pocket_world.relations import sentence
+from pocket_world.scenes.frame import say
 from pocket_world.scenes.pools import POOLS
 
 Turns = list[tuple[str, str]]
@@ -156,12 +155,7 @@ def counselling(rng: random.Random) -> Turns:
     if rng.random() < 0.5:
         turns += [("assistant", rng.choice(_STEPS)), ("user", rng.choice(_IDEAS))]
     turns.append(("assistant", f"{rng.choice(_STEPS)} {rng.choice(_CLOSINGS)}"))
-    return [(role, fill(text, values)) for role, text in turns]
-
-
-def fill(text: str, values: Mapping[str, str]) -> str:
-    """A wording with its values, its first letter a capital."""
-    return sentence(text.format(**values))
+    return [(role, say(text, values)) for role, text in turns]
 
 
 def _values(rng: random.Random) -> dict[str, str]:
@@ -170,7 +164,7 @@ def _values(rng: random.Random) -> dict[str, str]:
     return {
         "p": p,
         "q": q,
-        "an_job": f"{'an' if job[0] in 'aeiou' else 'a'} {job}",
+        "job": job,
         "n": str(rng.randint(2, 11)),
         "town": rng.choice(POOLS["town"]),
         "hobby": rng.choice(POOLS["hobby"]),

@@ -4,10 +4,10 @@ import random
 from collections.abc import Callable
 
 from pocket_world.chat.counsel import Turns, counselling
-from pocket_world.relations import Fact
 from pocket_world.scenes.activities import ACTIVITIES
-from pocket_world.scenes.frame import Frame, say
+from pocket_world.scenes.frame import say
 from pocket_world.scenes.pools import POOLS
+from pocket_world.scenes.replying import Draw
 from pocket_world.scenes.stories import STORIES
 from pocket_world.scenes.talks import TALKS
 
@@ -48,17 +48,15 @@ _POLITICS = (
 )
 _TOPICS = ("taxes", "trade", "energy", "farming", "the army", "schools", "roads", "the climate", "pensions", "housing")
 
-Draw = Callable[[random.Random], Fact]
-
 PROMPTED_SHARE = 2 / 3
 """The share of talks answered by another whose system prompt says who answers."""
 
 
 def told(role: str, rules: tuple[str, ...], rng: random.Random) -> str:
     """A system prompt: a name, a role, and some rules."""
-    chosen = rng.sample(rules, rng.randint(0, 3))
-    listed = "".join(f"\n- {rule}" for rule in chosen)
-    return f"Your name is {rng.choice(_NAMES)}. {role}" + (f"\nRules:{listed}" if chosen else "")
+    prompt_rules = rng.sample(rules, rng.randint(0, 3))
+    listed = "".join(f"\n- {rule}" for rule in prompt_rules)
+    return f"Your name is {rng.choice(_NAMES)}. {role}" + (f"\nRules:{listed}" if prompt_rules else "")
 
 
 def conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
@@ -97,14 +95,9 @@ def answered_by_another(rng: random.Random, talk: Turns, fact: Draw) -> tuple[st
 
 
 def _politician(rng: random.Random, _: Draw) -> str:
-    values = {
-        "topic": rng.choice(_TOPICS),
-        "day": rng.choice(POOLS["weekday"]),
-        "month": rng.choice(POOLS["month"]),
-        "p": rng.choice(POOLS["person"]),
-        "country": rng.choice(POOLS["country"]),
-        "n": str(rng.randint(2, 90)),
-    }
+    kinds = {"day": "weekday", "month": "month", "p": "person", "country": "country"}
+    values = {"topic": rng.choice(_TOPICS)} | {slot: rng.choice(POOLS[kind]) for slot, kind in kinds.items()}
+    values["n"] = str(rng.randint(2, 90))
     return " ".join(say(text, values) for text in rng.sample(_POLITICS, rng.randint(1, 3)))
 
 
@@ -113,7 +106,9 @@ def _quiz_master(rng: random.Random, fact: Draw) -> str:
 
 
 def _reporter(rng: random.Random, _: Draw) -> str:
-    return _sentences(rng.choice(STORIES), rng)
+    frame = rng.choice(STORIES)
+    scene = frame.draw(rng)
+    return " ".join(scene.say(rng.choice(wordings)) for wordings in frame.sentences[: rng.randint(2, 4)])
 
 
 def _clerk(rng: random.Random, _: Draw) -> str:
@@ -125,12 +120,6 @@ def _instructor(rng: random.Random, _: Draw) -> str:
     steps = [step for step in rng.choice(ACTIVITIES).steps if "{" not in step]
     values = {"p": rng.choice(POOLS["person"])}
     return " ".join(say(f"{{p_He}} {step}.", values) for step in steps[: rng.randint(2, 4)])
-
-
-def _sentences(frame: Frame, rng: random.Random) -> str:
-    scene = frame.draw(rng)
-    chosen = frame.sentences[: rng.randint(2, 4)]
-    return " ".join(scene.say(rng.choice(wordings)) for wordings in chosen)
 
 
 _OPENERS = (

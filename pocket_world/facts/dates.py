@@ -5,7 +5,7 @@ from pocket_world.relations import invert, listed, relations
 MONTHS = listed("""
 January February March April May June July August September October November December
 """)
-WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+WEEKDAYS = listed("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
 ORDINALS = listed("""
 first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
 """)

@@ -23,8 +23,8 @@ import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from pocket_world.relations import DIFFICULTIES, Difficulty, sentence, with_article
-from pocket_world.scenes.pools import RANGES, WOMEN, is_number, values_of
+from pocket_world.relations import Difficulty, sentence, with_article
+from pocket_world.scenes.pools import RANGES, WOMEN, values_of
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _QUESTION = re.compile(r"\? (easy|medium|hard) ([\d ]+)-> (\w+)(?: not ([\w ]+))?\. (.+)")
@@ -39,7 +39,7 @@ class Ask:
     wordings: tuple[str, ...]
     answer: str
     needs: tuple[int, ...]
-    level: Difficulty
+    level: str
     excluded: tuple[str, ...] = ()
 
 
@@ -103,8 +103,8 @@ def false_values(
     barred = {truth, *(scene.values[other] for other in excluded)}
     inside_values = sorted(known - barred)
     rng.shuffle(inside_values)
-    inside_values = inside_values[:count] if inside else []
-    if is_number(kind):
+    inside_values = inside_values[: count * inside]
+    if kind in RANGES:
         low, high, step = RANGES[kind]
         low, high = (1, 10 * high) if slot in frame.sums else (low, high)
         nearest = sorted((abs(by), by) for by in range(-6, 7) if by and low <= int(truth) + by * step <= high)
@@ -155,9 +155,8 @@ def _frame(block: str) -> Frame:
             summaries += _wordings(rest)
         elif match := _QUESTION.fullmatch(line):
             level, needs, answer, excluded, wordings = match.groups()
-            places = tuple(int(number) for number in needs.split())
-            chosen = DIFFICULTIES[DIFFICULTIES.index(level)]
-            asks.append(Ask(_wordings(wordings), answer, places, chosen, tuple((excluded or "").split())))
+            places = tuple(map(int, needs.split()))
+            asks.append(Ask(_wordings(wordings), answer, places, level, tuple((excluded or "").split())))
     return Frame(name, kinds, sums, tuple(sentences), tuple(asks), tuple(summaries))
 
 

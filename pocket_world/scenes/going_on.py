@@ -41,10 +41,12 @@ def going_on(rng: random.Random, *, training: bool) -> BankQuestion:
     activity = _PLANS.draw(rng, training=training)
     last = len(activity.steps) - 1
     following = rng.randint(1 if level == "easy" else 2, last)
-    shown = list(range(max(0, following - rng.randint(1, 3)), following))
+    told_places = list(range(max(0, following - rng.randint(1, 3)), following))
     values = _values(rng)
-    lines = _lines(activity, shown, rng.choice(_AIMS if level != "hard" else _SCENES), rng)
-    wrong = _same(activity, shown, following, level, rng)
+    lines = _lines(activity, told_places, rng.choice(_AIMS if level != "hard" else _SCENES), rng)
+    # The false options that are of the activity itself: none, a step already told, or one far from the next.
+    far = [place for place in range(len(activity.steps)) if place < following or place > following + 1]
+    wrong = [] if level == "easy" else [activity.steps[rng.choice(told_places if level == "medium" else far)]]
     while len(wrong) < 3:
         other = _PLANS.draw(rng, training=training)
         step = rng.choice(other.steps)
@@ -70,26 +72,16 @@ def gone_through(rng: random.Random) -> list[str]:
     return [say(line, values) for line in _lines(activity, range(first, len(activity.steps)), opening, rng)]
 
 
-def _lines(activity: Activity, told: Sequence[int], opening: str, rng: random.Random) -> list[str]:
+def _lines(activity: Activity, places: Sequence[int], opening: str, rng: random.Random) -> list[str]:
     """The opening and the steps at these places, which still have their fields."""
     lines = [opening.replace("{aim}", activity.aim)]
     named = "{p}" in lines[0]
-    for number, place in enumerate(told):
-        begun = rng.choice(_THEN if number else _NOW if place else _FIRST)
+    for number, place in enumerate(places):
+        opening_words = rng.choice(_THEN if number else _NOW if place else _FIRST)
         if not named:
-            begun, named = begun.replace("{p_he}", "{p}").replace("{p_He}", "{p}"), True
-        lines.append(f"{begun} {_step(activity.steps[place])}.")
+            opening_words, named = opening_words.replace("{p_he}", "{p}").replace("{p_He}", "{p}"), True
+        lines.append(f"{opening_words} {_step(activity.steps[place])}.")
     return lines
-
-
-def _same(activity: Activity, told: list[int], following: int, level: str, rng: random.Random) -> list[str]:
-    """The false options that are of the activity itself: none, a step already told, or one far from the next."""
-    if level == "easy":
-        return []
-    if level == "medium":
-        return [activity.steps[rng.choice(told)]]
-    places = [place for place in range(len(activity.steps)) if place < following or place > following + 1]
-    return [activity.steps[rng.choice(places)]]
 
 
 def _values(rng: random.Random) -> Mapping[str, str]:

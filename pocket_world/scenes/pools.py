@@ -1,5 +1,6 @@
 """What the slots of a scene may hold, by kind. People have a pronoun; numbers are drawn from ranges."""
 
+from pocket_world.facts.dates import MONTHS, WEEKDAYS
 from pocket_world.relations import listed
 
 WOMEN = listed("""
@@ -20,8 +21,8 @@ POOLS: dict[str, tuple[str, ...]] = {
     "person": WOMEN + MEN,
     "woman": WOMEN,
     "man": MEN,
-    "weekday": listed("Monday Tuesday Wednesday Thursday Friday Saturday Sunday"),
-    "month": listed("January February March April May June July August September October November December"),
+    "weekday": WEEKDAYS,
+    "month": MONTHS,
     "season": listed("spring summer autumn winter"),
     "colour": listed("red blue green yellow white black brown grey purple orange pink"),
     "town": _split("""Ashford; Brackley; Millbrook; Harrow; Northwick; Elmsford; Stonebridge; Redhill; Greenfield;
@@ -92,8 +93,3 @@ def values_of(kind: str) -> tuple[str, ...]:
         low, high, step = RANGES[kind]
         return tuple(str(number) for number in range(low, high + 1, step))
     return POOLS[kind]
-
-
-def is_number(kind: str) -> bool:
-    """Whether a kind's values are numbers, for which a near value is one close by."""
-    return kind in RANGES

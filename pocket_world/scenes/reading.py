@@ -5,7 +5,7 @@ from collections.abc import Set
 
 from core.records import Question
 from pocket_world.questions import BankQuestion, six
-from pocket_world.relations import DIFFICULTIES, Difficulty
+from pocket_world.relations import DIFFICULTIES
 from pocket_world.scenes.frame import Ask, Frame, Scene, false_values
 from pocket_world.scenes.shown import Plans
 from pocket_world.scenes.stories import STORIES
@@ -14,9 +14,6 @@ _PLANS: Plans[Frame] = Plans(STORIES, lambda frame: frame.name)
 
 _LONGEST = 5
 """Sentences of a passage at most."""
-
-_INSIDE: dict[Difficulty, float] = {"easy": 0.0, "medium": 1.0, "hard": 1.0}
-"""How often false options come from the passage itself, where it holds any of the kind."""
 
 
 def reading(rng: random.Random, *, training: bool) -> BankQuestion:
@@ -27,18 +24,9 @@ def reading(rng: random.Random, *, training: bool) -> BankQuestion:
         if asks := [ask for ask in frame.asks if ask.level == level]:
             break
     scene, ask = frame.draw(rng), rng.choice(asks)
-    inside = rng.random() < _INSIDE[ask.level]
-    wrong = false_values(scene, ask.answer, rng, count=3, inside=inside, excluded=ask.excluded)
-    question = six(
-        "rc",
-        frame.name,
-        passage(scene, {0, *ask.needs}, rng),
-        scene.say(rng.choice(ask.wordings)),
-        right=scene.values[ask.answer],
-        wrong=wrong,
-        rng=rng,
-    )
-    return BankQuestion(question, ask.level)
+    wrong = _wrong(scene, ask, rng)
+    text = _passage(scene, {0, *ask.needs}, rng)
+    return BankQuestion(_question(scene, ask, text, wrong, rng), level)
 
 
 def readings(rng: random.Random, *, count: int) -> list[Question]:
@@ -49,18 +37,22 @@ def readings(rng: random.Random, *, count: int) -> list[Question]:
         if len(asks) < count and len(needed | {*ask.needs}) <= _LONGEST:
             asks.append(ask)
             needed |= {*ask.needs}
-    text = passage(scene, needed, rng)
-    return [_question(scene, ask, text, rng) for ask in asks]
+    text = _passage(scene, needed, rng)
+    return [_question(scene, ask, text, _wrong(scene, ask, rng), rng) for ask in asks]
 
 
-def _question(scene: Scene, ask: Ask, text: str, rng: random.Random) -> Question:
-    inside = rng.random() < _INSIDE[ask.level]
-    wrong = false_values(scene, ask.answer, rng, count=3, inside=inside, excluded=ask.excluded)
+def _wrong(scene: Scene, ask: Ask, rng: random.Random) -> list[str]:
+    """Three false options; if the question isn't easy, values from the scene come first."""
+    inside = rng.random() < (ask.level != "easy")
+    return false_values(scene, ask.answer, rng, count=3, inside=inside, excluded=ask.excluded)
+
+
+def _question(scene: Scene, ask: Ask, text: str, wrong: list[str], rng: random.Random) -> Question:
     wording = scene.say(rng.choice(ask.wordings))
     return six("rc", scene.frame.name, text, wording, right=scene.values[ask.answer], wrong=wrong, rng=rng)
 
 
-def passage(scene: Scene, needed: Set[int], rng: random.Random) -> str:
+def _passage(scene: Scene, needed: Set[int], rng: random.Random) -> str:
     """The sentences that are needed, and others up to five in all, in their order."""
     rest = [place for place in range(len(scene.frame.sentences)) if place not in needed]
     count = rng.randint(max(2, len(needed)), _LONGEST)

@@ -1,4 +1,4 @@
-"""What the tests of the pocket world share: the text that training reads, and the shipped model."""
+"""What the tests of the pocket world share: the text that training reads, and the smallest shipped model."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ MODEL = ASSETS / "models" / "pocket-1m"
 
 @pytest.fixture(scope="session")
 def stream() -> Stream:
-    return Stream(Guard.of(bank.questions(), conversations.bundled()), tasks=bank.BANK_TASKS)
+    return Stream(Guard.of(bank.questions(), conversations.bundled()))
 
 
 @pytest.fixture(scope="session")

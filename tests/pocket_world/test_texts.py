@@ -1,6 +1,7 @@
 """What the shipped models were trained on and are tested on comes out again, letter by letter, without an overlap."""
 
 import hashlib
+import json
 import random
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,15 +10,13 @@ import pytest
 
 from core.models.perplexity import conversations
 from core.questions.bank import bank_path
-from core.questions.near_duplicates import clusters
 from core.records import Question
 from core.settings import ASSETS
 from pocket_world import bank, jury, trivia
 from pocket_world.bank import BANK_TASKS
-from pocket_world.contamination import Guard, audit, words
+from pocket_world.contamination import OVERLAPS, Guard, audit, words
 from pocket_world.curriculum import all_documents
 from pocket_world.documents import Document, Piece, lettered
-from pocket_world.evaluate import held_out_replies
 from pocket_world.recipes import RECIPES
 from pocket_world.stream import Stream
 from pocket_world.tokens import one_token_words, published_tokenizer, sampled_texts
@@ -56,49 +55,21 @@ def test_the_bank_comes_out_again(task: str) -> None:
 
 
 def test_short_questions_come_out_again() -> None:
-    assert "".join(f"{question.line()}\n" for question in trivia.make()) == trivia.PATH.read_text("utf-8")
+    assert trivia.make() == [json.loads(line) for line in trivia.PATH.read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("name", rest_nightly(STEPS, now=["pocket-3m-instruct"]))
 def test_what_a_model_read_comes_out_again(stream: Stream, name: str) -> None:
-    recipe = RECIPES[name]
-    read = Stream(stream.guard, tasks=recipe.tasks, chat=recipe.chat)
+    training_stream = Stream(stream.guard, chat=RECIPES[name].chat)
     values = one_token_words(published_tokenizer(ASSETS / "models" / name))
-    assert digest(map(pieces, all_documents(read, recipe, values=values, every=250))) == STEPS[name]
+    assert digest(map(pieces, all_documents(training_stream, RECIPES[name], values, every=250))) == STEPS[name]
 
 
 @pytest.mark.nightly
 def test_what_the_tokenizer_and_the_jurors_read_comes_out_again(stream: Stream) -> None:
-    assert digest(sampled_texts(stream, 9, 2000)) == "1cd6392b8faad2fa886eebfd"
-    assert {name: digest(map(repr, jury.examples(recipe))) for name, recipe in jury.JURORS.items()} == JURORS
-    assert digest(map(pieces, held_out_replies())) == "02cdcc0bbf3b94ec74b2522e"
-
-
-@pytest.mark.parametrize("task", BANK_TASKS)
-def test_the_bank_is_balanced_and_has_no_question_twice(task: str) -> None:
-    questions = [question for question in bank.questions() if question.task == task]
-    labels = [question.label for question in questions]
-    assert max(map(labels.count, range(4))) - min(map(labels.count, range(4))) <= 1
-    assert all(len({*question.options}) == 6 for question in questions)
-    assert len({*clusters(questions)}) == len(questions) or task == "qa"
-    assert len({(question.context, question.question) for question in questions}) == len(questions) or task != "qa"
-
-
-def test_facts_by_hand() -> None:
-    facts = {(fact.relation, fact.key): fact for fact in world()}
-    for relation, about, answer in (
-        ("capital", "Peru", "Lima"),
-        ("capital-inverse", "Lima", "Peru"),
-        ("atomic number", "gold", "79"),
-        ("year", "the Battle of Hastings", "1066"),
-        ("plural-inverse", "mice", "mouse"),
-        ("days in month", "April", "30"),
-    ):
-        assert facts[relation, about].answer == answer
-    # What is also true is no false answer: pepper is a vegetable and a spice, and many fruits are trees.
-    assert "vegetable" not in facts["kind", "pepper"].wrong
-    assert all(fact.answer not in fact.wrong and len(set(fact.wrong)) >= 3 for fact in world())
-    assert trivia.in_words(42) == "forty-two"
+    assert digest(sampled_texts(stream, 2000)) == "1cd6392b8faad2fa886eebfd"
+    for name, (_, tuning) in jury.JURORS.items():
+        assert digest(map(repr, jury.tuning_examples(tuning.seed))) == JURORS[name]
 
 
 def test_training_never_asks_in_the_banks_words(stream: Stream) -> None:
@@ -111,10 +82,9 @@ def test_training_never_asks_in_the_banks_words(stream: Stream) -> None:
 
 
 def test_nothing_that_tunes_a_juror_is_asked_later() -> None:
-    recipe = jury.JURORS["juror-3m"]
-    tuning, later = jury.answered(recipe, tuning=True), jury.answered(recipe, tuning=False)
+    tuning, later = jury.answered(tuning=True), jury.answered(tuning=False)
     assert len(tuning) + len(later) == len(trivia.make())
-    read = {example.question for example in jury.examples(recipe)}
+    read = {example.question for example in jury.tuning_examples(seed=32)}
     assert read >= {example.question for example in tuning}
     assert not read & {example.question for example in later}
     sides: dict[str, set[bool]] = {}
@@ -125,10 +95,10 @@ def test_nothing_that_tunes_a_juror_is_asked_later() -> None:
 
 @pytest.mark.nightly
 def test_a_sample_of_the_training_text_is_clean(stream: Stream, tokenizer) -> None:
-    documents = all_documents(stream, RECIPES["pocket-1m"], values=one_token_words(tokenizer), every=31)
-    result = audit(documents, bank.questions(), conversations.bundled())
-    assert result.documents > 3000
-    assert result.clean, result
+    documents = all_documents(stream, RECIPES["pocket-1m"], one_token_words(tokenizer), every=31)
+    counts = audit(documents, bank.questions(), conversations.bundled())
+    assert counts["documents"] > 3000
+    assert not any(counts[name] for name in OVERLAPS), counts
 
 
 @pytest.mark.nightly
@@ -141,11 +111,12 @@ def test_both_finders_find_a_bank_question_and_a_conversation() -> None:
             context = Document((Piece(f"Something else first. {question.context} And then?", 1.0),))
             document = context if question.context else lettered([question])
             assert guard.find(document.text)
-            assert audit([document], [question]).runs_found
-            assert bool(audit([document], [question]).questions_found) == (task == "qa")
+            counts = audit([document], [question])
+            assert counts["runs of the bank"]
+            assert bool(counts["bank questions"]) == (task == "qa")
     echo = Document((Piece(" ".join(talks[0].messages[3].text.split()[:9]), 1.0),))
     assert guard.find(echo.text)
-    assert audit([echo], [], talks).echoes_found
+    assert audit([echo], [], talks)["runs of conversations"]
 
 
 def test_runs_of_a_hand_made_question() -> None:
@@ -153,12 +124,14 @@ def test_runs_of_a_hand_made_question() -> None:
     question = Question("q", "ds", "g", "A short document here.", "Which?", (long, "b", "c", "d", "E", "F"), 0)
     assert Guard.of([question]).find(f"He said: {long}.")
     assert Guard.of([question]).find("He said: one two three four.") is None
-    assert audit([Document((Piece(long, 1.0),))], [question]).runs_found == 2  # runs begin at word 1 and at word 2
+    assert (
+        audit([Document((Piece(long, 1.0),))], [question])["runs of the bank"] == 2
+    )  # runs begin at word 1 and at word 2
 
     # An initial is no option letter, and options alone are found by their run.
     names = ("J. J. Thomson", "Alexander Graham Bell", "Alfred Nobel", "William Herschel")
     question = Question("q", "qa", "g", "", "Who is known for the patent for the telephone?", (*names, "E", "F"), 1)
     document = lettered([replace(question, question="Whom do we remember for the patent for the telephone?")])
     assert Guard.of([question]).find(document.text)
-    assert audit([document], [question]).runs_found > 0
+    assert audit([document], [question])["runs of the bank"]
     assert words("A. Red\nB. Dark blue\nE. I don't know\nAnswer: A") == ("red", "dark", "blue", "answer", "a")
