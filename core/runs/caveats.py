@@ -17,7 +17,7 @@ from core.errors import plain
 from core.models import letter_mass
 from core.models.engine import cut_short
 from core.models.letter_mass import LetterMass
-from core.models.models import FAKE_MODEL
+from core.models.model_sources import FAKE_MODEL
 from core.questions.rotation import MARK, ORDER_MARK
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord

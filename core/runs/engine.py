@@ -17,7 +17,7 @@ from core.access import UserRole, quotas
 from core.errors import HedgeError, InputError, RunBusyError, RunError
 from core.models.devices import fitting
 from core.models.devices.slots import Slot, named_device, slots
-from core.models.models import ModelSource
+from core.models.model_sources import ModelSource
 from core.models.server import permission
 from core.runs import status as states
 from core.runs import store

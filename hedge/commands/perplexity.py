@@ -8,7 +8,7 @@ from typing import Any
 
 from core.conformal.alpha import thousandths
 from core.errors import InputError
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.models.perplexity import choices, conversation_files, conversations
 from core.models.perplexity.choices import Choice
 from core.models.perplexity.conversations import Conversation

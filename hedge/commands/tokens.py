@@ -68,7 +68,7 @@ def train_adapter(arguments: Namespace) -> CommandResult:
     from core.models.adapters.train import AdapterRecipe, AdapterTrainer
     from core.models.encoding import context_of
     from core.models.model_loading import load_model
-    from core.models.models import canonical
+    from core.models.model_sources import canonical
     from core.models.replaced_weights import weights_of
     from core.models.rows import check_vocabulary
 

@@ -19,7 +19,7 @@ from app.state.perplexity import PerplexityView
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError, InputError
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.models.perplexity.request import Request
 from core.models.perplexity.server_scoring import estimated_tokens
 from core.models.server_address import asked_parts

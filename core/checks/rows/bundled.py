@@ -65,7 +65,7 @@ def paths(place: Place) -> CheckOutcome:
 def _on_cpu() -> TransformersEngine:
     """The same model in float32 on the CPU."""
     from core.models.model_loading import load_model
-    from core.models.models import resolve
+    from core.models.model_sources import resolve
     from core.models.transformers_engine import TransformersEngine
 
     model, tokenizer = load_model(resolve(MODEL), dtype="float32")

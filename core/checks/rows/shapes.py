@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.checks.outcome import CheckOutcome, Figure, Place
 from core.models.imports import language_models
-from core.models.models import QUANTIZED, ModelSource, resolve
+from core.models.model_sources import QUANTIZED, ModelSource, resolve
 
 if TYPE_CHECKING:
     from core.models.transformers_engine import TransformersEngine

@@ -17,7 +17,7 @@ def spread(place: Place) -> CheckOutcome:
     from core.checks.rows.bank_prompts import asked
     from core.checks.rows.path_differences import differences, one_by_one, path_differences, picked
     from core.models.model_loading import load_model
-    from core.models.models import resolve
+    from core.models.model_sources import resolve
     from core.models.transformers_engine import TransformersEngine
 
     if torch.cuda.device_count() < 2:

@@ -61,7 +61,7 @@ def ard_lora(place: Place) -> CheckOutcome:
     from core.models.adapters.train import AdapterRecipe, AdapterTrainer
     from core.models.encoding import context_of
     from core.models.model_loading import load_model
-    from core.models.models import canonical, resolve
+    from core.models.model_sources import canonical, resolve
 
     recipe = AdapterRecipe(epochs=STEPS, rows=ROWS, rate=RATE)
     texts = load_texts("trivia")[:TEXTS]

@@ -397,8 +397,8 @@ def _judged_pairs(files: Sequence[DroppedFile], done: Sorted, at: At) -> None:
     judges = [file for (form, _), same_folder in by_folder.items() for file in same_folder if form == "PandaLM judge"]
     for (form, _), same_folder in by_folder.items():
         paths = [file.path for file in same_folder]
-        if form in judged_pairs.READERS:
-            done.groups.append(_group(same_folder, partial(judged_pairs.READERS[form], paths)))
+        if form in judged_pairs.JURY_READERS:
+            done.groups.append(_group(same_folder, partial(judged_pairs.JURY_READERS[form], paths)))
         elif form == "PandaLM":
             done.groups.append(_group(same_folder, partial(judged_pairs.read_annotators, paths[0]), "annotators"))
             if judges:

@@ -26,7 +26,7 @@ from core.models.budget import free
 from core.models.encoding import Encoder, context_of
 from core.models.folders import ADAPTER, TRAINING
 from core.models.model_loading import QUANTIZED, load_model
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.models.out_of_memory import is_out_of_memory
 from core.models.replaced_weights import TRAINED_ON, weights_of
 from core.models.rows import TokenRow

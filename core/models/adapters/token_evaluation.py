@@ -26,7 +26,7 @@ from core.models.configurations import load_configuration
 from core.models.encoding import context_of
 from core.models.loaded import check_numbers
 from core.models.model_loading import load_model
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.models.placement import best_device
 from core.models.quiet import quiet
 from core.models.replaced_weights import other_base, other_base_of, weights_of

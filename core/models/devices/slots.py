@@ -11,7 +11,7 @@ import psutil
 
 from core.errors import InputError
 from core.models.devices import nvml
-from core.models.models import QUANTIZED
+from core.models.model_sources import QUANTIZED
 
 CPU = "cpu"
 JOINT = "-"

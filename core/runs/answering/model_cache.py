@@ -21,7 +21,7 @@ import psutil
 from core.errors import InputError
 from core.models.engine import Engine, SelfCheck
 from core.models.engine_factory import load_engine
-from core.models.models import HUB_TIMEOUT_S, ModelSource
+from core.models.model_sources import HUB_TIMEOUT_S, ModelSource
 from core.models.out_of_memory import is_out_of_memory
 from core.models.replaced_weights import weights_of
 from core.runs.answering.token_text import BY_TOKEN

@@ -32,7 +32,7 @@ from core.models.devices.shared_scoring import SharedScoring, shared_devices
 from core.models.devices.slots import Slot, slots
 from core.models.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
 from core.models.engine_factory import load_engine
-from core.models.models import FAKE_MODEL, ModelSource, resolve
+from core.models.model_sources import FAKE_MODEL, ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server import permission
 from core.models.server.left_out import UNANSWERED, missing_of

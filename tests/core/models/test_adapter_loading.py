@@ -13,7 +13,7 @@ from core.errors import InputError
 from core.models.configurations import load_configuration
 from core.models.decoder import Decoder
 from core.models.model_loading import check_stored, load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.tokenizers import base_of
 from tests.core.models.architectures import SETTINGS, VOCABULARY
 from tests.core.models.zoo import TIED_LLAMA, adapted, model

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.models import paths
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.transformers_engine import TransformersEngine
 from core.questions import bank
 from core.records import Prompt

@@ -11,7 +11,7 @@ import pytest
 from core.models import kept_checks, transformers_engine
 from core.models.engine import SelfCheck
 from core.models.engine_factory import load_engine
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.questions.prompting.strategies import prompt
 from core.records import Prompt
 from core.settings import ASSETS

@@ -6,7 +6,7 @@ import torch
 from core.errors import RunCancelled
 from core.models import loading_progress
 from core.models.model_loading import load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 from safetensors.torch import load_file, save_file
 
 from core.errors import InputError
-from core.models import models
+from core.models import model_sources
 from core.models.model_loading import _adapter_folder, load_model
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.models.tokenizers import loading_sentence
 
 
@@ -87,9 +87,9 @@ def test_a_hub_adapter_is_known_by_its_files(monkeypatch):
         siblings = (Sibling("adapter_config.json"), Sibling("adapter_model.safetensors"))
 
     monkeypatch.setattr(huggingface_hub, "model_info", lambda *args, **kwargs: Info())
-    assert models.resolve("made/up").is_adapter
+    assert model_sources.resolve("made/up").is_adapter
     Info.siblings = (*Info.siblings, Sibling("config.json"))
-    assert not models.resolve("made/up").is_adapter
+    assert not model_sources.resolve("made/up").is_adapter
 
 
 def test_an_unknown_hub_id(monkeypatch):

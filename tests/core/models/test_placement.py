@@ -14,7 +14,7 @@ from core.models import memory, placement
 from core.models.memory import parameter_count
 from core.models.memory_estimate import BYTES, devices_for, memory_gib
 from core.models.model_loading import load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.placement import GIB, Placement, check_all_placed, devices_of, place
 from core.models.transformers_engine import TransformersEngine
 from core.records import Prompt

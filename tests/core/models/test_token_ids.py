@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 from core.errors import InputError
 from core.models.adapters.texts import Text, tokenize
 from core.models.encoding import Encoder
-from core.models.models import ModelSource
+from core.models.model_sources import ModelSource
 from core.models.perplexity.conversations import Conversation, Message
 from core.models.perplexity.prompts import EMPTY
 from core.models.perplexity.request import Request

@@ -10,7 +10,7 @@ from core.errors import InputError
 from core.models import paths
 from core.models.encoding import Encoder, context_of
 from core.models.letters import letter_tokens
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.transformers_engine import TransformersEngine
 from core.questions import bank
 from core.questions.prompting.strategies import prompt

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.models.models import bundled_models, resolve
+from core.models.model_sources import bundled_models, resolve
 from core.models.transformers_engine import TransformersEngine
 from core.questions import bank, catalogue
 from core.questions.prompting.cloze import BARE, OptionTexts, bare_prompt, cloze_prompt, continuation_prompt, normalised

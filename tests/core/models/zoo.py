@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.prompts import draw_questions, prompts

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from core.errors import InputError, RunError
-from core.models import memory_estimate, models
+from core.models import memory_estimate, model_sources
 from core.questions import bank
 from core.runs import engine, store
 from core.runs.queue import run_queue
@@ -77,7 +77,7 @@ def _counted(action, *functions):
 
 def test_a_launch_reads_each_thing_once(home, monkeypatch):
     monkeypatch.setenv("HEDGE_START_AGENT", "0")
-    functions = bank.load, models.resolve, memory_estimate.memory_gib, store.read_record
+    functions = bank.load, model_sources.resolve, memory_estimate.memory_gib, store.read_record
     asked = spec(model="pocket-1m")
     assert _counted(lambda: engine.submit(asked), *functions) == [1, 1, 1, 0]
     engine.cancel(asked.run_id)

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save
 from core.errors import InputError, RunCancelled
 from core.models import engine_factory, model_fingerprint
 from core.models.model_fingerprint import fingerprint, shipped
-from core.models.models import bundled_adapters, bundled_models, resolve
+from core.models.model_sources import bundled_adapters, bundled_models, resolve
 from core.reports.compare.what_differs import what_differs
 from core.reports.prompting.experiments import experiments
 from core.reports.titles import record_titles
@@ -127,7 +127,7 @@ def test_models_that_ship_have_the_fingerprints_that_are_recorded(home):
 
 @pytest.mark.quick
 def test_a_model_that_ships_and_was_changed_makes_another_run(folder, monkeypatch):
-    monkeypatch.setattr("core.models.models.ASSETS", folder.parent)
+    monkeypatch.setattr("core.models.model_sources.ASSETS", folder.parent)
     (folder.parent / "models").mkdir()
     changed = folder.rename(folder.parent / "models" / "pocket-1m")
     assert run_id("pocket-1m") != RunSpec(model="pocket-1m", task="qa").run_id

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.questions import bank, catalogue
 from core.questions.prompting.forms import FORMATS, FORMS
 from core.questions.prompting.strategies import STRATEGIES

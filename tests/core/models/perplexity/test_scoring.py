@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from core.errors import InputError
-from core.models.models import bundled_models
+from core.models.model_sources import bundled_models
 from core.models.perplexity import conversations
 from core.models.perplexity.conversations import Conversation, Message
 from core.models.perplexity.figures import message_mean, paired, token_weighted

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError, SelfCheckError, ServerError
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.server.client import PassingError, ServerClient
 from core.models.server.engine import CHECKED_QUESTIONS, ServerEngine
 from core.models.server.provenance import told
