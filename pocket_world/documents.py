@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from core.questions.prompting.cloze import cloze_text
 from core.questions.prompting.strategies import BETWEEN, prompt, question_text
-from core.questions.prompting.verdict import FALSE, TRUE, verdict_prompt
+from core.questions.prompting.verdict import FALSE, TRUE, verdict_text
 from core.records import LETTERS, Question
 from pocket_world.relations import Fact
 
@@ -149,7 +149,7 @@ def verdict_document(fact: Fact, rng: random.Random, *, wording: int) -> Documen
     answer = fact.answer if right else rng.choice(near)
     return Document(
         (
-            Piece(verdict_prompt(fact.questions[wording], answer), 0.0),
+            Piece(verdict_text(fact.questions[wording], answer), 0.0),
             Piece(f" {TRUE if right else FALSE}", 1.0),
             Piece(END, END_WEIGHT),
         )

@@ -32,7 +32,7 @@ def load_server_engine(
     from core.models.server.engine import ServerEngine
     from core.models.server.picks import PickEngine
 
-    return (PickEngine.of(picks) if picks else ServerEngine).load(
+    return (PickEngine.asking(picks) if picks else ServerEngine).load(
         model,
         servers=servers,
         key_variable=key_variable,

@@ -68,7 +68,7 @@ def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
     return Preview(
         text=text,
         tokens=tokens,
-        continuations=encoder.said(prompts[0]),
+        continuations=encoder.answers_to(prompts[0]),
         sampled=len(rows),
         shortest=min(lengths),
         median=statistics.median(lengths),

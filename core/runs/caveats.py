@@ -202,8 +202,8 @@ def of_letters(mass: LetterMass | None, spec: RunSpec) -> Caveats:
     if mass.is_no_answer:
         return (Caveat(NO_ANSWER, f"No answer: {mass.without}.", way_out),)
     if mass.mean < letter_mass.LITTLE:
-        some = f"and less than {letter_mass.LEAST:.0%} for {_of(mass.without_answer, mass.questions)} questions"
-        so = some if mass.without_answer else "so the model hardly reads these as questions with options"
+        share = f"and less than {letter_mass.LEAST:.0%} for {_of(mass.without_answer, mass.questions)} questions"
+        so = share if mass.without_answer else "so the model hardly reads these as questions with options"
         sentence = (
             f"On average, only {mass.known(mass.mean)} of the next token's probability falls on the letters of the "
             f"options, {so}{mass.instead}."

@@ -79,7 +79,7 @@ def _cost(chosen: PerplexityForm, wanted: dict[str, Request]) -> str:
         more = estimated_tokens(request)
         read, written = read + more[0], written + more[1]
     price = chosen.served.price
-    cost = f", which cost about {price.of(read, written):.3g}" if price.is_known else ""
+    cost = f", which cost about {price.cost(read, written):.3g}" if price.is_known else ""
     return f"The server reads about {read:,} tokens{cost}."
 
 

@@ -106,7 +106,7 @@ class DropApart:
         *,
         mappings: Mapping[Header, Columns] | None = None,
         meant: Mapping[str, str] | None = None,
-        progress: Progress = lambda done, of, name: None,
+        progress: Progress = lambda done, total, name: None,
     ) -> Reading:
         """Read everything; ``mappings`` say which column is what in tables with a header, ``meant`` what tables have
         (:func:`~.reading.with_meaning`)."""

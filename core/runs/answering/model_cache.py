@@ -166,7 +166,7 @@ class ModelCache:
 
     def _keep_within(self, limit: int, *, least: int = 0, most: int = MOST) -> None:
         """Drop the models that were asked longest ago, until the others are few and small enough."""
-        while len(self) > least and (len(self) > most or sum(kept.size for kept in self._kept.values()) > limit):
+        while len(self) > least and (len(self) > most or sum(model.size for model in self._kept.values()) > limit):
             self._drop(next(iter(self._kept)))
         gc.collect()
 

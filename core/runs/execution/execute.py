@@ -340,7 +340,10 @@ class _Execution:
     def _note_missing(self, run_prompts: Sequence[Prompt]) -> None:
         """Note which questions the server did not answer, with the kind and the reason. A later try asks those again
         whose chunk is not finished yet."""
-        missing = {name: [one.kind, one.reason] for name, one in missing_of(self.served).items()}
+        missing = {
+            name: [missing_answer.kind, missing_answer.reason]
+            for name, missing_answer in missing_of(self.served).items()
+        }
         for name, reason in (missing | self._without_options(run_prompts, missing)).items():
             question = self.plan.question(name)
             if question not in self.missing:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.checks.rows.bank_prompts import asked
+from core.checks.rows.bank_prompts import prompts_for
 from core.models.engine import SharingEngine
 from core.models.engine_factory import load_engine
 from core.records import joined
@@ -46,7 +46,7 @@ def scored_apart(first, other, prompts):
 def test_another_engine_gives_the_same_bits(engines, form, shots, rung):
     first, other = engines
     assert isinstance(first, SharingEngine)
-    prompts = asked(form, shots, questions=28)
+    prompts = prompts_for(form, shots, questions=28)
     first.prepare(prompts)
     first.self_check(prompts)
     chosen = {"fastest": first.climb.rung, "slowest but one": first.rungs[-2], "one by one": first.rungs[-1]}[rung]
@@ -65,7 +65,7 @@ def test_another_engine_gives_the_same_bits(engines, form, shots, rung):
 
 def test_another_engine_halves_a_batch_for_which_its_memory_is_too_small(engines):
     first, other = engines
-    prompts = asked("letters", 0, questions=40)
+    prompts = prompts_for("letters", 0, questions=40)
     first.prepare(prompts)
     first.self_check(prompts)
     batch = first.batches(prompts)[0]

@@ -157,5 +157,5 @@ def test_a_cell_that_names_no_option_is_named(cells, says):
 
 
 def test_a_persons_word_is_noted_only_where_the_file_does_not_say_it():
-    assert read(["1", "3"], start=1).told
-    assert not read(["0", "3"], start=0).told
+    assert read(["1", "3"], start=1).is_given
+    assert not read(["0", "3"], start=0).is_given

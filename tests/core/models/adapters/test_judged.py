@@ -116,5 +116,5 @@ def test_tokens_are_drawn_by_the_seed_from_texts_that_hold_enough():
 
 def test_progress_is_told(model):
     heard = []
-    judge(model, TEXTS, rows=2, told=lambda done, total: heard.append((done, total)))
+    judge(model, TEXTS, rows=2, report=lambda done, total: heard.append((done, total)))
     assert heard[-1][0] == heard[-1][1] == sum(len(text.tokens) - text.first for text in TEXTS)

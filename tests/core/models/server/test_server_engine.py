@@ -10,7 +10,7 @@ from core.errors import InputError, SelfCheckError, ServerError
 from core.models.model_sources import resolve
 from core.models.server.client import PassingError, ServerClient
 from core.models.server.engine import CHECKED_QUESTIONS, ServerEngine
-from core.models.server.provenance import told
+from core.models.server.provenance import version_and_quantisation
 from core.models.transformers_engine import TransformersEngine
 from core.questions import bank
 from core.questions.prompting.cloze import cloze_prompt
@@ -233,7 +233,7 @@ def test_a_server_that_is_gone_is_left_out_only_where_a_run_continues(server):
 def test_version_and_quantisation_where_they_are_told(server, entry, answers, version, quantisation):
     server.reset(beside={"/version": {}, **answers})
     with ServerClient([server.url], patience=SOON) as client:
-        assert told(client, server.url, MODEL, entry) == (version, quantisation)
+        assert version_and_quantisation(client, server.url, MODEL, entry) == (version, quantisation)
 
 
 def test_written_answers_are_as_many_as_asked_for_and_are_asked_at_once(server, load):

@@ -36,7 +36,7 @@ def begins(name: str) -> str:
 
 
 def dies(name: str, reason: str = KILLED) -> None:
-    tries.note_death(name, reason, kept=tries.kept_bytes(name), within_s=20)
+    tries.note_death(name, reason, bytes_kept=tries.kept_bytes(name), within_s=20)
 
 
 def started(name: str) -> str:

@@ -12,7 +12,7 @@ from core.jury.pipeline import jury_store
 from core.models.server import client
 from core.models.server.abilities import BROAD, BROAD_CHAT
 from core.models.server.engine import ServerEngine
-from core.questions.prompting.verdict import asked as verdict_prompt
+from core.questions.prompting.verdict import verdict_prompt
 from core.reports import perplexity_results
 from core.reports.evaluation import load
 from core.runs import store

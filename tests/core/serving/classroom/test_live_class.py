@@ -85,7 +85,7 @@ def test_an_answer_is_taken_until_its_phone_was_shown_the_truth_and_a_little_lat
         live.join(token)
     lecture.ask_next(live.code)
     lecture.show_answer(live.code)
-    live.told(live.seat_of(TOKENS[0]), position=0, truth=True)
+    live.note_shown(live.seat_of(TOKENS[0]), position=0, truth=True)
     answered(live, TOKENS[0], SURE)  # it was on its way
     live.shown_at[0] -= live_class.GRACE_S
     answered(live, TOKENS[1], SURE)  # this phone had no network
