@@ -94,8 +94,8 @@ def test_a_visitor_of_a_public_server_changes_nothing(public: Path, name: str):
     with pytest.raises(AccessError, match=r"this server is public: everyone can look, and nobody can .*; run Hedge on"):
         CHANGES[name](run_id)
     assert sorted(path for path in public.rglob("*") if path != access.refusal_log()) == before
-    (said,) = audit()
-    assert (said["actor"], said["role"], said["allowed"]) == ("visitor", "viewer", False)
+    (audit_lines,) = audit()
+    assert (audit_lines["actor"], audit_lines["role"], audit_lines["allowed"]) == ("visitor", "viewer", False)
 
 
 @pytest.mark.quick
@@ -294,10 +294,10 @@ def test_the_actor_goes_along_into_a_process(login: list[Actor], tmp_path: Path)
         "except access.AccessError as error: print(error)"
     )
     login.append(ANN)
-    said = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=access.environment(), capture_output=True, text=True, check=True
     )
-    assert said.stdout.splitlines() == [
+    assert completed.stdout.splitlines() == [
         "login ann@example.org",
         "a page can't name files of this server; upload a file, or choose from the list",
     ]
@@ -418,6 +418,6 @@ def test_a_hostile_file_name_stays_in_its_folder(login: list[Actor], name: str, 
     source = tmp_path / "x"
     source.write_text("question,A,B,answer\nWhich?,one,two,A\n")
     login.append(ANN)
-    kept = Path(question_files.keep(source, name)).resolve()
-    assert kept.is_relative_to(settings().home / "questions")
-    assert len(kept.name.encode()) < 255
+    kept_path = Path(question_files.keep(source, name)).resolve()
+    assert kept_path.is_relative_to(settings().home / "questions")
+    assert len(kept_path.name.encode()) < 255

@@ -26,10 +26,10 @@ def test_a_verdict_is_found_again_for_prompts_that_are_no_longer(home):
     name = kept_checks.key(weights="a", dtype="float32")
     assert kept_checks.find(name, longest=10) is None
     kept_checks.keep(name, CHECK, longest=100)
-    found = kept_checks.find(name, longest=100)
-    assert found is not None
-    assert replace(found, kept="") == CHECK
-    assert len(found.kept) == len("2026-11-22")
+    remembered_checks = kept_checks.find(name, longest=100)
+    assert remembered_checks is not None
+    assert replace(remembered_checks, kept="") == CHECK
+    assert len(remembered_checks.kept) == len("2026-11-22")
     assert kept_checks.find(name, longest=101) is None
     assert kept_checks.find(kept_checks.key(weights="b", dtype="float32"), longest=10) is None
 
@@ -106,11 +106,13 @@ def test_a_verdict_holds_only_on_the_sides_that_were_checked(longrope, home):
     below = asked(range(LIMIT - 10, LIMIT - 2))
     for texts in (False, True):
         for prompts in (above, crossing, below):
-            prompts = [replace(one, continuations=(" A B", " B A C", " C", " D") if texts else ()) for one in prompts]
-            for kept in (False, True):
+            prompts = [
+                replace(prompt, continuations=(" A B", " B A C", " C", " D") if texts else ()) for prompt in prompts
+            ]
+            for is_kept in (False, True):
                 engine = load_engine(str(longrope), dtype="float32")
                 engine.prepare(prompts)
-                assert bool(engine.self_check(prompts).kept) == kept
+                assert bool(engine.self_check(prompts).kept) == is_kept
 
 
 def test_a_verdict_holds_for_as_many_options(longrope, home):

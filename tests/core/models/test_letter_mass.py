@@ -44,9 +44,9 @@ def test_more_than_half_of_the_known_questions_make_a_run_without_answers():
     assert (most.questions, most.without_answer, most.is_no_answer) == (3, 2, True)
     assert most.median == np.float32(0.001)
     assert letter_mass(scored(np.nan)) is letter_mass(scored()) is None
-    one = letter_mass(scored(0.001, 1.0), np.array([1]))
-    assert one
-    assert one.mean == 1.0
+    without_letter = letter_mass(scored(0.001, 1.0), np.array([1]))
+    assert without_letter
+    assert without_letter.mean == 1.0
 
 
 def test_letters_that_are_not_listed_count_with_their_upper_bound():

@@ -71,9 +71,11 @@ def test_a_gated_model_says_what_to_accept_and_where_the_token_goes(monkeypatch,
     monkeypatch.setattr(huggingface_hub, "model_info", refuse)
     with pytest.raises(InputError, match=r"is gated: accept its terms at huggingface.co/made/up.*set HF_TOKEN"):
         resolve("made/up")
-    said = loading_sentence(resolve(str(tiny_model)), OSError("You are trying to access a gated repo.\nMake sure to"))
-    assert "accept its terms" in said
-    assert "\n" not in said
+    sentence = loading_sentence(
+        resolve(str(tiny_model)), OSError("You are trying to access a gated repo.\nMake sure to")
+    )
+    assert "accept its terms" in sentence
+    assert "\n" not in sentence
 
 
 def test_a_hub_adapter_is_known_by_its_files(monkeypatch):

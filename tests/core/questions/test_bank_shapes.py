@@ -66,8 +66,8 @@ def pairs(mark, text):
     return lambda i: [{mark: own, text: option} for own, option in lettered(i).items()]
 
 
-def nth(n, of=four):
-    return lambda i: of(i)[n]
+def nth(n, shape=four):
+    return lambda i: shape(i)[n]
 
 
 HUB = {
@@ -323,9 +323,9 @@ def test_numbers_and_workbooks_are_banks_when_they_are_dropped(home, tmp_path):
     files = [tmp_path / name for name in ("quiz.xlsx", "listed.jsonl", "right.txt")]
     reading = Drop(files, scratch=tmp_path / "scratch").read()
     assert (reading.runs, reading.refused) == ((), ())
-    assert {one.kind for one in reading.elsewhere} == {"questions"}
-    for one in reading.elsewhere:
-        assert len(catalogue.load(question_files.keep(one.file.path, one.file.path.name)).questions) == 6
+    assert {file.kind for file in reading.elsewhere} == {"questions"}
+    for bank_file in reading.elsewhere:
+        assert len(catalogue.load(question_files.keep(bank_file.file.path, bank_file.file.path.name)).questions) == 6
 
 
 @pytest.mark.quick

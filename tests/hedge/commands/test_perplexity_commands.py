@@ -59,8 +59,8 @@ def test_endings_are_written_and_chosen_from(home, talk, tmp_path, capsys):
     out = tmp_path / "choices.jsonl"
     status, values, _ = said(capsys, "endings", "--model", "pocket-1m", "--conversation", str(talk), "--out", str(out))
     assert (status, values["choices"]) == (0, 2)
-    made = choices.read(out)
-    assert [choice.endings[choice.label] for choice in made] == ["Why are you sad?", "That sounds hard."]
+    all_choices = choices.read(out)
+    assert [choice.endings[choice.label] for choice in all_choices] == ["Why are you sad?", "That sounds hard."]
     status, values, _ = said(
         capsys,
         *("run", "--model", "pocket-1m", "--prompt", "fitting", "--choices", str(out), "--conversation"),

@@ -79,8 +79,8 @@ def zero(body):
 
 def zero_with_500(body):
     """As llama-cpp-python."""
-    said = "[{'type': 'greater_than_equal', 'loc': ('body', 'top_k'), 'msg': 'should be at least 0', 'input': -1}]"
-    return error(500, said) if body.get("top_k", 0) < 0 else None
+    text = "[{'type': 'greater_than_equal', 'loc': ('body', 'top_k'), 'msg': 'should be at least 0', 'input': -1}]"
+    return error(500, text) if body.get("top_k", 0) < 0 else None
 
 
 def text_generation_inference(body):
@@ -137,11 +137,11 @@ def test_fields_that_a_server_refuses_are_left_out_and_the_figures_stay(server, 
     server.reset(strict=strict)
     engine = load(server)
     known = strict.refused
-    found = everything(engine)
+    scores = everything(engine)
     assert strict.refused == known  # found out once for each endpoint, by what is asked before a run
     assert known <= 2 * (len(NEUTRAL) + 1) + 2
-    for one, other in zip(found, expected, strict=True):
-        assert one == other if isinstance(one, dict) else np.allclose(one, other, atol=1e-6, rtol=0)
+    for actual, other in zip(scores, expected, strict=True):
+        assert actual == other if isinstance(actual, dict) else np.allclose(actual, other, atol=1e-6, rtol=0)
     assert set(filter(None, engine.description["sampling_unstated"].split(", "))) == LEFT_OUT[refusal]
     for body in strict.accepted:
         assert {name for name in NEUTRAL if name not in body} == LEFT_OUT[refusal]

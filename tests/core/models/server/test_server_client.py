@@ -124,10 +124,10 @@ def test_a_dead_server_leaves_its_work_to_the_other(server, right):
 
 def test_the_first_answers_are_kept_where_a_later_one_is_refused(server):
     bodies = [*BODIES[:5], letter_body("another", "x", listed=5)]
-    found = []
+    collected = []
     with ServerClient([server.url], in_flight=1, patience=SOON) as client, pytest.raises(RefusedError, match="no such"):
-        found += client.ask("/completions", bodies, lambda i, reply: i)
-    assert len(found) == 0 or sorted(i for i, _ in found) == list(range(5))
+        collected += client.ask("/completions", bodies, lambda i, reply: i)
+    assert len(collected) == 0 or sorted(i for i, _ in collected) == list(range(5))
 
 
 def test_a_wrong_key_is_refused_without_its_text(server, monkeypatch):
@@ -196,15 +196,15 @@ def test_a_budget_stops_before_it_is_passed(server):
 
 def test_what_is_in_flight_at_a_stop_is_paid_for_and_kept(server):
     server.reset(delay_s=0.05)
-    price, found = Price(read=1000.0, budget=0.2), {}
+    price, collected = Price(read=1000.0, budget=0.2), {}
     with ServerClient([server.url], spending=Spending(price), in_flight=8, patience=SOON) as client:
         with pytest.raises(RunError, match="budget"):
-            found.update(client.ask("/completions", BODIES, lambda i, reply: i))
-        assert len(found) == sum(server.texts.values()) > 8
+            collected.update(client.ask("/completions", BODIES, lambda i, reply: i))
+        assert len(collected) == sum(server.texts.values()) > 8
         spent = client.spending.tokens
     with ServerClient([server.url], spending=Spending(price, spent), patience=SOON) as again, pytest.raises(RunError):
         asked(again)
-    assert sum(server.texts.values()) <= len(found) + 4  # an earlier try's tokens count
+    assert sum(server.texts.values()) <= len(collected) + 4  # an earlier try's tokens count
 
 
 def test_more_requests_may_be_put_in_while_answers_come(server):
@@ -221,16 +221,16 @@ def test_more_requests_may_be_put_in_while_answers_come(server):
 
 def test_whoever_waits_is_told_why_and_can_stop(server):
     server.reset(fault=lambda number: "500 2" if number else "stall", stall_s=3)
-    said = []
+    messages = []
 
     def on_wait(reason):
-        said.append(reason)
+        messages.append(reason)
         if reason:
             raise RunCancelled("stop")
 
     with ServerClient([server.url], patience=SOON, on_wait=on_wait) as client, pytest.raises(RunCancelled):
         asked(client, BODIES[:2])
-    assert said[-1] == f'the server {server.url} fails with HTTP status 500 and says "key None"'
+    assert messages[-1] == f'the server {server.url} fails with HTTP status 500 and says "key None"'
 
 
 def test_a_budget_without_prices_counts_tokens():

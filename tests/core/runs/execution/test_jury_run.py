@@ -256,8 +256,8 @@ def test_the_stages_on_the_command_line(home, tmp_path, capsys) -> None:
 
 def test_a_jury_does_not_mix_weights_and_made_again_begins_anew(home, tmp_path) -> None:
     base = own_model(tmp_path / "base")
-    asked = replace(SPEC, base=str(base), jurors=(str(base), "pocket-1m"), samples=40, steps=2)
-    path_id, seen = jury_spec.create(asked), []
+    changed_record = replace(SPEC, base=str(base), jurors=(str(base), "pocket-1m"), samples=40, steps=2)
+    path_id, seen = jury_spec.create(changed_record), []
     with pytest.raises(RunCancelled):
         execute(
             jury_run.spec_of(jury_spec.read_spec(path_id)),
@@ -270,9 +270,9 @@ def test_a_jury_does_not_mix_weights_and_made_again_begins_anew(home, tmp_path) 
         execute(jury_run.spec_of(jury_spec.read_spec(path_id)))
     assert jury_job.read_state(path_id).state == "failed"
     assert (jury_spec.folder_of(path_id) / "answers.jsonl").read_text() == answers
-    again = jury_spec.create(asked)
+    again = jury_spec.create(changed_record)
     assert again != path_id
-    record = jury_store.read_record(made(asked))
+    record = jury_store.read_record(made(changed_record))
     assert (jury_spec.folder_of(again) / "answers.jsonl").read_text() != answers
     now = fingerprint(str(base))
     assert record.weights == {"base (answers)": now, "base": now, "pocket-1m": fingerprint("pocket-1m")}
