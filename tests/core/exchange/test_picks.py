@@ -413,17 +413,17 @@ def test_sets_by_subject_allow_for_coarse_frequencies_and_those_by_letter_need_e
     labels = np.array([rng.choice(4, p=p) for p in often])
     named = np.where(np.arange(240) % 6 == 0, "rare", "frequent")
 
-    def found(counted, by):
+    def evaluations(counted, by):
         shares = np.array([rng.multinomial(m, p) / m for m, p in zip(counted, often, strict=True)])
         run = replace(of_arrays(shares, labels, calibration=np.arange(240) < 120), groups=named)
         of = [replace(run, samples=counted if which else None) for which in (True, False)]
         return [report(one, 300, scores=("lac",), by=by).scores["lac"] for one in of]
 
-    own, plain = found(samples, "group")
+    own, plain = evaluations(samples, "group")
     assert own.mean_set_size == plain.mean_set_size
     assert np.diff(own.mean_set_size_interval) > np.diff(plain.mean_set_size_interval)
-    own, plain = found(samples, "class")
+    own, plain = evaluations(samples, "class")
     assert own.mean_set_size_interval == plain.mean_set_size_interval
-    own, plain = found(unlike, "class")
+    own, plain = evaluations(unlike, "class")
     assert np.isnan([*own.mean_set_size_interval, *own.uacc_interval]).all()
     assert np.isfinite(plain.mean_set_size_interval).all()

@@ -91,7 +91,7 @@ def longrope(tmp_path_factory) -> Path:
     return folder
 
 
-def asked(lengths: Sequence[int], *, shared: int = 36, k: int = 4) -> list[Prompt]:
+def prompts_of_lengths(lengths: Sequence[int], *, shared: int = 36, k: int = 4) -> list[Prompt]:
     """Prompts of so many tokens, of which the first ``shared`` are equal."""
     rng = np.random.default_rng(1)
     words = [word for word in bank_words() if word.isalpha() and len(word) > 1][:50]
@@ -101,9 +101,9 @@ def asked(lengths: Sequence[int], *, shared: int = 36, k: int = 4) -> list[Promp
 
 def test_a_verdict_holds_only_on_the_sides_that_were_checked(longrope, home):
     """The first run has the longest prompts, so length alone would let the others pass."""
-    above = asked(range(LIMIT + 20, LIMIT + 30), shared=LIMIT + 2)
-    crossing = asked(range(LIMIT - 6, LIMIT + 6))
-    below = asked(range(LIMIT - 10, LIMIT - 2))
+    above = prompts_of_lengths(range(LIMIT + 20, LIMIT + 30), shared=LIMIT + 2)
+    crossing = prompts_of_lengths(range(LIMIT - 6, LIMIT + 6))
+    below = prompts_of_lengths(range(LIMIT - 10, LIMIT - 2))
     for texts in (False, True):
         for prompts in (above, crossing, below):
             prompts = [
@@ -118,17 +118,17 @@ def test_a_verdict_holds_only_on_the_sides_that_were_checked(longrope, home):
 def test_a_verdict_holds_for_as_many_options(longrope, home):
     for k in (4, 5):
         engine = load_engine(str(longrope), dtype="float32")
-        engine.prepare(prompts := asked(range(40, 46), k=k))
+        engine.prepare(prompts := prompts_of_lengths(range(40, 46), k=k))
         assert not engine.self_check(prompts).kept
 
 
 def test_what_was_not_checked_is_scored_one_by_one(longrope, home):
     """A question that a warm engine gets after its check, on the other side of the limit."""
     engine = load_engine(str(longrope), dtype="float32")
-    prompts = asked(range(40, 46))
+    prompts = prompts_of_lengths(range(40, 46))
     engine.prepare(prompts)
     assert engine.self_check(prompts).rung == engine._rung([engine._row(prompts[0])]).name == "prefix cache"
-    other = replace(asked([LIMIT + 20])[0], question_id="other")
+    other = replace(prompts_of_lengths([LIMIT + 20])[0], question_id="other")
     assert engine._rung([engine._row(other)]).name == "one by one"
     warm = load_engine(str(longrope), dtype="float32")
     warm.take_setup(engine.setup())

@@ -70,7 +70,7 @@ def test_prompts_are_as_the_spec_says(monkeypatch, form, prompt_format):
     assert test_prompts[0].text.count("Answer:") == 3
 
 
-def some(choices):
+def one_or_two(choices):
     return st.lists(st.sampled_from(choices), min_size=1, max_size=2, unique=True).map(tuple)
 
 
@@ -78,12 +78,12 @@ def some(choices):
     st.builds(
         Combination,
         models=st.just(("pocket-1m",)),
-        tasks=some(("qa", "rc@hub", "qa@published")),
-        strategies=some(STRATEGIES),
-        dtypes=some(DTYPES),
-        forms=some(FORMS),
-        formats=some(FORMATS),
-        shots=some(range(MAX_SHOTS + 1)),
+        tasks=one_or_two(("qa", "rc@hub", "qa@published")),
+        strategies=one_or_two(STRATEGIES),
+        dtypes=one_or_two(DTYPES),
+        forms=one_or_two(FORMS),
+        formats=one_or_two(FORMATS),
+        shots=one_or_two(range(MAX_SHOTS + 1)),
         samples=st.none() | st.integers(2, 20_000),
         rotations=st.booleans(),
         batch_size=st.none() | st.integers(1, 64),

@@ -91,7 +91,7 @@ SAMPLERS = {
 }
 
 
-def asked(*, chat=False):
+def letter_prompts(*, chat=False):
     return [
         Prompt(lettered.question_id, lettered.text, lettered.k, chat=chat)
         for lettered in map(prompt, bank.load("qa")[:QUESTIONS])
@@ -101,7 +101,7 @@ def asked(*, chat=False):
 def scored(server, *, chat=False):
     """The letters of some questions, the description of the engine and its self-check; the sentence if refused."""
     engine = ServerEngine.load(MODEL, servers=[server.url], patience=SOON)
-    prompts = asked(chat=chat)
+    prompts = letter_prompts(chat=chat)
     try:
         engine.prepare(prompts)
         check = engine.self_check(prompts)
@@ -118,7 +118,7 @@ def scored(server, *, chat=False):
 def truth(server, *, chat=False, spelling=" {}"):
     """The letters' log-probabilities (questions, options) by the model itself."""
     rows = []
-    for sent_prompt in asked(chat=chat):
+    for sent_prompt in letter_prompts(chat=chat):
         text = TEMPLATE.format(text=sent_prompt.text) if chat else sent_prompt.text
         log_p = server.log_p(tuple(server.tokenizer(text)["input_ids"]))[-1]
         rows.append([float(log_p[server.pieces.index(spelling.format(letter))]) for letter in LETTERS[: sent_prompt.k]])

@@ -104,16 +104,16 @@ LEFT_OUT = {
 }
 
 
-def asked(n=2, *, chat=False):
+def letter_prompts(n=2, *, chat=False):
     return [replace(prompt(question), chat=chat) for question in bank.load("qa")[:n]]
 
 
 def everything(engine):
     """What an engine is asked for: letters, letters in a chat, texts, a text's tokens, sampled and greedy answers."""
     texts = [cloze_prompt(question) for question in bank.load("qa")[:2]]
-    logits = [scored(engine, prompts).logits for prompts in (asked(), asked(chat=True), texts)]
+    logits = [scored(engine, prompts).logits for prompts in (letter_prompts(), letter_prompts(chat=True), texts)]
     engine.echo_rows("The sky is blue.", listed=5)
-    written = dict(engine.write(asked(), repeats=2, seeds=[1, 2]))
+    written = dict(engine.write(letter_prompts(), repeats=2, seeds=[1, 2]))
     return [*logits, written, dict(engine.answers([answer_prompt("What colour is grass?")]))]
 
 

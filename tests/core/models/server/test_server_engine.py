@@ -101,7 +101,7 @@ def test_chat_has_the_servers_template(server, load):
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "asked", "error", "says"),
+    ("behaviour", "build", "error", "says"),
     [
         ({"echo": False}, texts, InputError, "does not give the log-probabilities of a text"),
         ({"shifted": True}, texts, InputError, "gives wrong log-probabilities of a text"),
@@ -110,20 +110,20 @@ def test_chat_has_the_servers_template(server, load):
         ({"completions": False, "chat": False}, letters, InputError, "gives no log-probabilities of next tokens"),
     ],
 )
-def test_what_a_server_can_not_do_is_said_in_a_sentence(server, load, behaviour, asked, error, says):
+def test_what_a_server_can_not_do_is_said_in_a_sentence(server, load, behaviour, build, error, says):
     server.reset(**behaviour)
     with pytest.raises(error, match=says):
-        load(server).prepare(asked(4))
+        load(server).prepare(build(4))
 
 
-@pytest.mark.parametrize("asked", [letters, texts])
-def test_equal_scores_of_every_option_are_refused(server, load, asked):
+@pytest.mark.parametrize("build", [letters, texts])
+def test_equal_scores_of_every_option_are_refused(server, load, build):
     engine = load(server)
-    asked = asked(4)
-    engine.prepare(asked)
+    prompts = build(4)
+    engine.prepare(prompts)
     server.behaviour.equal = True
     with pytest.raises(SelfCheckError, match=r"gives every (token|option) the same score"):
-        engine.self_check(asked)
+        engine.self_check(prompts)
 
 
 @pytest.mark.parametrize("most", [20, 2, 1])

@@ -236,13 +236,13 @@ def test_answers_and_verdicts_that_a_server_does_not_give_are_missing(
     there = f"pocket-3m@{server.url}"
     refused = [0]
 
-    def some(path: str, body: dict[str, Any]) -> Reply | None:
+    def refuse_some(path: str, body: dict[str, Any]) -> Reply | None:
         if body["max_tokens"] > 1:  # an answer
             refused[0] += 1
             return KINDS["content filter"][0] if refused[0] in (3, 7) else None
         return None
 
-    server.reset(strict=some)
+    server.reset(strict=refuse_some)
     answers = home / "answers.jsonl"
     assert main(["jury", "answer", "--model", there, "--samples", "20", "--out", str(answers)]) == 0
     printed = capsys.readouterr()
@@ -261,11 +261,11 @@ def test_answers_and_verdicts_that_a_server_does_not_give_are_missing(
 def test_a_pipeline_makes_a_jury_of_what_is_answered(server: Loopback, home: Path):
     there, count = f"pocket-3m@{server.url}", [0]
 
-    def some(path: str, body: dict[str, Any]) -> Reply | None:
+    def refuse_some(path: str, body: dict[str, Any]) -> Reply | None:
         count[0] += body["max_tokens"] > 1
         return KINDS["content filter"][0] if body["max_tokens"] > 1 and count[0] == 4 else None
 
-    server.reset(strict=some)
+    server.reset(strict=refuse_some)
     assert main(["jury", "make", "--base", there, "--juror", there, there, "--samples", "24"]) == 0
     (run_id,) = (name for name in store.run_ids() if not store.is_bundled(name))
     assert "is left out (filtered)" in "\n".join(store.read_log(run_id))
