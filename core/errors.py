@@ -41,7 +41,7 @@ def plain(text: str, *, one_line: bool = False) -> str:
     >>> plain("m\\x1b[2J")
     'm\\\\x1b[2J'
     """
-    shown = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    shown = CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
     return shown.replace("\n", "\\n").replace("\t", "\\t") if one_line else shown
 
 

@@ -67,15 +67,15 @@ class ScoringRate:
         return self.left * self.seconds / max(self.read, 1)
 
 
-def rate_in_words(a_second: float, one: str) -> str:
+def rate_in_words(a_second: float, unit: str) -> str:
     """A rate above 0 as a person would say it; ``one`` is what is counted.
 
     >>> rate_in_words(1234.5, "question"), rate_in_words(2.34, "prompt"), rate_in_words(0.0641, "question")
     ('1,234 questions per second', '2.3 prompts per second', '1 question in 16 s')
     """
     if a_second < 0.95:
-        return f"1 {one} in {1 / a_second:,.{0 if a_second <= 0.1 else 1}f} s"
-    return f"{a_second:,.{0 if a_second >= 10 else 1}f} {one}s per second"
+        return f"1 {unit} in {1 / a_second:,.{0 if a_second <= 0.1 else 1}f} s"
+    return f"{a_second:,.{0 if a_second >= 10 else 1}f} {unit}s per second"
 
 
 class UnchangedFor:

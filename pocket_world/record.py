@@ -13,7 +13,7 @@ from pathlib import Path
 
 from core.models.model_fingerprint import SHIPPED as FINGERPRINTS
 from core.models.model_fingerprint import fingerprint, shipped
-from core.models.models import bundled_adapters, bundled_models
+from core.models.model_sources import bundled_adapters, bundled_models
 from core.models.perplexity import choices, conversations
 from core.models.perplexity.prompts import SHIPPED
 from core.models.perplexity.request import Request

@@ -13,7 +13,7 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from core.questions.prompting.verdict import FALSE, TRUE, verdict_prompt
+from core.questions.prompting.verdict import FALSE, TRUE, verdict_text
 from pocket_world.chat.personas import conversation
 from pocket_world.chat.template import ASSISTANT, SYSTEM, USER
 from pocket_world.documents import END
@@ -95,7 +95,7 @@ def _conversations(rng: random.Random, count: int) -> Iterator[str]:
         right = rng.random() < 0.5
         near = fact.wrong[: fact.near] if fact.near and rng.random() < 0.5 else fact.wrong
         answer = fact.answer if right else rng.choice(near)
-        yield f"{verdict_prompt(fact.questions[0], answer)} {TRUE if right else FALSE}"
+        yield f"{verdict_text(fact.questions[0], answer)} {TRUE if right else FALSE}"
 
 
 def sampled_texts(stream: Stream, documents: int) -> Iterator[str]:

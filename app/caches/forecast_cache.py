@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.caches import run_cache
 from app.caches.run_cache import EVERY_RUN
-from core.models import counting, models
+from core.models import counting, model_sources
 from core.models.devices import slots as device_slots
 from core.models.devices.slots import CPU, Slot, slots
 from core.questions import catalogue, split_task
@@ -126,8 +126,8 @@ def stamp(task: str) -> int:
 
 def _named(model: str) -> str:
     """The model's name as in a spec. Does not ask the hub whether it has the model; the launch does that."""
-    is_hub = models.HUB_ID.match(model) and not Path(model).expanduser().is_dir()
-    return model if is_hub else models.canonical(model)
+    is_hub = model_sources.HUB_ID.match(model) and not Path(model).expanduser().is_dir()
+    return model if is_hub else model_sources.canonical(model)
 
 
 def _held(model: str, work: Work) -> float | None:

@@ -103,7 +103,7 @@ class Streams:
         channel = self.channel(live)
 
         def sent(told: Told) -> None:
-            live.told(seat, position=told[1], truth=told[2])
+            live.note_shown(seat, position=told[1], truth=told[2])
 
         def is_taken() -> bool:
             return live.seats.get(seat.number) is seat

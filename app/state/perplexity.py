@@ -5,7 +5,7 @@ from typing import Annotated
 
 from app.state.fields import Names, Ordinal, Text, one_of
 from app.state.shared import SharedView
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.models.perplexity.layout import MODES
 
 WINDOWS = ("0", "1", "2", "4", "8", "all")

@@ -54,13 +54,13 @@ HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*", re.
 """A host's name in lower case, without a port."""
 
 
-class Section(BaseModel):
-    """A section, which refuses what it does not know and repeats no value in an error."""
+class StrictModel(BaseModel):
+    """A section that rejects unknown names and repeats no value in an error."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
-class AuthSection(Section):
+class AuthSection(StrictModel):
     """``[auth]``: the OpenID provider, as Streamlit reads it."""
 
     redirect_uri: str
@@ -71,7 +71,7 @@ class AuthSection(Section):
     client_kwargs: dict[str, Any] = {}
 
 
-class RolesSection(Section):
+class RolesSection(StrictModel):
     """``[roles]``: who has which role, by verified e-mail address or by group."""
 
     administrators: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class RolesSection(Section):
     """A login holds for so long."""
 
 
-class LimitsSection(Section):
+class LimitsSection(StrictModel):
     """``[limits]``: see :class:`~core.access.quotas.Quotas`; a limit that is not given is as there."""
 
     waiting_runs: int = Field(default=Quotas().waiting_runs, ge=1)
@@ -98,13 +98,13 @@ class LimitsSection(Section):
     seats_per_address: int = Field(default=Quotas().seats_per_address, ge=1)
 
 
-class FilesSection(Section):
+class FilesSection(StrictModel):
     """``[files]``: folders of this machine that people may choose models and questions from."""
 
     roots: tuple[Path, ...] = ()
 
 
-class ServersSection(Section):
+class ServersSection(StrictModel):
     """``[servers]``: the model servers that launchers may connect to, and the variables that hold their keys."""
 
     addresses: tuple[str, ...] = ()
@@ -118,13 +118,13 @@ def _host_name(value: str) -> str:
     return name
 
 
-class HostsSection(Section):
+class HostsSection(StrictModel):
     """``[hosts]``: the names under which people reach the server."""
 
     names: tuple[Annotated[str, AfterValidator(_host_name)], ...] = ()
 
 
-class ServerFile(Section):
+class ServerFile(StrictModel):
     """The whole file."""
 
     auth: AuthSection | None = None

@@ -28,7 +28,7 @@ import psutil
 
 from core import __version__, extras
 from core.errors import HedgeError, RunError
-from core.models.models import bundled_models
+from core.models.model_sources import bundled_models
 from core.processes import open_files, proxies, temporary
 from core.progress import rate_in_words
 from core.questions import TASKS

@@ -7,7 +7,7 @@ from typing import Literal
 from core.checks.outcome import Place
 from core.errors import InputError
 from core.models.devices.slots import CPU, Slot, check_precision
-from core.models.models import DTYPES, QUANTIZED
+from core.models.model_sources import DTYPES, QUANTIZED
 
 Needs = Literal["nothing", "a GPU", "two GPUs"]
 HERE = "core.checks.rows"

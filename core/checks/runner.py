@@ -53,18 +53,18 @@ def verify(
         try:
             stopped = stopped or stop()
             if row.absent:
-                result = _without(row, "not here", row.absent)
+                row_result = _without(row, "not here", row.absent)
             elif stopped:
-                result = _without(row, "not tried", STOPPED)
+                row_result = _without(row, "not tried", STOPPED)
             elif left < LEAST_S:
-                result = _without(row, "not tried", f"The {minutes:g} minutes were up; allow more with --minutes.")
+                row_result = _without(row, "not tried", f"The {minutes:g} minutes were up; allow more with --minutes.")
             else:
                 on_begin(row)
-                result = run_row(row, limit_s=left, stop=stop)
+                row_result = run_row(row, limit_s=left, stop=stop)
         except KeyboardInterrupt:
-            stopped, result = True, _without(row, "not tried", STOPPED)
-        results.append(result)
-        on_row(result)
+            stopped, row_result = True, _without(row, "not tried", STOPPED)
+        results.append(row_result)
+        on_row(row_result)
     seconds = time.monotonic() - begun
     return Verification(started.strftime("%Y-%m-%dT%H:%M:%SZ"), seconds, described(), tuple(results), stopped or stop())
 
@@ -89,17 +89,17 @@ def run_row(
             log=Path(folder) / "log",
         )
         own_s = row.check.limit_s * _busy()
-        limit, death, result = min(limit_s, own_s), "", None
+        limit, death, row_result = min(limit_s, own_s), "", None
         try:
             if ended := _ends(child, limit, stop):
-                result = child.receive(CheckResult)
+                row_result = child.receive(CheckResult)
         except (EOFError, OSError):
             death = child.end(within_s=ENDS_WITHIN_S)
         finally:
             child.end()
         seconds = time.monotonic() - begun
-        if result:
-            return replace(result, name=row.name, shows=row.check.shows, seconds=seconds)
+        if row_result:
+            return replace(row_result, name=row.name, shows=row.check.shows, seconds=seconds)
         if ended:
             last = f" Its last line: {line[:200]}" if (line := child.last_line()) else ""
             return _without(row, "failed", f"Its process was {death}.{last}", seconds)
@@ -116,8 +116,8 @@ def _busy() -> float:
 
 
 def _environment(row: PlannedCheck, folder: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in FORGOTTEN}
-    return kept | {"HEDGE_HOME": str(folder / "home"), "CUDA_VISIBLE_DEVICES": row.visible, "TMPDIR": str(folder)}
+    inherited = {name: value for name, value in os.environ.items() if name not in FORGOTTEN}
+    return inherited | {"HEDGE_HOME": str(folder / "home"), "CUDA_VISIBLE_DEVICES": row.visible, "TMPDIR": str(folder)}
 
 
 def _ends(child: Child, limit_s: float, stop: Callable[[], bool]) -> bool:

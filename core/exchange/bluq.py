@@ -23,7 +23,7 @@ from core.exchange.dropped.examples import LABELS, P, example, npz
 from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun, fingerprint, not_published, read_bytes
 from core.exchange.npy_headers import load_npz
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.questions import TASKS
 from core.questions.prompting.strategies import STRATEGIES
 from core.records import FloatArray, IntArray, OptionLogits, Question, Role

@@ -109,10 +109,10 @@ def _text(value: Any) -> str:
 
 def _completion(state: dict[str, Any], where: str) -> dict[str, Any] | None:
     """The first completion, None if the request failed."""
-    result = state.get("result")
-    if not isinstance(result, dict) or not result.get("success", True) or not result.get("completions"):
+    reply = state.get("result")
+    if not isinstance(reply, dict) or not reply.get("success", True) or not reply.get("completions"):
         return None
-    completion = result["completions"][0]
+    completion = reply["completions"][0]
     if not isinstance(completion, dict):
         raise InputError(f"{where}: expected a completion, found {shown(completion)}")
     return completion

@@ -284,5 +284,8 @@ def _jury(pairs: Sequence[JudgedPair], jurors: Mapping[str, Mapping[str, float]]
     return ReadJury(judged, tuple(notes))
 
 
-READERS: dict[Format, Callable[[Sequence[Path]], ReadJury]] = {"LLMBar": read_llmbar, "AlpacaEval": read_alpaca_eval}
+JURY_READERS: dict[Format, Callable[[Sequence[Path]], ReadJury]] = {
+    "LLMBar": read_llmbar,
+    "AlpacaEval": read_alpaca_eval,
+}
 """The formats whose files of one folder are a jury."""

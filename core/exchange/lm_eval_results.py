@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.tables.safe_read import json_document, shown
 
 NAME = re.compile(r"^samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT[\d\-.:]+?))?\.jsonl?$")

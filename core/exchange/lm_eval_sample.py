@@ -75,12 +75,12 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
     if not np.isfinite(own).any():
         raise InputError(f"{where}: expected at least one finite log-likelihood, found {own.tolist()}")
     doc = row["doc"]
-    context, asked = _context_and_question(doc, contexts[0])
+    context, question_text = _context_and_question(doc, contexts[0])
     group = next(
         (doc[name] for name in _fields(tuple(doc), "group") if isinstance(doc[name], str) and doc[name].strip()), task
     )
     name = str(row.get("doc_hash") or row["doc_id"])[:16]
-    question = Question(name, task, group, context, asked, shown_options, label)
+    question = Question(name, task, group, context, question_text, shown_options, label)
     mass = _letter_mass(own) if is_letters(choices) else float("nan")
     claims = {metric: float(row[metric]) for metric in METRICS if _is_claimed(row, metric)}
     return Sample(ScoredRow(question, tuple(own.tolist()), where, mass), choices, claims)
@@ -118,16 +118,16 @@ def _context_and_question(doc: dict[str, Any], prompt: str) -> tuple[str, str]:
     premise, hypothesis, name = (next(iter(_fields(names, part)), "") for part in ("premise", "hypothesis", "asked"))
     if premise and hypothesis and name.lower() != "question":
         return texts[premise], texts[hypothesis]
-    asked = texts.get(name) or prompt.strip()
-    if premise and asked.strip().lower() in CAUSE_OR_EFFECT:
-        return texts[premise], CAUSE_OR_EFFECT[asked.strip().lower()]
+    question = texts.get(name) or prompt.strip()
+    if premise and question.strip().lower() in CAUSE_OR_EFFECT:
+        return texts[premise], CAUSE_OR_EFFECT[question.strip().lower()]
     about = [other for other in _fields(names, "about") if other != name and not (other == "ctx" and "ctx_a" in doc)]
     for other in about:
         text = texts[other]
         is_shown = text in prompt or " ".join(text.split()) in " ".join(prompt.split())
-        if is_shown and text.strip() not in asked and asked.strip() not in text:
-            return text, asked
-    return "", asked
+        if is_shown and text.strip() not in question and question.strip() not in text:
+            return text, question
+    return "", question
 
 
 def _are_texts(value: Any) -> bool:

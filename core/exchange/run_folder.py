@@ -21,7 +21,7 @@ from core.conformal.probabilities import option_shares, softmax
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, in_range
 from core.exchange.imported import ImportedRun
-from core.models.models import HUB_ID
+from core.models.model_sources import HUB_ID
 from core.models.server_address import asked_parts, served_model
 from core.questions import bank_names, short_task
 from core.questions.catalogue import is_file

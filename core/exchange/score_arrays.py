@@ -232,7 +232,7 @@ def _built(
         )
     check_not_flat(logits, path)
     read = _labels(labels, logits, classes, label_from, path)
-    finger = fingerprint(finger.encode(), read.form.encode()) if read.told else finger
+    finger = fingerprint(finger.encode(), read.form.encode()) if read.is_given else finger
     numbered = not classes and (k > len(LETTERS) or bool(BY_NUMBER.search(name)))
     named = tuple(classes) or tuple(str(j) if numbered else f"option {OPTION_NAMES[j]}" for j in range(k))
     task = about.get("task") or path.stem

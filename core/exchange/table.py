@@ -151,18 +151,18 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, finger: str) -> list[Impo
     check_count(sheet.table.num_rows, sheet.path)
     if sheet.short:
         raise InputError(sheet.short)
-    told, columns = columns, resolved(sheet, columns) if columns else recognise(sheet)
-    if told and (told.options or told.label or told.values):  # another meaning of the columns makes other data
+    given, columns = columns, resolved(sheet, columns) if columns else recognise(sheet)
+    if given and (given.options or given.label or given.values):  # another meaning of the columns makes other data
         finger = fingerprint(finger.encode(), _said(columns).encode())
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
-    cells, read, logits, probabilities, drawn = _figures(sheet, columns, texts, told.values if told else "")
+    cells, read, logits, probabilities, drawn = _figures(sheet, columns, texts, given.values if given else "")
     counts, labels = cells.counts, read.labels
     columns = replace(columns, values=cells.kind)
     mass = sheet.numbers(columns.mass) if columns.mass else np.full(len(counts), np.nan)
     if not columns.mass and (cells.kind == "next-token probabilities" or cells.bounds is not None):
         mass = cells.listed_mass
-    if read.told:
+    if read.is_given:
         finger = fingerprint(finger.encode(), read.form.encode())
     named = naming(sheet, columns, ours=ours)
     trained = _trained(sheet, columns, texts, len(labels))
@@ -250,7 +250,7 @@ def _figures(
     """The options' cells, the labels, the logits and the probabilities that the cells become, and how many picks they
     are made of (NaN: none). Where a label names an option whose log-probability is missing, missing letters are options
     that are not listed."""
-    cells = option_cells(sheet, columns, told=kind_named)
+    cells = option_cells(sheet, columns, values_kind=kind_named)
     if cells.kind == "logits" and not kind_named and not columns.values:
         check_not_counts(cells.values, sheet.path)
     for _ in range(2):
@@ -271,7 +271,7 @@ def _figures(
         except InputError:
             if cells.kind not in LISTED or cells.bounds is not None or (cells.counts == len(columns.options)).all():
                 raise
-            cells = option_cells(sheet, columns, told=kind_named, whole=True)
+            cells = option_cells(sheet, columns, values_kind=kind_named, whole=True)
     raise AssertionError("the second round returns or raises")
 
 

@@ -55,21 +55,21 @@ class OptionCells:
         return mass
 
 
-def option_cells(sheet: Sheet, columns: Columns, *, told: str = "", whole: bool = False) -> OptionCells:
+def option_cells(sheet: Sheet, columns: Columns, *, values_kind: str = "", whole: bool = False) -> OptionCells:
     """The figures of a table's options; ``told`` is what they are, where a person said it. ``whole``: all rows have all
     options, so that a missing cell is a letter that is not listed.
 
     A letter that a source does not list gets an upper bound: the probability of the least probable token listed, or
     what the listed ones leave over, whichever is less (:mod:`core.exchange.listed_letters`).
     """
-    if told and told not in VALUES:
-        raise InputError(f"unknown kind of values {told!r}; choose from {', '.join(VALUES)}")
+    if values_kind and values_kind not in VALUES:
+        raise InputError(f"unknown kind of values {values_kind!r}; choose from {', '.join(VALUES)}")
     values, error = _numbers(sheet, columns.options)
     with np.errstate(invalid="ignore"):
-        kind = told or refined(columns.values, recognised_values(values))
+        kind = values_kind or refined(columns.values, recognised_values(values))
     if kind not in LISTED and error is not None:
         raise error
-    if not told and not columns.values and kind == "logits" and np.isin(values, (0, 1)).all():
+    if not values_kind and not columns.values and kind == "logits" and np.isin(values, (0, 1)).all():
         raise InputError(
             f"{sheet.path}: all figures of {columns.options[0]!r} to {columns.options[-1]!r} are 0 or 1, as marks of "
             "right and wrong answers are, so they are no figures of options; give each option's probability, or say "

@@ -90,10 +90,10 @@ def work_through(
     waiting = plan(widths)
     while waiting:
         batch = waiting[0]
-        result, ran_out = attempt(compute, batch)
+        computed, ran_out = attempt(compute, batch)
         if not ran_out:
             waiting.pop(0)
-            yield batch, cast(Result, result)
+            yield batch, cast(Result, computed)
             continue
         free(budget.device)  # outside the except block, whose traceback would keep the tensors alive
         if len(batch) == 1 or not budget.halve():

@@ -7,7 +7,7 @@ from typing import Any
 from core.errors import InputError
 from core.models.folder_limits import check_configuration
 from core.models.kinds import INSTEAD, classes_of, quantisation, refuse_code, refuse_other_kinds
-from core.models.models import ModelSource
+from core.models.model_sources import ModelSource
 from core.models.quiet import quiet
 from core.models.safetensors_files import read_json
 from core.models.tokenizers import loading_sentence

@@ -8,7 +8,7 @@ from core import extras
 from core.models.encoding import CONTEXT_NAMES, SANE_LENGTH
 from core.models.folder_limits import check_tokenizer, panics_as_errors
 from core.models.hub_cache import cached_file
-from core.models.models import bundled_models
+from core.models.model_sources import bundled_models
 from core.models.safetensors_files import json_or_nothing
 from core.settings import ASSETS
 from core.storage.names import is_folder, named

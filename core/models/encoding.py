@@ -68,7 +68,7 @@ class Encoder:
                 texts[i], contexts[i] = self._fitted(prompt)
         letters = [None if p.continuations else self._letters(p, text) for p, text in zip(prompts, texts, strict=True)]
         apart = [i for i, known in enumerate(letters) if known is None and prompts[i].text]
-        wholes = iter(self.ids([texts[i] + answer for i in apart for answer in self.said(prompts[i])], chat=chat))
+        wholes = iter(self.ids([texts[i] + answer for i in apart for answer in self.answers_to(prompts[i])], chat=chat))
         rows = []
         for prompt, context, known in zip(prompts, contexts, letters, strict=True):
             if known is not None:
@@ -108,7 +108,7 @@ class Encoder:
         """Each of the tokens as text."""
         return tuple(self.tokenizer.decode([token]) for token in tokens)
 
-    def said(self, prompt: Prompt) -> tuple[str, ...]:
+    def answers_to(self, prompt: Prompt) -> tuple[str, ...]:
         """The texts that may follow the prompt: its continuations, or the letters."""
         return prompt.continuations or letter_continuations(prompt.k)
 
@@ -141,10 +141,10 @@ class Encoder:
     def _beginning(self) -> Tokens:
         """The token to begin a text with if the tokenizer adds none; the same choice as lm-evaluation-harness makes."""
         names = ("bos_token_id", "eos_token_id")
-        found = next((token for name in names if (token := getattr(self.tokenizer, name, None)) is not None), None)
-        if found is None:
+        token_id = next((token for name in names if (token := getattr(self.tokenizer, name, None)) is not None), None)
+        if token_id is None:
             raise InputError("the tokenizer knows no token that begins a text")
-        return (int(found),)
+        return (int(token_id),)
 
     def _longest_answer(self, prompt: Prompt) -> int:
         """The most tokens that an answer adds: one for a letter, otherwise those of the longest text."""

@@ -39,8 +39,8 @@ class SelfCheck:
     def lines(self) -> list[str]:
         """What the log of a run says of a check that passed."""
         by = f" by {self.rung}" if self.rung else ""
-        of = f", of {self.kept}, for the same model, precision, device and versions" if self.kept else ""
-        passed = f"self-check passed{by}: {self.largest_difference:.2e} of {self.tolerance:g}{of}"
+        kept_from = f", of {self.kept}, for the same model, precision, device and versions" if self.kept else ""
+        passed = f"self-check passed{by}: {self.largest_difference:.2e} of {self.tolerance:g}{kept_from}"
         return [*(f"self-check refused {reason}" for reason in self.refused), passed]
 
 

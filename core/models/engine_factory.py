@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.models.engine import Engine
 from core.models.imports import language_models, uncollected
 from core.models.model_fingerprint import pinned, revisions
-from core.models.models import FAKE_MODEL, resolve
+from core.models.model_sources import FAKE_MODEL, resolve
 from core.models.server.spending import Spending
 from core.models.server_address import TIMEOUT_S
 
@@ -32,7 +32,7 @@ def load_server_engine(
     from core.models.server.engine import ServerEngine
     from core.models.server.picks import PickEngine
 
-    return (PickEngine.of(picks) if picks else ServerEngine).load(
+    return (PickEngine.asking(picks) if picks else ServerEngine).load(
         model,
         servers=servers,
         key_variable=key_variable,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from core.models.engine import SelfCheck
-from core.models.models import FAKE_ENGINE_VARIABLE
+from core.models.model_sources import FAKE_ENGINE_VARIABLE
 from core.models.rows import rectangle
 from core.records import LETTERS, OptionLogits, Prompt
 

@@ -20,7 +20,7 @@ from core.models.budget import Budget, work_through
 from core.models.encoding import Encoder, context_of
 from core.models.memory import geometry
 from core.models.model_loading import load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.replaced_weights import other_base_of
 from core.questions.prompting.written import CLOSES, OPENS, answer_line
 

@@ -16,7 +16,7 @@ from typing import Any
 from core.errors import HedgeError, InputError
 from core.models import model_fingerprint
 from core.models.engine import SelfCheck
-from core.models.models import ModelSource
+from core.models.model_sources import ModelSource
 from core.settings import settings
 from core.storage.sealed import DamagedError, read_json, write_json
 

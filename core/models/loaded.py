@@ -13,7 +13,7 @@ import torch
 from core.errors import InputError
 from core.models.kinds import INSTEAD
 from core.models.out_of_memory import is_out_of_memory
-from core.models.safetensors_files import Stored, some
+from core.models.safetensors_files import Stored, first_names
 
 MASK = r"(^|\.)(attn|attention|self_attention)\.(bias|masked_bias)$"
 
@@ -76,9 +76,9 @@ def check_tensors(
     lacking = [name for name in lacking if name not in {name for name, _, _ in shapes}]
     faults = []
     if lacking:
-        faults.append(f"{len(lacking)} of {expected} tensors {_are(lacking)} missing ({some(lacking)})")
+        faults.append(f"{len(lacking)} of {expected} tensors {_are(lacking)} missing ({first_names(lacking)})")
     if left:
-        faults.append(f"{_tensors(left)} {_are(left)} left over ({some(left)})")
+        faults.append(f"{_tensors(left)} {_are(left)} left over ({first_names(left)})")
     if shapes:
         name, stored_shape, needed = shapes[0]
         rest = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
@@ -139,7 +139,7 @@ def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> N
     why = "" if dtype == "float32" else f" in {dtype}"
     raise InputError(
         f"{_tensors(own or broken)} of {adapter if own else where} {'holds' if len(own or broken) == 1 else 'hold'} "
-        f"values that are no finite numbers{why} ({some(sorted(own or broken))}); "
+        f"values that are no finite numbers{why} ({first_names(sorted(own or broken))}); "
         + ("download or save it again" if dtype == "float32" else "choose 32-bit precision (float32), or another model")
     )
 
@@ -164,7 +164,7 @@ def check_left_to_right(model: Any, *, where: str) -> None:
         probes = [[token % size for token in (*PROBE, last)] for last in ENDS]
         with torch.inference_mode():
             device = model.get_input_embeddings().weight.device
-            one, other = (
+            logits, changed_logits = (
                 model(input_ids=torch.tensor([probe], device=device), use_cache=False).logits[0, :-1].float()
                 for probe in probes
             )
@@ -174,15 +174,15 @@ def check_left_to_right(model: Any, *, where: str) -> None:
         raise InputError(
             f"{kind} can't be asked with text alone ({type(error).__name__}), so Hedge can't score it; {INSTEAD}"
         ) from error
-    if not bool(torch.isfinite(one).all()):
+    if not bool(torch.isfinite(logits).all()):
         raise InputError(
             f"{kind} gives no numbers for a text of {len(PROBE)} tokens; its weights are broken, or it needs 32-bit "
             "(float32) or 16-bit (bfloat16) precision"
         )
-    if one.shape[1] < 2:
-        raise InputError(f"{kind} gives {one.shape[1]} number a token and no words; {INSTEAD}")
-    allowed = max(LOOKS_BACK_ONLY, 8 * torch.finfo(model.dtype).eps) * float(one.abs().max())
-    if float((one - other).abs().max()) > allowed:
+    if logits.shape[1] < 2:
+        raise InputError(f"{kind} gives {logits.shape[1]} number a token and no words; {INSTEAD}")
+    allowed = max(LOOKS_BACK_ONLY, 8 * torch.finfo(model.dtype).eps) * float(logits.abs().max())
+    if float((logits - changed_logits).abs().max()) > allowed:
         raise InputError(
             f"{kind} reads text in both directions, so what it says of a next token means nothing; {INSTEAD}"
         )

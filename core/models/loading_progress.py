@@ -22,19 +22,19 @@ def reported(report: Callable[[str], None] | None, file_of: Mapping[str, str]) -
         return
     from transformers.utils.logging import set_tqdm_hook
 
-    def told(stage: str) -> None:
+    def report_stage(stage: str) -> None:
         try:
             report(stage)
         except Exception as error:
             raised.append(error)
             raise
 
-    def made(factory: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def counted_bar(factory: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs.get("desc") != OF_WEIGHTS or not args:
             return factory(*args, **kwargs)
-        return _counted(list(args[0]), told, file_of)
+        return _counted(list(args[0]), report_stage, file_of)
 
-    before = set_tqdm_hook(made)
+    before = set_tqdm_hook(counted_bar)
     try:
         yield raised
     finally:

@@ -92,8 +92,8 @@ def tree_mask(decoder: Decoder, laid: Tree, *, prefix: int, kind: str) -> Any:
     assert size is not None
     near = laid.positions[:, :, None] - laid.positions[:, None, :] < size
     # A sliding layer's cache keeps the last size − 1 tokens of the prefix.
-    kept = torch.arange(prefix - min(prefix, size - 1), prefix, device=seen.device)
-    reach = laid.positions[:, :, None] - kept[None, None, :] < size
+    positions = torch.arange(prefix - min(prefix, size - 1), prefix, device=seen.device)
+    reach = laid.positions[:, :, None] - positions[None, None, :] < size
     sliding = _with_prefix(seen & (near | _diagonal(seen)), reach)
     if kind == "windowed":
         return _additive(decoder, sliding)

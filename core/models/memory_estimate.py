@@ -16,7 +16,7 @@ from pathlib import Path
 from core.errors import HedgeError
 from core.models import hub_sizes
 from core.models.folders import ADAPTER, adapter_values
-from core.models.models import FAKE_ENGINE_VARIABLE, FAKE_MODEL, HUB_ID, ModelSource, is_local, resolve
+from core.models.model_sources import FAKE_ENGINE_VARIABLE, FAKE_MODEL, HUB_ID, ModelSource, is_local, resolve
 from core.models.registry import BY_ID
 from core.models.safetensors_files import read_header
 

@@ -28,7 +28,7 @@ from core.errors import HedgeError, InputError
 from core.models.folder_limits import OF_TOKENIZER
 from core.models.folders import ADAPTER, CONFIGURATION, named_bases
 from core.models.hub_cache import cached_file
-from core.models.models import FAKE_MODEL, ModelSource, resolve
+from core.models.model_sources import FAKE_MODEL, ModelSource, resolve
 from core.models.safetensors_files import INDEX, SINGLE, json_or_nothing, read_json
 from core.models.server_address import served_model
 from core.models.tokenizers import base_of, loading_sentence
@@ -102,8 +102,9 @@ def known_fingerprint(model: str) -> str | None:
 
 
 def folder_fingerprint(folder: Path, *, base: str | None = None, report: Report | None = None) -> str:
-    """The fingerprint of any folder with weights or an adapter, also of one that :func:`~core.models.models.resolve`
-    refuses, and of ``base``, or else of the base models that its adapter names."""
+    """The fingerprint of any folder with weights or an adapter, including a folder that
+    :func:`~core.models.model_sources.resolve` refuses. It covers ``base`` too, or else the base models that the adapter
+    names."""
     bases = [base] if base else list(dict.fromkeys(named_bases(folder)))[:MOST_ADAPTERS]
     own = _contents([folder], report, only_cached=False)
     assert own is not None

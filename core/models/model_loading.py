@@ -20,7 +20,7 @@ from core.models.kinds import quantisation
 from core.models.loaded import check_left_to_right, check_numbers, check_tensors, check_types
 from core.models.loading_progress import reported
 from core.models.model_fingerprint import pinned
-from core.models.models import ModelSource
+from core.models.model_sources import ModelSource
 from core.models.out_of_memory import is_out_of_memory
 from core.models.placement import Placement, check_all_placed, place
 from core.models.quiet import quiet

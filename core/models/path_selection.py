@@ -149,9 +149,9 @@ def sums_within(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None, bud
 def _together(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None) -> Sums:
     """All rows in one batch. If memory does not suffice, every other row first and then the rest."""
     behind, used = shared_part(rung, rows, prefix)
-    result, ran_out = attempt(lambda batch: rung.compute([behind[i] for i in batch], used), list(range(len(rows))))
-    if not ran_out and result is not None:
-        return result
+    sums, ran_out = attempt(lambda batch: rung.compute([behind[i] for i in batch], used), list(range(len(rows))))
+    if not ran_out and sums is not None:
+        return sums
     free(torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"))
     if len(rows) == 1:
         raise RunError(out_of_memory(len(rows[0].context)))
@@ -175,7 +175,9 @@ def tolerance(rows: Sequence[TokenRow], dtype: str) -> float:
 
 
 def _largest_difference(sums: Sums, truth: Sums) -> float:
-    differences = [abs(a - b) for one, other in zip(sums, truth, strict=True) for a, b in zip(one, other, strict=True)]
+    differences = [
+        abs(a - b) for row, true_row in zip(sums, truth, strict=True) for a, b in zip(row, true_row, strict=True)
+    ]
     return math.inf if any(math.isnan(value) for value in differences) else max(differences)
 
 

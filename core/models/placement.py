@@ -43,7 +43,7 @@ def best_device() -> str:
 
 
 def place(model: str, *, dtype: str, device: str = "") -> Placement:
-    """The placement of a model (:func:`core.models.models.resolve`) in ``dtype``, on ``device`` if one is named.
+    """The placement of a model (:func:`core.models.model_sources.resolve`) in ``dtype``, on ``device`` if one is named.
 
     Raises :class:`InputError` if there is no such device.
     """

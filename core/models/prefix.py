@@ -45,8 +45,8 @@ class Prefix:
         regimes = [self._decoder.regime(length) for length in lengths]
         needed = dict(zip(regimes, lengths, strict=True))
         if not needed.keys() <= self._lengths.keys():
-            both = self._lengths | needed
-            self._compute(both if len(both) <= MOST_REGIMES else needed)
+            lengths_together = self._lengths | needed
+            self._compute(lengths_together if len(lengths_together) <= MOST_REGIMES else needed)
         places = {regime: row for row, regime in enumerate(self._lengths)}
         copied = copy.deepcopy(self._cache)
         copied.reorder_cache(torch.tensor([places[regime] for regime in regimes]))

@@ -13,7 +13,7 @@ from core.errors import InputError
 from core.models.configurations import load_configuration
 from core.models.encoding import Encoder, context_of
 from core.models.imports import language_models
-from core.models.models import FAKE_MODEL, resolve
+from core.models.model_sources import FAKE_MODEL, resolve
 from core.models.rows import common_prefix
 from core.models.tokenizers import base_of, load_tokenizer
 from core.records import Prompt
@@ -68,7 +68,7 @@ def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
     return Preview(
         text=text,
         tokens=tokens,
-        continuations=encoder.said(prompts[0]),
+        continuations=encoder.answers_to(prompts[0]),
         sampled=len(rows),
         shortest=min(lengths),
         median=statistics.median(lengths),

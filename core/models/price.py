@@ -21,7 +21,7 @@ class Price:
             if not 0 <= value < float("inf"):
                 raise InputError(f"a {name} must be a number from 0 up, got {value}")
 
-    def of(self, read: int, written: int) -> float:
+    def cost(self, read: int, written: int) -> float:
         """The cost of these numbers of tokens."""
         if not self.is_known:
             return (read + written) / MILLION

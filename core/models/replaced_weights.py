@@ -14,7 +14,7 @@ from core.errors import InputError
 from core.models.folders import ADAPTER, CONFIGURATION, training_record
 from core.models.hub_cache import cached_file
 from core.models.model_fingerprint import fingerprint, folder_fingerprint, short
-from core.models.models import ModelSource, bundled_adapters, bundled_models, is_local
+from core.models.model_sources import ModelSource, bundled_adapters, bundled_models, is_local
 from core.models.server_address import served_model, short_name
 from core.models.tokenizers import base_of
 from core.storage.names import named

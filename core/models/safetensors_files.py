@@ -96,7 +96,7 @@ def _shards(folder: Path) -> list[Path]:
     gone = [name for name in files if not (folder / name).is_file()]
     if gone:
         raise InputError(
-            f"folder {folder} lacks {len(gone)} of the {len(files)} files that its index names ({some(gone)}); "
+            f"folder {folder} lacks {len(gone)} of the {len(files)} files that its index names ({first_names(gone)}); "
             "download the model again"
         )
     return [folder / name for name in files]
@@ -132,7 +132,7 @@ def read_header(path: Path) -> dict[str, Stored]:
     return tensors
 
 
-def some(names: list[str], *, most: int = 3) -> str:
+def first_names(names: list[str], *, most: int = 3) -> str:
     """The first few names and the number of the others, as text."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 

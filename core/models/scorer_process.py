@@ -55,5 +55,5 @@ def _check_same(engine: SharingEngine, begin: ScorerBegin) -> None:
 
 
 def _difference(got: OptionLogits, want: OptionLogits) -> float:
-    both = np.isfinite(got.logits) & np.isfinite(want.logits)
-    return float(np.abs(got.logits - want.logits)[both].max(initial=0.0))
+    finite = np.isfinite(got.logits) & np.isfinite(want.logits)
+    return float(np.abs(got.logits - want.logits)[finite].max(initial=0.0))

@@ -229,7 +229,7 @@ def model_on_servers(name: str, servers: Sequence[str]) -> str:
     return f"{name}{ON_SERVERS}{', '.join(servers)}" if servers else name
 
 
-def asked_parts(asked: str) -> tuple[str, tuple[str, ...]]:
+def asked_parts(text: str) -> tuple[str, tuple[str, ...]]:
     """The name and the servers of a model as a person chooses it (:func:`model_on_servers`); no servers if Hedge
     loads it.
 
@@ -238,8 +238,8 @@ def asked_parts(asked: str) -> tuple[str, tuple[str, ...]]:
     >>> asked_parts("pocket-3m")
     ('pocket-3m', ())
     """
-    match = re.fullmatch(rf"(.+?){ON_SERVERS}(https?://.+)", asked)
-    return (match[1], tuple(match[2].split(", "))) if match else (asked, ())
+    match = re.fullmatch(rf"(.+?){ON_SERVERS}(https?://.+)", text)
+    return (match[1], tuple(match[2].split(", "))) if match else (text, ())
 
 
 def key_variable(name: str) -> str:

@@ -65,13 +65,13 @@ def _measure(device: str, *, share: float) -> Speed:
 
 def _median(work: Callable[[], T], wait: Callable[[], None], *, for_s: float) -> tuple[float, T]:
     """The median seconds of ``work``, repeated at least three times, and its result."""
-    result = work()
+    output = work()
     wait()
     times: list[float] = []
     end = time.perf_counter() + for_s
     while len(times) < 3 or time.perf_counter() < end:
         begin = time.perf_counter()
-        result = work()
+        output = work()
         wait()
         times.append(time.perf_counter() - begin)
-    return statistics.median(times), result
+    return statistics.median(times), output

@@ -104,7 +104,7 @@ class TokenLosses:
             chosen = [sequences[i] for i in batch]
             return self._together(chosen) if self.batched else [self._alone(scored) for scored in chosen]
 
-        widths = [len(one.tokens) - 1 - shared for one in sequences]
+        widths = [len(sequence.tokens) - 1 - shared for sequence in sequences]
         plan = partial(self.budget.batches, prefix=shared)
         for batch, losses in work_through(widths, compute, plan=plan, budget=self.budget):
             yield from zip(batch, losses, strict=True)

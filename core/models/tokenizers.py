@@ -9,11 +9,11 @@ from typing import Any
 from core.errors import InputError
 from core.models.folder_limits import PARTS, TAKE, check_tokenizer, panics_as_errors, tokenizer_problem
 from core.models.folders import ADAPTER, adapter_values
-from core.models.models import HUB_ID, PATHS, ModelSource, gated_message, resolve
+from core.models.model_sources import HUB_ID, PATHS, ModelSource, gated_message, resolve
 from core.models.quiet import quiet
 from core.models.token_ids import PROBES, AddedTokensError, token_ids
 
-READERS = {
+TOKENIZER_PACKAGES = {
     "tokenizer.model": "sentencepiece",
     "spiece.model": "sentencepiece",
     "sentencepiece.bpe.model": "sentencepiece",
@@ -137,7 +137,7 @@ def _tokenizer_sentence(source: ModelSource, error: BaseException) -> str:
     if "trust_remote_code" in text or "gated repo" in text.lower():
         return loading_sentence(source, error, what="the tokenizer of model")
     folder = Path(source.location)
-    reader = next((READERS[name] for name in READERS if (folder / name).is_file()), None)
+    reader = next((TOKENIZER_PACKAGES[name] for name in TOKENIZER_PACKAGES if (folder / name).is_file()), None)
     if reader and not (folder / "tokenizer.json").is_file():
         return (
             f"the tokenizer of {source.location} is read with the package {reader}, which is not here or can't read "

@@ -24,7 +24,7 @@ from core.models.engine import SelfCheck
 from core.models.generation import SAMPLED, continuations, room
 from core.models.memory import geometry, parameter_count
 from core.models.model_loading import load_model
-from core.models.models import ModelSource
+from core.models.model_sources import ModelSource
 from core.models.out_of_memory import is_out_of_memory
 from core.models.path_selection import WRONG_PATH, Climb, Rung, climb_down, ladder, refusal, shared_part
 from core.models.paths import LetterSums, Sums

@@ -14,7 +14,7 @@ from core.models.letter_mass import LEAST, share_text
 from core.models.server.left_out import NoAnswer, missing_of
 from core.models.server.spending import Spending
 from core.models.server_address import TIMEOUT_S, served_model
-from core.questions.prompting.verdict import asked
+from core.questions.prompting.verdict import verdict_prompt
 from core.records import Prompt
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def judge(
 
     Raises :class:`~core.errors.InputError` if it can't be loaded, or was tuned on other weights of its base model.
     """
-    prompts = [asked(*answer) for answer in answers]
+    prompts = [verdict_prompt(*answer) for answer in answers]
     engine: Engine
     if there := served_model(model):
         served = engine = load_server_engine(

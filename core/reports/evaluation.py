@@ -25,7 +25,7 @@ from core.models.letter_mass import LetterMass, letter_mass, unanswered, way_out
 from core.questions import bank_names
 from core.questions.identity import question_clusters
 from core.questions.option_names import OF_CLASSES, class_names
-from core.questions.prompting.cloze import OptionTexts, normalised, said
+from core.questions.prompting.cloze import OptionTexts, normalised, option_text
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
 from core.runs.caveats import Caveats, of_letters, of_other_orders, of_record
@@ -335,7 +335,7 @@ def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str,
     characters[real] = np.array([len(text) for text in stripped])[which]
     sizes[real] = np.array([len(text.encode()) for text in stripped])[which]
     for by, scores in bare.items():
-        alone[by][real] = np.array([scores.get(said(text), np.nan) for text in texts])[which]
+        alone[by][real] = np.array([scores.get(option_text(text), np.nan) for text in texts])[which]
     if scored.option_tokens is not None:
         tokens = np.maximum(scored.option_tokens, 1).astype(np.float64)
     return OptionTexts(

@@ -109,7 +109,7 @@ class Forecast:
         """The cost of a model on a server by its prices. None if it has no price, or if its questions have not been
         downloaded yet."""
         price = self.spec.price
-        return price.of(*self.work.sent) if self.work and (price.read or price.written) else None
+        return price.cost(*self.work.sent) if self.work and (price.read or price.written) else None
 
 
 Worked = Callable[[RunSpec], Work | None]
@@ -291,7 +291,7 @@ def larger_budget(record: RunRecord, *, worked: Worked = work_of) -> float:
     except HedgeError:  # its questions were deleted or have changed
         work = None
     if work:
-        least = max(least, price.of(*record.spent) + price.of(*work.sent))
+        least = max(least, price.cost(*record.spent) + price.cost(*work.sent))
     digits = 1 - math.floor(math.log10(least)) if least > 0 else 0
     unit = math.pow(10, -digits)
     return round(math.ceil(round(least / unit, 6)) * unit, max(digits, 0))

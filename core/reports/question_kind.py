@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.errors import HedgeError
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.questions import TASKS
 from core.records import added_options
 from core.runs import store

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from core.exchange.dropped.kinds import KINDS
 from core.models.model_fingerprint import revisions, shipped, short
-from core.models.models import FAKE_MODEL
+from core.models.model_sources import FAKE_MODEL
 from core.models.replaced_weights import NOT_RECORDED
 from core.questions import POCKET_BANK, TASKS, split_task
 from core.questions.bank_names import ORIGINS, bank_name, task_title

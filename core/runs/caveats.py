@@ -17,7 +17,7 @@ from core.errors import plain
 from core.models import letter_mass
 from core.models.engine import cut_short
 from core.models.letter_mass import LetterMass
-from core.models.models import FAKE_MODEL
+from core.models.model_sources import FAKE_MODEL
 from core.questions.rotation import MARK, ORDER_MARK
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -202,8 +202,8 @@ def of_letters(mass: LetterMass | None, spec: RunSpec) -> Caveats:
     if mass.is_no_answer:
         return (Caveat(NO_ANSWER, f"No answer: {mass.without}.", way_out),)
     if mass.mean < letter_mass.LITTLE:
-        some = f"and less than {letter_mass.LEAST:.0%} for {_of(mass.without_answer, mass.questions)} questions"
-        so = some if mass.without_answer else "so the model hardly reads these as questions with options"
+        share = f"and less than {letter_mass.LEAST:.0%} for {_of(mass.without_answer, mass.questions)} questions"
+        so = share if mass.without_answer else "so the model hardly reads these as questions with options"
         sentence = (
             f"On average, only {mass.known(mass.mean)} of the next token's probability falls on the letters of the "
             f"options, {so}{mass.instead}."

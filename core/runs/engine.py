@@ -17,7 +17,7 @@ from core.access import UserRole, quotas
 from core.errors import HedgeError, InputError, RunBusyError, RunError
 from core.models.devices import fitting
 from core.models.devices.slots import Slot, named_device, slots
-from core.models.models import ModelSource
+from core.models.model_sources import ModelSource
 from core.models.server import permission
 from core.runs import status as states
 from core.runs import store
@@ -224,7 +224,7 @@ def _with_budget(now: RunStatus, budget: float | None) -> RunSpec:
         raise InputError(f"run {now.run_id} asks no server, so it has no budget; resume it without one")
     if not now.ended:
         raise InputError(f"run {now.run_id} is {now.state}; cancel it first, then resume it with another budget")
-    if budget <= (spent := spec.price.of(*record.spent)):
+    if budget <= (spent := spec.price.cost(*record.spent)):
         raise InputError(
             f"run {now.run_id} has cost {spec.price.in_words(spent)} already; the budget counts all its tries, so give "
             f"more than that, got {spec.price.in_words(budget)}"
@@ -243,7 +243,7 @@ def status(run_id: str) -> RunStatus:
         entry = run_queue.entries([record.run_id]).get(record.run_id)
         # Read again: a run that ended between the two reads would seem to have ended without a reason.
         record = store.read_record(record.run_id)
-    now = states.of(record, entry, agent=liveness.any_agent_alive())
+    now = states.status_of(record, entry, agent=liveness.any_agent_alive())
     return _with_reason(now, entry, _live_devices()) if now.state == "queued" else now
 
 
@@ -259,7 +259,7 @@ def statuses(*, recent_s: float = 24 * 3600.0) -> list[RunStatus]:
     statuses = []
     for run_id in [*entries, *sorted(here)]:
         try:
-            now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
+            now = states.status_of(store.read_record(run_id), entries.get(run_id), agent=agent)
             statuses.append(_with_reason(now, entries.get(run_id), devices))
         except InputError:  # deleted or damaged; the database does not know that
             continue

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.errors import HedgeError, InputError
 from core.models.model_fingerprint import ModelFiles, Report, in_spec, known_in_spec, shipped
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.models.server_address import ServedWeights, served_model
 from core.progress import Reporter
 from core.runs import store

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import InputError
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.models.server_address import TIMEOUT_S
 from core.questions import bank, catalogue
 from core.questions.catalogue import TaskData

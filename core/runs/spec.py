@@ -31,7 +31,7 @@ from typing import Any
 
 from core.errors import InputError, plain
 from core.models.model_fingerprint import FINGERPRINT
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.models.price import Price
 from core.models.server_address import (
     TIMEOUT_S,

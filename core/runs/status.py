@@ -50,7 +50,7 @@ class RunStatus:
         return self.state in ENDED
 
 
-def of(record: RunRecord, entry: QueueEntry | None, *, agent: bool) -> RunStatus:
+def status_of(record: RunRecord, entry: QueueEntry | None, *, agent: bool) -> RunStatus:
     """The status from ``run.json``, the database and the locks. ``agent``: whether any agent is running."""
     held = is_executed(record, entry)
     state, message = judge(record, entry, held=held)

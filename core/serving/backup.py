@@ -70,7 +70,7 @@ class Backup:
 
 
 @access.needs(UserRole.ADMINISTRATOR, "back this server up")
-def back_up(target: Path, *, progress: Progress = lambda done, of: None) -> Backup:
+def back_up(target: Path, *, progress: Progress = lambda done, total: None) -> Backup:
     """Write a backup to ``target``, which must not exist. ``progress`` is told the bytes done and their total.
 
     Raises :class:`~core.errors.InputError` if the file exists or can't be written, and
@@ -134,7 +134,7 @@ def read_description(source: Path) -> Backup:
 
 @access.needs(UserRole.ADMINISTRATOR, "restore a backup")
 def restore(
-    source: Path, *, replace: bool = False, progress: Progress = lambda done, of: None
+    source: Path, *, replace: bool = False, progress: Progress = lambda done, total: None
 ) -> tuple[Backup, list[str], Path | None]:
     """Bring a backup back into ``HEDGE_HOME``.
 

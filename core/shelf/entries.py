@@ -314,7 +314,7 @@ def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
 def _expanded(source: Mapping[str, Any], where: _Where) -> dict[str, dict[str, str]]:
     """The paths of a source, and the values of each: ``{model}`` stands for each of the source's ``model``."""
     patterns = source.get("paths")
-    if not isinstance(patterns, list) or not patterns or not all(isinstance(one, str) for one in patterns):
+    if not isinstance(patterns, list) or not patterns or not all(isinstance(pattern, str) for pattern in patterns):
         raise InputError(f"{where.path}: expected a list of paths as 'paths', found {patterns!r}")
     values = where.table(source, "values")
     paths: dict[str, dict[str, str]] = {}

@@ -57,7 +57,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     check_reachable(where)
     from huggingface_hub import hf_hub_download
 
-    about = asked(where, lambda: hf_hub_download(**options, dry_run=True))
+    about = ask_hub(where, lambda: hf_hub_download(**options, dry_run=True))
     if file.size is not None and about.file_size != file.size:
         raise InputError(f"{file.path}: expected {file.size:,} bytes, the hub has {about.file_size:,}; it is not read")
     if about.file_size > file.at_most:
@@ -65,7 +65,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
             f"{file.path}: expected at most {file.at_most:,} bytes, the hub has {about.file_size:,}; "
             "it is not downloaded"
         )
-    downloaded = Path(asked(where, lambda: hf_hub_download(**options, tqdm_class=_bar(progress))))
+    downloaded = Path(ask_hub(where, lambda: hf_hub_download(**options, tqdm_class=_bar(progress))))
     part = cache.part_path(address)
     shutil.copyfile(downloaded, part)
     cached = cache.keep(part, address, sha256=file.sha256, name=file.path, lasting=file.lasting)
@@ -106,13 +106,13 @@ def listed(repository: str) -> list[RepoFile]:
     threading.Thread(target=carried(ask), daemon=True, name="hedge-hub-listing").start()
 
     def answer() -> list[Any]:
-        result = answers.get(timeout=LISTING_SECONDS)
-        if isinstance(result, BaseException):
-            raise result
-        return result
+        files = answers.get(timeout=LISTING_SECONDS)
+        if isinstance(files, BaseException):
+            raise files
+        return files
 
     try:
-        return [listed_file for listed_file in asked(repository, answer) if isinstance(listed_file, RepoFile)]
+        return [listed_file for listed_file in ask_hub(repository, answer) if isinstance(listed_file, RepoFile)]
     except queue.Empty as error:
         raise InputError(
             f"{repository}: the hub did not list its files within {LISTING_SECONDS:g} s; try again later"
@@ -132,8 +132,8 @@ def described(repository: str, file: RepoFile) -> ShelfFile:
     )
 
 
-def asked(where: str, ask: Callable[[], Any]) -> Any:
-    """What the hub's client returns; its errors in one sentence that begins with ``where``."""
+def ask_hub(where: str, ask: Callable[[], Any]) -> Any:
+    """Ask the hub's client with ``ask``. Its errors become one sentence that begins with ``where``."""
     import httpx2
     from huggingface_hub.errors import (
         EntryNotFoundError,

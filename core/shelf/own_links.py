@@ -50,12 +50,12 @@ def of_link(text: str) -> Entry:
     return _of_address(text)
 
 
-def said(link: str) -> str:
+def without_secrets(link: str) -> str:
     """A link as every visitor may read it: without what may be secret, such as a token behind a question mark.
 
-    >>> said("https://example.org/a/scores.csv?token=x"), said("org/data")
+    >>> without_secrets("https://example.org/a/scores.csv?token=x"), without_secrets("org/data")
     ('example.org/a/scores.csv', 'org/data')
-    >>> said("https://me:secret@example.org/x.csv"), said("https://[oops/x.csv")
+    >>> without_secrets("https://me:secret@example.org/x.csv"), without_secrets("https://[oops/x.csv")
     ('example.org/x.csv', '[oops/x.csv')
     """
     if "://" not in link:
@@ -66,7 +66,7 @@ def said(link: str) -> str:
 def _of_address(url: str) -> Entry:
     name = cut_name(PurePosixPath(unquote(urlsplit(url).path)).name, most=200)
     if not name or name in (".", "..") or "\0" in name:
-        raise InputError(f"{said(url)}: the address names no file; give that of one file")
+        raise InputError(f"{without_secrets(url)}: the address names no file; give that of one file")
     addresses.check(url, name=name)
     file = ShelfFile(name, "url", url, size=None, about=0, at_most=LARGEST_FILE, anew=True)
     return _entry(name, f"A file of {urlsplit(url).hostname}.", (file,))

@@ -16,8 +16,8 @@ RATE_SECONDS = 10.0
 class DownloadProgress:
     """Bytes ``done`` of about ``total``, and the ``file`` that is being worked on.
 
-    ``cancelled`` is asked between two pieces, ``told`` called after each. ``abort`` may be called from another thread:
-    it closes the connection that is being read, for a server that sends nothing.
+    Each piece is followed by a call of ``report`` and a check of ``cancelled``. ``abort`` may be called from another
+    thread: it closes the connection that is being read, for a server that sends nothing.
     """
 
     total: int = 0
@@ -26,7 +26,7 @@ class DownloadProgress:
     file: str = ""
     stage: str = "downloading"
     cancelled: Callable[[], bool] = lambda: False
-    told: Callable[[DownloadProgress], None] = lambda progress: None
+    report: Callable[[DownloadProgress], None] = lambda progress: None
     abort: Callable[[], None] = lambda: None
     _seen: list[tuple[float, int]] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class DownloadProgress:
         """Say which file comes next, or which stage. Raises :class:`RunCancelled` if the work was cancelled."""
         self.file, self.stage = file, stage
         self.check()
-        self.told(self)
+        self.report(self)
 
     def advance(self, size: int) -> None:
         """Count bytes that came from the network."""
@@ -44,12 +44,12 @@ class DownloadProgress:
         self._seen.append((now, self.fetched))
         while len(self._seen) > 2 and now - self._seen[0][0] > RATE_SECONDS:
             self._seen.pop(0)
-        self.told(self)
+        self.report(self)
 
     def skip(self, size: int) -> None:
         """Count bytes that were here already."""
         self.done += size
-        self.told(self)
+        self.report(self)
 
     def check(self) -> None:
         """Raise :class:`RunCancelled` if the work was cancelled."""

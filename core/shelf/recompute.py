@@ -262,7 +262,9 @@ def _juries_demo(options: Mapping[str, Any], imported: ImportedResults) -> list[
         values = experiment.once(
             jury,
             protocol,
-            lambda of: experiment.rule_figures(of, [experiment.decided(names, decision.case) for decision in of]),
+            lambda decisions: experiment.rule_figures(
+                decisions, [experiment.decided(names, decision.case) for decision in decisions]
+            ),
         )
         for outcome in experiment.tried(jury, protocol, values, values, values).outcomes:
             for name in experiment.MEASURES:

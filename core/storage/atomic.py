@@ -43,11 +43,11 @@ def guarded(guard: Callable[[], None]) -> Iterator[None]:
     """
     outer = _GUARD.get()
 
-    def both() -> None:
+    def guard_all() -> None:
         outer()
         guard()
 
-    token = _GUARD.set(both)
+    token = _GUARD.set(guard_all)
     try:
         yield
     finally:

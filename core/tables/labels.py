@@ -37,12 +37,12 @@ the other reading less than so many."""
 @dataclass(frozen=True, slots=True)
 class Labels:
     """The right options (n,), counted from 0, the ``form`` in which the file names them, in words, and the ``reason``
-    for that form where the numbers alone do not decide it. ``told``: a person's word decided it, and not the file."""
+    for that form where the numbers alone do not decide it. ``is_given``: a person decided it, and not the file."""
 
     labels: IntArray
     form: str
     reason: str = ""
-    told: bool = False
+    is_given: bool = False
 
     @property
     def words(self) -> str:
@@ -65,7 +65,7 @@ def read_labels(
     """The right option of every row; ``counts`` (n,) says how many options each row has.
 
     ``texts`` are the options of each row, or none; ``names`` the options' columns, or none; ``start`` the number of the
-    first option, where a person said it; ``where(row)`` the beginning of a message. ``beside`` are other columns by
+    first option, where a person gave it; ``where(row)`` the beginning of a message. ``beside`` are other columns by
     their names, which may say the same in another way, and ``picks`` (n,) a model's choices, counted from 0, with −1
     for a row without one.
 
@@ -198,8 +198,8 @@ def _numbers(
             seen = _numbers(numbers, cells, counts, texts, names, None, where, column, beside, picks)
         except InputError:
             seen = None
-        told = seen is None or bool((seen.labels != numbers - start).any())
-        return Labels(numbers - start, f"numbers from {start}", told=told)
+        is_given = seen is None or bool((seen.labels != numbers - start).any())
+        return Labels(numbers - start, f"numbers from {start}", is_given=is_given)
     fits = [bool(((numbers >= first) & (numbers < counts + first)).all()) for first in (0, 1)]
     as_texts = _all_texts(cells, texts)
     if as_texts is not None and not any(fits[first] and (numbers - first == as_texts).all() for first in (0, 1)):

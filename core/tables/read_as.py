@@ -39,10 +39,10 @@ def span(numbers: Sequence[int]) -> str:
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, many: str = "") -> str:
     """A number and its noun.
 
     >>> counted(1, "row"), counted(2000, "question")
     ('1 row', '2,000 questions')
     """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else many or singular + 's'}"

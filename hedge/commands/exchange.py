@@ -64,7 +64,8 @@ def import_results(arguments: Namespace) -> CommandResult:
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise InputError(f"there is no file or folder {missing}")
-    paths += [one for one in dict.fromkeys(found for path in paths for found in beside(path)) if one not in paths]
+    neighbours = dict.fromkeys(neighbour for path in paths for neighbour in beside(path))
+    paths += [path for path in neighbours if path not in paths]
     with tempfile.TemporaryDirectory(prefix="hedge-import-") as scratch:
         drop = DropApart(
             [*paths, *([arguments.labels] if arguments.labels else [])],
@@ -78,19 +79,19 @@ def import_results(arguments: Namespace) -> CommandResult:
         files = {file.name for file in drop.files}
         runs = [
             named(
-                found,
-                model=arguments.model if "model" in found.lacks else "",
-                task=arguments.task if "task" in found.lacks else "",
+                found_run,
+                model=arguments.model if "model" in found_run.lacks else "",
+                task=arguments.task if "task" in found_run.lacks else "",
             )
-            for found in reading.runs
+            for found_run in reading.runs
         ]
         runs = joined_by_benchmark(runs) if arguments.join else runs
         runs = with_stored_banks(runs)
         refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
-        refused += [(name, _ASK_COLUMNS) for one in reading.unmapped for name in one.names]
+        refused += [(name, _ASK_COLUMNS) for table in reading.unmapped for name in table.names]
         before = [stored_as(run) for run in runs]
         save(run for run, name in zip(runs, before, strict=True) if not name)
-        jury_ids = [_keep(found) for found in reading.juries]
+        jury_ids = [_keep(jury) for jury in reading.juries]
     results = [(name or run.spec.run_id, run, bool(name)) for name, run in zip(before, runs, strict=True)]
     return _told(reading, results, jury_ids, refused, files=len(files | {name for name, _ in refused}))
 

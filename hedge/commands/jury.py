@@ -77,35 +77,37 @@ def evaluate(arguments: Namespace) -> CommandResult:
     judgements, chosen, note = _judgements(arguments), protocol(arguments), ""
     if arguments.protocol == "all-rules":  # the published experiment is only that on its own split
         chosen, note = split_in_half(judgements, chosen)
-    result = run(judgements, chosen)
+    experiment = run(judgements, chosen)
     errors = reports.calibration_errors(judgements, chosen)
-    notes = [*([note] if note else []), *result.notes]
-    values = reports.to_json(result, errors) | {"pairwise": judgements.pairwise, "notes": notes}
+    notes = [*([note] if note else []), *experiment.notes]
+    values = reports.to_json(experiment, errors) | {"pairwise": judgements.pairwise, "notes": notes}
     if judgements.pairwise:
         values["share_first_better"] = values.pop("share_right")
-    text = _experiment_text(result, errors, pairwise=judgements.pairwise)
+    text = _experiment_text(experiment, errors, pairwise=judgements.pairwise)
     return CommandResult(values, "\n".join([*notes, text]))
 
 
-def _experiment_text(result: JuryExperiment, errors: pd.DataFrame, *, pairwise: bool) -> str:
-    kind = "on which the jurors disagree" if result.protocol.disagreement else "in all"
-    share = f"{result.right:.1%} of them"
+def _experiment_text(experiment: JuryExperiment, errors: pd.DataFrame, *, pairwise: bool) -> str:
+    kind = "on which the jurors disagree" if experiment.protocol.disagreement else "in all"
+    share = f"{experiment.right:.1%} of them"
     what, share = ("pairs", f"the first answer is better in {share}") if pairwise else ("answers", f"{share} right")
     lines = [
         (
-            f"{result.n} of {result.kept_of} {what} ({kind}), {share}; {result.n_calibration} calibrate and "
-            f"{result.n_test} test in {len(result.protocol.seeds)} splits, {result.protocol.confidence} confidence"
+            f"{experiment.n} of {experiment.kept_of} {what} ({kind}), {share}; {experiment.n_calibration} calibrate "
+            f"and {experiment.n_test} test in {len(experiment.protocol.seeds)} splits, "
+            f"{experiment.protocol.confidence} confidence"
         ),
         "",
         f"{'rule':<20} accuracy (95% interval)   precision recall  F1      to majority",
     ]
     lines += [
-        f"{RULES[of.rule].title:<20} {_span(of.accuracy):<26} {of.precision.value:.4f}    {of.recall.value:.4f}  "
-        f"{of.f1.value:.4f}  {'' if of.rule == 'majority' else _span(of.to_majority, '+.3f', '+.3f')}".rstrip()
-        for of in sorted(result.outcomes, key=lambda of: -of.accuracy.value)
+        f"{RULES[outcome.rule].title:<20} {_span(outcome.accuracy):<26} {outcome.precision.value:.4f}    "
+        f"{outcome.recall.value:.4f}  {outcome.f1.value:.4f}  "
+        f"{'' if outcome.rule == 'majority' else _span(outcome.to_majority, '+.3f', '+.3f')}".rstrip()
+        for outcome in sorted(experiment.outcomes, key=lambda outcome: -outcome.accuracy.value)
     ]
     lines += ["", f"{'juror':<20} accuracy (95% interval)"]
-    lines += [f"{of.juror:<20} {_span(of.accuracy)}" for of in result.jurors]
+    lines += [f"{juror.juror:<20} {_span(juror.accuracy)}" for juror in experiment.jurors]
     lines += ["", f"{'juror':<20} {'scale':<11} ECE    by luck  less luck, 95% interval"]
     lines += [
         f"{row['juror']:<20} {row['scale']:<11} {row['ece']:.3f}  "
@@ -134,45 +136,45 @@ def _ends(estimate: Estimate, form: str) -> str:
 def agree(arguments: Namespace) -> CommandResult:
     """How much jurors agree, and what their unanimity is worth."""
     judgements = _judgements(arguments)
-    found = agreement(judgements)
-    return CommandResult(reports.agreement_json(found), _agreement_text(found, pairwise=judgements.pairwise))
+    figures = agreement(judgements)
+    return CommandResult(reports.agreement_json(figures), _agreement_text(figures, pairwise=judgements.pairwise))
 
 
-def _agreement_text(found: Agreement, *, pairwise: bool) -> str:
-    def said(of: Estimate) -> str:
-        return _span(of) if of.value == of.value else "not defined"
+def _agreement_text(figures: Agreement, *, pairwise: bool) -> str:
+    def shown(estimate: Estimate) -> str:
+        return _span(estimate) if estimate.value == estimate.value else "not defined"
 
     lines = [
-        f"{one.first} and {one.second}: agree {said(one.agreement)}, Cohen's kappa {said(one.kappa)}, errors correlate "
-        f"{said(one.error_correlation)}"
-        for one in found.pairs
+        f"{pair.first} and {pair.second}: agree {shown(pair.agreement)}, Cohen's kappa {shown(pair.kappa)}, "
+        f"errors correlate {shown(pair.error_correlation)}"
+        for pair in figures.pairs
     ]
     return "\n".join(
         [
             *lines,
-            f"Fleiss' kappa {said(found.fleiss)}, Krippendorff's alpha {said(found.krippendorff)}",
-            f"effective number of votes {said(found.effective_votes)}",
-            f"unanimous on {found.n_unanimous} of {found.n} "
+            f"Fleiss' kappa {shown(figures.fleiss)}, Krippendorff's alpha {shown(figures.krippendorff)}",
+            f"effective number of votes {shown(figures.effective_votes)}",
+            f"unanimous on {figures.n_unanimous} of {figures.n} "
             + ("pairs" if pairwise else "answers")
-            + (f" to {found.n_questions} questions" if found.n_questions < found.n else "")
+            + (f" to {figures.n_questions} questions" if figures.n_questions < figures.n else "")
             + (", for the less preferred answer on " if pairwise else ", wrong on ")
-            + f"{said(found.unanimous_wrong)} of those",
+            + f"{shown(figures.unanimous_wrong)} of those",
         ]
     )
 
 
 def bring_in(arguments: Namespace) -> CommandResult:
     """Read files and keep them as a jury."""
-    paths = [Path(one) for one in arguments.judgements]
-    found = files.read(paths, labels=arguments.labels)
-    name = arguments.name or "-".join(found.judgements.jurors)
+    paths = [Path(path) for path in arguments.judgements]
+    parsed = files.read(paths, labels=arguments.labels)
+    name = arguments.name or "-".join(parsed.judgements.jurors)
     origin = f"imported from {', '.join(path.name for path in paths)}"
-    judgements = _as_said(found.judgements, arguments)
-    jury_id = jury_store.save(judgements, name=name, origin=origin, notes=found.notes)
+    judgements = _as_said(parsed.judgements, arguments)
+    jury_id = jury_store.save(judgements, name=name, origin=origin, notes=parsed.notes)
     what = "pairs of answers" if judgements.pairwise else "answers"
-    text = [f"{jury_id}: {len(judgements)} {what}, {len(judgements.jurors)} jurors", *found.notes]
+    text = [f"{jury_id}: {len(judgements)} {what}, {len(judgements.jurors)} jurors", *parsed.notes]
     return CommandResult(
-        {"jury": jury_id, "answers": len(found.judgements), "notes": list(found.notes)}, "\n".join(text)
+        {"jury": jury_id, "answers": len(parsed.judgements), "notes": list(parsed.notes)}, "\n".join(text)
     )
 
 
@@ -181,8 +183,8 @@ def export(arguments: Namespace) -> CommandResult:
     import pyarrow as pa
 
     table = pa.Table.from_pandas(_judgements(arguments).table(), preserve_index=False)
-    made = writing.write(arguments.out, f"judgements.{arguments.format}", writing.ONE_TABLE[arguments.format](table))
-    return CommandResult({"files": [str(made)]}, str(made))
+    path = writing.write(arguments.out, f"judgements.{arguments.format}", writing.ONE_TABLE[arguments.format](table))
+    return CommandResult({"files": [str(path)]}, str(path))
 
 
 def show(arguments: Namespace) -> CommandResult:

@@ -51,8 +51,8 @@ def _bar() -> Iterator[backups.Progress]:
 
     with tqdm(unit="B", unit_scale=True, disable=not sys.stderr.isatty(), leave=False) as bar:
 
-        def told(done: int, of: int) -> None:
-            bar.total = of
+        def update(done: int, total: int) -> None:
+            bar.total = total
             bar.update(done - bar.n)
 
-        yield told
+        yield update

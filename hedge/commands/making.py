@@ -142,15 +142,15 @@ def judge(arguments: Namespace) -> CommandResult:
     total, rows = len(rows), [row for row in rows if all(row.id in verdicts for verdicts in verdicts_by_juror)]
     if not rows:
         raise InputError("no answer has a verdict of every juror; the lines above say why")
-    both = np.array([[verdicts[row.id] for row in rows] for verdicts in verdicts_by_juror])
+    probabilities = np.array([[verdicts[row.id] for row in rows] for verdicts in verdicts_by_juror])
     judged = Judgements(
         names,
         tuple(row.id for row in rows),
         tuple(row.question for row in rows),
         tuple(row.answer for row in rows),
         np.array([row.right for row in rows]),
-        both[:, :, 0].T.copy(),
-        both[:, :, 1].T.copy(),
+        probabilities[:, :, 0].T.copy(),
+        probabilities[:, :, 1].T.copy(),
         ("",) * len(rows),
     )
     name = arguments.name or "-".join(names)

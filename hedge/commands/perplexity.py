@@ -8,7 +8,7 @@ from typing import Any
 
 from core.conformal.alpha import thousandths
 from core.errors import InputError
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.models.perplexity import choices, conversation_files, conversations
 from core.models.perplexity.choices import Choice
 from core.models.perplexity.conversations import Conversation
@@ -75,7 +75,7 @@ def endings(arguments: Namespace) -> CommandResult:
     def write(contexts: Sequence[tuple[conversations.Message, ...]], each: int) -> list[list[str]]:
         per_model = each // len(scorers)
         written = [scorer.write(contexts, prompt=prompt, each=per_model, seed=arguments.seed) for scorer in scorers]
-        return [[text for of in written for text in of[i]] for i in range(len(contexts))]
+        return [[text for texts in written for text in texts[i]] for i in range(len(contexts))]
 
     written_choices = choices.make(
         conversations_of(arguments.conversation)[0], write, generated=count, seed=arguments.seed
@@ -135,8 +135,8 @@ def exchanges_of(text: str) -> int | None:
 def _report(name: str, *, alpha: int, rule: str) -> dict[str, Any]:
     results = perplexity_results.read(name)
     request = results.request
-    names = reports.called({one.digest: one.name for one in request.conversations})
-    prompts = reports.called({one.digest: one.name for one in request.prompts})
+    names = reports.called({part.digest: part.name for part in request.conversations})
+    prompts = reports.called({part.digest: part.name for part in request.prompts})
     measured = {
         prompts[digest]: {names[source]: results.messages[digest, source] for source in names} for digest in prompts
     }

@@ -33,25 +33,27 @@ def compare_ways(arguments: Namespace) -> CommandResult:
     """
     names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
     read = of_runs(names, _whole)
-    found = experiments.experiments(read.values)
-    if not found:
+    all_experiments = experiments.experiments(read.values)
+    if not all_experiments:
         raise InputError("there is no finished run to compare; make some with `hedge run --form letters cloze`")
-    compared = {one: records for one, records in found.items() if len(experiments.readings(records)) > 1}
-    asked = found
-    lone = len(found) - len(compared) if compared and not arguments.run else 0
+    compared = {
+        experiment: records for experiment, records in all_experiments.items() if len(experiments.readings(records)) > 1
+    }
+    chosen = all_experiments
+    lone = len(all_experiments) - len(compared) if compared and not arguments.run else 0
     if lone:
-        found = compared
+        all_experiments = compared
     alpha = thousandths(arguments.alpha)
-    apart = weights_apart({one.key: records[0].spec for one, records in asked.items()})
+    apart = weights_apart({experiment.key: records[0].spec for experiment, records in chosen.items()})
     results = [
-        _experiment(one, records, alpha, arguments.score) | {"weights": apart[one.key]}
-        for one, records in found.items()
+        _experiment(experiment, records, alpha, arguments.score) | {"weights": apart[experiment.key]}
+        for experiment, records in all_experiments.items()
     ]
     if arguments.out:
         _write(arguments, [values["rows"] for values in results])
-    values = [{**one, "rows": finite(one["rows"].to_dict("records"))} for one in results]
-    texts = [_text(one) for one in results]
-    differ = {one.model for one in asked if apart[one.key]}
+    values = [{**figures, "rows": finite(figures["rows"].to_dict("records"))} for figures in results]
+    texts = [_text(figures) for figures in results]
+    differ = {experiment.model for experiment in chosen if apart[experiment.key]}
     texts += [f"Runs of {model} have different weights, so they are not compared as one model." for model in differ]
     if lone:
         texts.append(f"Left out, because nothing is beside them to compare: {lone:,}; name runs to see their figures.")
@@ -129,8 +131,8 @@ def _text(values: dict[str, Any]) -> str:
         f"({row['set_size_low']:.2f} to {row['set_size_high']:.2f})"
         for row in values["rows"].to_dict("records")
     ]
-    for shots, of in values["letters"].items():
-        rate, orders, written = of["invalid"]["rate"], of["option_order"], of["written"]
+    for shots, figures in values["letters"].items():
+        rate, orders, written = figures["invalid"]["rate"], figures["option_order"], figures["written"]
         parts = ["not known" if rate is None else f"{rate:.1%}"]
         if orders:
             low, high = orders["plurality_interval"]

@@ -149,7 +149,7 @@ def compare(arguments: Namespace) -> CommandResult:
     reasons = {(a.run_id, b.run_id): paired.why_not(a, b) for a, b in itertools.combinations(runs, 2)}
     alike = [(a, b) for a, b in itertools.combinations(runs, 2) if not reasons[a.run_id, b.run_id]]
     pairs = paired.compare(alike, rule.alpha, score=score)
-    made = claims.claims(claims.with_shared_questions(rows[rows["score"] == score]))
+    shown_claims = claims.claims(claims.with_shared_questions(rows[rows["score"] == score]))
     served = served_weights([store.read_record(name) for name in names])
     about = {
         (a.run_id, b.run_id): what_differs(
@@ -172,10 +172,10 @@ def compare(arguments: Namespace) -> CommandResult:
                     "points": claim.points.to_dict("records"),
                 }
             )
-            for claim in made
+            for claim in shown_claims
         ],
     }
-    text = _comparison_text(rows[rows["score"] == score], values["notes"], pairs, about, made)
+    text = _comparison_text(rows[rows["score"] == score], values["notes"], pairs, about, shown_claims)
     return CommandResult(values, text).beside(read)
 
 

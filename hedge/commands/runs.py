@@ -178,7 +178,7 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
         if spec.servers:
             sent = [prompt.text + ending for prompt in run_prompts for ending in prompt.continuations or ("",)]
             tokens = sum(estimate({"prompt": text})[0] for text in sent)
-            cost = spec.price.of(tokens, len(sent))
+            cost = spec.price.cost(tokens, len(sent))
             counts: dict[str, object] = {"questions": len(run_prompts), "tokens": tokens, "cost": cost}
             values.append({"run": _id_of(spec), "text": run_prompts[middle].text, **counts})
             lines.append(

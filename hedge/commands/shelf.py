@@ -69,9 +69,9 @@ def bring_in(arguments: Namespace) -> CommandResult:
 def _brought(
     entry: Entry, *, only: str = "", where: Mapping[str, Collection[str]] | None = None, quiet: bool
 ) -> CommandResult:
-    progress = DownloadProgress() if quiet or not sys.stderr.isatty() else DownloadProgress(told=_line)
+    progress = DownloadProgress() if quiet or not sys.stderr.isatty() else DownloadProgress(report=_line)
     done = bring(entry, only=only, where=where, progress=progress)
-    if progress.told is _line:
+    if progress.report is _line:
         print(file=sys.stderr)
     return CommandResult(_brought_values(done), _brought_text(done))
 

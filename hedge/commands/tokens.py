@@ -26,36 +26,45 @@ def calibration(arguments: Namespace) -> CommandResult:
     values, lines = [], []
     read = of_runs(arguments.run, load)
     for run in read.values:
-        found = calibrated(run, within=arguments.within, bins=arguments.bins, by=arguments.edges)
+        strata = calibrated(run, within=arguments.within, bins=arguments.bins, by=arguments.edges)
         wanted = arguments.recalibrate
-        made = [] if wanted is None else recalibrated(run, alpha, methods=wanted)
+        recalibrations = [] if wanted is None else recalibrated(run, alpha, methods=wanted)
         values.append(
             {
                 "run": run.run_id,
-                "strata": [finite(one.to_json()) for one in found],
-                "recalibrated": [finite(asdict(one)) for one in made],
+                "strata": [finite(figures.to_json()) for figures in strata],
+                "recalibrated": [finite(asdict(figures)) for figures in recalibrations],
             }
         )
-        lines += [run.run_id, *(line for one in found for line in _lines(one)), *map(_recalibrated_line, made)]
+        lines += [
+            run.run_id,
+            *(line for figures in strata for line in _lines(figures)),
+            *map(_recalibrated_line, recalibrations),
+        ]
     return CommandResult(values, "\n".join(lines)).beside(read)
 
 
-def _recalibrated_line(one: Recalibrated) -> str:
+def _recalibrated_line(figures: Recalibrated) -> str:
     sizes = ", ".join(
-        f"{name} coverage {one.coverage[name]:.3f} size {size:.2f}" for name, size in one.mean_set_size.items()
+        f"{name} coverage {figures.coverage[name]:.3f} size {size:.2f}" for name, size in figures.mean_set_size.items()
     )
-    nll = shown(one.nll) + (f" ({one.nll_infinite:,} of {one.n_test:,} infinite)" if one.nll_infinite else "")
-    notes = "".join(f"\n    {note}" for note in one.notes)
-    return f"  {one.method:<12} accuracy {one.accuracy:.3f}, ECE {one.ece:.3f}, NLL {nll}; {sizes}{notes}"
+    nll = shown(figures.nll) + (
+        f" ({figures.nll_infinite:,} of {figures.n_test:,} infinite)" if figures.nll_infinite else ""
+    )
+    notes = "".join(f"\n    {note}" for note in figures.notes)
+    return f"  {figures.method:<12} accuracy {figures.accuracy:.3f}, ECE {figures.ece:.3f}, NLL {nll}; {sizes}{notes}"
 
 
-def _lines(one: CalibrationFigures) -> list[str]:
-    repeats = one.questions < one.n
-    questions = counted(one.n, one.questions) if repeats else f"{one.n} test question{'s' * (one.n != 1)}"
-    lines = [f"  {one.stratum or 'all'}: {questions}, {one.bins} bins of equal {one.by}. {tests_in_words(one)}"]
+def _lines(figures: CalibrationFigures) -> list[str]:
+    repeats = figures.questions < figures.n
+    questions = (
+        counted(figures.n, figures.questions) if repeats else f"{figures.n} test question{'s' * (figures.n != 1)}"
+    )
+    tests = tests_in_words(figures)
+    lines = [f"  {figures.stratum or 'all'}: {questions}, {figures.bins} bins of equal {figures.by}. {tests}"]
     lines.append("    error beyond luck (95% interval); error seen, error of a calibrated model by luck")
-    for name, found in one.estimates.items():
-        lines.append(f"    {name:<14} {found.text(digits=4)}")
+    for name, estimate in figures.estimates.items():
+        lines.append(f"    {name:<14} {estimate.text(digits=4)}")
     return lines
 
 
@@ -68,7 +77,7 @@ def train_adapter(arguments: Namespace) -> CommandResult:
     from core.models.adapters.train import AdapterRecipe, AdapterTrainer
     from core.models.encoding import context_of
     from core.models.model_loading import load_model
-    from core.models.models import canonical
+    from core.models.model_sources import canonical
     from core.models.replaced_weights import weights_of
     from core.models.rows import check_vocabulary
 
@@ -103,12 +112,12 @@ def train_adapter(arguments: Namespace) -> CommandResult:
         print(f"hedge: {trainer.note}", file=sys.stderr)
     with tqdm(desc=f"{recipe.kind} {out.name}", unit="step", file=sys.stderr) as bar:
 
-        def told(done: int, total: int, loss: float) -> None:
+        def show_progress(done: int, total: int, loss: float) -> None:
             bar.total = total
             bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
             bar.update(done - bar.n)
 
-        trainer.run(told)
+        trainer.run(show_progress)
     lines = [f"{out}: {recipe.kind} of {arguments.model}, {len(rows)} texts, {recipe.epochs} epochs"]
     for row in trainer.progress.rows:
         ranks = f", KL {row.kl:.3f}, {row.active} of {row.ranks} ranks active" if row.ranks else ""
@@ -139,12 +148,12 @@ def tokens_evaluate(arguments: Namespace) -> CommandResult:
     else:
         with tqdm(desc=plain(f"{loaded.name} {arguments.data}", one_line=True), unit="token", file=sys.stderr) as bar:
 
-            def told(done: int, total: int) -> None:
+            def show_progress(done: int, total: int) -> None:
                 bar.total = total
                 bar.update(done - bar.n)
 
             values = evaluation.evaluate(
-                loaded, arguments.data, passes=arguments.passes, part=arguments.part, told=told, **shared
+                loaded, arguments.data, passes=arguments.passes, part=arguments.part, report=show_progress, **shared
             )
     values = finite(values)
     paths = evaluation.write(values, loaded, arguments.output)

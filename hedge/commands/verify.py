@@ -31,8 +31,8 @@ def verify(arguments: Namespace) -> CommandResult:
         if terminal:
             print(f"trying     {row.name:<{width}}", end="\r", file=sys.stderr, flush=True)
 
-    def ended(result: CheckResult) -> None:
-        print(table.line(result, width=width), file=out, flush=True)
+    def ended(row_result: CheckResult) -> None:
+        print(table.line(row_result, width=width), file=out, flush=True)
 
     verification = verified(rows, minutes=arguments.minutes, on_begin=begin, on_row=ended)
     if file:

@@ -18,7 +18,7 @@ import numpy as np
 
 from app.components.new_run.server_form import able_words, failure_words
 from core.errors import HedgeError, ServerError
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.server.connect import abilities_of
 from core.models.server.engine import ServerEngine
 from core.models.transformers_engine import TransformersEngine

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.formatting import rounded
-from core.models.models import bundled_models
+from core.models.model_sources import bundled_models
 from core.models.perplexity.conversations import bundled
 from core.models.perplexity.prompts import UNFITTING
 from core.models.perplexity.request import Request

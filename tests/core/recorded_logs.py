@@ -46,8 +46,8 @@ def run_harness(folder: Path) -> Path:
     (logs,) = (folder / "out" / "logs").iterdir()
     for path in logs.glob("results_*.json"):
         results = json.loads(path.read_text(encoding="utf-8"))
-        kept = {key: value for key, value in results.items() if key not in MACHINE}
-        path.write_text(json.dumps(kept), encoding="utf-8")
+        portable = {key: value for key, value in results.items() if key not in MACHINE}
+        path.write_text(json.dumps(portable), encoding="utf-8")
     return logs
 
 

@@ -8,10 +8,10 @@ pytestmark = pytest.mark.quick
 
 
 def test_a_message_keeps_its_ends():
-    told = "line 5: expected every id once, found"
-    error = InputError(f"{told} {'x' * 50_000} again; give every row an id of its own")
+    text = "line 5: expected every id once, found"
+    error = InputError(f"{text} {'x' * 50_000} again; give every row an id of its own")
     assert len(str(error)) == LONGEST
-    assert str(error).startswith(told)
+    assert str(error).startswith(text)
     assert str(error).endswith("again; give every row an id of its own")
 
 

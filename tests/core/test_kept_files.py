@@ -109,7 +109,7 @@ def perplexity_losses() -> Kept:
 
     def read() -> Any:
         run = perplexity_results.read(run_id)
-        return run.dropped, [(key, [each.losses.tolist() for each in of]) for key, of in run.messages.items()]
+        return run.dropped, [(key, [each.losses.tolist() for each in message]) for key, message in run.messages.items()]
 
     return folder / "losses.parquet", read, InputError
 
@@ -121,21 +121,21 @@ def token_evaluation() -> Kept:
     sealed.write_json(path, values | {"file": path.name}, indent=1)
 
     def read() -> Any:
-        one = tokens.read(path)
-        return one.name, tokens.figures_frame((one,)).to_json(), one.values["reliability"]
+        evaluation = tokens.read(path)
+        return evaluation.name, tokens.figures_frame((evaluation,)).to_json(), evaluation.values["reliability"]
 
     return path, read, InputError
 
 
 def token_view() -> Kept:
-    asked = TokenText("pocket-1m", "A cat.")
-    token_text.write_view(asked, {"model": "pocket-1m", "tokens": [{"text": "A", "p": 0.25}]})
+    text_request = TokenText("pocket-1m", "A cat.")
+    token_text.write_view(text_request, {"model": "pocket-1m", "tokens": [{"text": "A", "p": 0.25}]})
 
     def read() -> Any:
-        view = token_text.read_view(asked)
+        view = token_text.read_view(text_request)
         return view and (view["model"], view["tokens"])
 
-    return token_text.view_file(asked), read, None
+    return token_text.view_file(text_request), read, None
 
 
 def own_answer() -> Kept:
@@ -231,8 +231,8 @@ def columns() -> Kept:
 
 
 def group() -> Kept:
-    made = groups.create(["one", "two"], name="both")
-    return store.settings().home / "groups" / f"{made.id}.json", lambda: groups.read(made.id), InputError
+    created = groups.create(["one", "two"], name="both")
+    return store.settings().home / "groups" / f"{created.id}.json", lambda: groups.read(created.id), InputError
 
 
 def slots() -> Kept:
@@ -317,7 +317,7 @@ def test_a_file_without_a_digest_is_read_as_before(home: Path, kind: Callable[[]
 def test_what_older_versions_wrote_in_other_forms_is_read(home: Path):
     path, read, _ = slots()
     path.write_text(json.dumps(sealed.read_json(path)["slots"]))
-    assert [slot.name for of in read().values() for slot in of] == ["cpu"]
+    assert [slot.name for slots in read().values() for slot in slots] == ["cpu"]
     path, read, _ = download()
     path.write_text("ab" * 32)
     assert read() == "ab" * 32
@@ -341,8 +341,8 @@ def test_what_an_older_hedge_adds_on_the_same_home_damages_nothing(home: Path, k
     else:
         path.write_text(json.dumps({**values, '["d", "e", "f"]': older}))
         assert read() == before
-        found = column_mappings.recall(["d", "e", "f"]) if kind is columns else jury_spec.read_served(path.parent)
-        assert found == Columns(label="d", options=("e", "f")) if kind is columns else older in found.values()
+        recalled = column_mappings.recall(["d", "e", "f"]) if kind is columns else jury_spec.read_served(path.parent)
+        assert recalled == Columns(label="d", options=("e", "f")) if kind is columns else older in recalled.values()
 
 
 @pytest.mark.parametrize("kind", IDENTITY, ids=lambda kind: kind.__name__)

@@ -75,10 +75,10 @@ def test_each_command_refuses_a_name_in_one_sentence(
             status = main(line)
         except SystemExit as refused:  # argparse
             status = refused.code
-        said = capsys.readouterr().err
-        assert status in (1, 2), (kind, said)
-        assert "Traceback" not in said, kind
-        assert said.strip(), kind
+        errors = capsys.readouterr().err
+        assert status in (1, 2), (kind, errors)
+        assert "Traceback" not in errors, kind
+        assert errors.strip(), kind
     assert [path.name for path in tmp_path.iterdir() if len(path.name) > 200] == []
 
 
@@ -111,9 +111,9 @@ def test_a_model_and_a_task_with_long_names_are_imported_kept_and_binned(
 
 @pytest.mark.quick
 def test_runs_that_differ_only_where_their_names_are_cut_stay_two():
-    one, other = (RunSpec("m" * 400 + end, "qa") for end in "ab")
-    assert one.run_id != other.run_id
-    assert one.run_id[:200] == other.run_id[:200]
+    first, other = (RunSpec("m" * 400 + end, "qa") for end in "ab")
+    assert first.run_id != other.run_id
+    assert first.run_id[:200] == other.run_id[:200]
 
 
 @pytest.mark.quick

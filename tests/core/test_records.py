@@ -33,10 +33,10 @@ def test_batches_are_joined_in_the_order_asked_for():
         ("b", "a"), np.float32([[1, 2], [3, 4]]), np.float32([0.1, 0.2]), np.ones((2, 2), np.int32), ("x", "y")
     )
     second = OptionLogits(("c",), np.float32([[5, 6, 7]]), np.float32([0.3]), np.full((1, 3), 2, np.int32))
-    both = joined([first, second], ["a", "b", "c"], k=4)
-    assert both.ids == ("a", "b", "c")
-    assert both.logits.tolist() == [[3, 4, -np.inf, -np.inf], [1, 2, -np.inf, -np.inf], [5, 6, 7, -np.inf]]
-    assert both.letter_mass == pytest.approx([0.2, 0.1, 0.3])
-    assert both.option_tokens.tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [2, 2, 2, 0]]
-    assert both.top_tokens is None
+    batch = joined([first, second], ["a", "b", "c"], k=4)
+    assert batch.ids == ("a", "b", "c")
+    assert batch.logits.tolist() == [[3, 4, -np.inf, -np.inf], [1, 2, -np.inf, -np.inf], [5, 6, 7, -np.inf]]
+    assert batch.letter_mass == pytest.approx([0.2, 0.1, 0.3])
+    assert batch.option_tokens.tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [2, 2, 2, 0]]
+    assert batch.top_tokens is None
     assert joined([first], ["b", "a"], k=2).top_tokens == ("x", "y")

@@ -18,7 +18,7 @@ from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
 from charts.bundles import script
 from core.errors import HedgeError
-from core.exchange.dropped.apart import READERS, apart
+from core.exchange.dropped.apart import FORK_SERVER, apart
 from core.exchange.dropped.files import DroppedFile
 from core.exchange.dropped.found import FoundFile, Reading
 from core.exchange.dropped.kinds import KINDS, listed
@@ -52,7 +52,7 @@ FORMATS = (
 def section() -> None:
     """Show the drop zone, and below it what was read and the possible actions."""
     imported_notice.show()
-    READERS.warm()  # so that the first file is not waited for
+    FORK_SERVER.warm()  # so that the first file is not waited for
     generation = st.session_state.setdefault(GENERATION_KEY, 0)
     folders = bool(st.session_state.get(FOLDERS_KEY))
     st.html(TALL)

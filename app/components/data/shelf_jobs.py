@@ -12,7 +12,7 @@ from core.errors import HedgeError, RunCancelled
 from core.shelf.bring import Brought, bring
 from core.shelf.downloads import DRAIN_SECONDS
 from core.shelf.entries import Entry
-from core.shelf.own_links import of_link, said
+from core.shelf.own_links import of_link, without_secrets
 from core.shelf.progress import DownloadProgress
 
 LOG = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def start(entry: Entry, where: Mapping[str, Collection[str]]) -> ShelfJob:
 
 def start_link(link: str, only: str = "") -> ShelfJob:
     """Begin to download a person's own link. If another job is running, that job is returned instead."""
-    return _started(ShelfJob(said(link), link=link, only=only))
+    return _started(ShelfJob(without_secrets(link), link=link, only=only))
 
 
 def _started(job: ShelfJob) -> ShelfJob:

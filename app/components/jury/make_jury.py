@@ -15,7 +15,7 @@ from charts.tuning_loss import tuning_loss
 from core.errors import InputError
 from core.jury.pipeline import jury_spec
 from core.jury.pipeline.jury_spec import JurySpec
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.models.server_address import model_on_servers, served_model
 from core.questions import trivia
 from core.reports.titles import PRECISION_TITLES

@@ -124,7 +124,7 @@ def _budget(plan: Plan) -> None:
         if run.spec.run_id in plan.existing:
             continue
         price = run.spec.price
-        cost = price.of(*run.work.sent) if run.work else 0.0
+        cost = price.cost(*run.work.sent) if run.work else 0.0
         if price.budget is not None and cost > price.budget:
             st.warning(
                 f"A run costs about {price.in_words(cost)}, and the budget is {price.in_words(price.budget)}. It would "

@@ -12,8 +12,8 @@ from app.components.shared import wrong_place
 from app.components.shared.controls import choice
 from app.components.shared.only_looking import others_are_served
 from app.formatting import plain
-from core.models import models
-from core.models.models import DTYPES, QUANTIZED
+from core.models import model_sources
+from core.models.model_sources import DTYPES, QUANTIZED
 from core.models.registry import BY_ID, MODELS
 from core.questions import catalogue
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
@@ -287,9 +287,11 @@ def known_models() -> list[str]:
     """The bundled models, then those of a person's earlier runs, then those in the table that can be run."""
     own = [record.spec for record in run_cache.runs().records if record.is_computed]
     earlier = [spec.model for spec in own if not spec.servers]  # such a name has no meaning without its server
-    fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
+    fake = [model_sources.FAKE_MODEL] if os.environ.get(model_sources.FAKE_ENGINE_VARIABLE) else []
     listed = [model.id for model in MODELS if not model.instead]
-    return list(dict.fromkeys([*models.bundled_models(), *fake, *models.listed_models(), *earlier, *listed]))
+    return list(
+        dict.fromkeys([*model_sources.bundled_models(), *fake, *model_sources.listed_models(), *earlier, *listed])
+    )
 
 
 def about(model: str, *, named: bool = False) -> str:

@@ -23,7 +23,7 @@ from app.state.one_question import OneQuestionView
 from core.errors import HedgeError
 from core.models import letter_mass
 from core.models.model_fingerprint import short
-from core.models.models import is_local, ships
+from core.models.model_sources import is_local, ships
 from core.models.replaced_weights import NOT_RECORDED, replaced
 from core.questions.bank_names import bank_name, task_title
 from core.records import DONT_KNOW, NONE_OF_ABOVE

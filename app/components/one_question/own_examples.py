@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.formatting import plain
-from core.models import models
+from core.models import model_sources
 from core.runs.answering.custom_question import CustomQuestion
 from core.runs.spec import RunSpec
 
@@ -76,7 +76,7 @@ def example_cards(ask: Callable[[str], None]) -> None:
 
 
 def _examples() -> dict[str, QuestionToTry]:
-    return EXAMPLES if MODEL in models.bundled_models() else {}
+    return EXAMPLES if MODEL in model_sources.bundled_models() else {}
 
 
 def _button(name: str, label: str, ask: Callable[[str], None], *, help: str = "") -> None:

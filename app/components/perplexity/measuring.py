@@ -19,7 +19,7 @@ from app.state.perplexity import PerplexityView
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError, InputError
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.models.perplexity.request import Request
 from core.models.perplexity.server_scoring import estimated_tokens
 from core.models.server_address import asked_parts
@@ -79,7 +79,7 @@ def _cost(chosen: PerplexityForm, wanted: dict[str, Request]) -> str:
         more = estimated_tokens(request)
         read, written = read + more[0], written + more[1]
     price = chosen.served.price
-    cost = f", which cost about {price.of(read, written):.3g}" if price.is_known else ""
+    cost = f", which cost about {price.cost(read, written):.3g}" if price.is_known else ""
     return f"The server reads about {read:,} tokens{cost}."
 
 

@@ -17,7 +17,7 @@ from app.formatting import plain, sentence
 from app.state.perplexity import WINDOWS, PerplexityView
 from core.errors import InputError
 from core.exchange.dropped.apart import apart
-from core.models.models import bundled_models, canonical
+from core.models.model_sources import bundled_models, canonical
 from core.models.perplexity import conversation_files
 from core.models.perplexity import conversations as talks
 from core.models.perplexity.conversations import Conversation

@@ -25,7 +25,7 @@ def resume_button(record: RunRecord, *, key: str, label: str = "Resume") -> bool
         return pressed
     price = record.spec.price
     offered = forecasts.larger_budget(record, worked=forecast_cache.work)
-    help_text = f"{BUDGET_HELP} It has cost {price.in_words(price.of(*record.spent))} so far."
+    help_text = f"{BUDGET_HELP} It has cost {price.in_words(price.cost(*record.spent))} so far."
     where: dict[str, Any] = {"key": f"{key}-budget", "width": 190, "help": help_text}
     if price.is_known:
         larger = st.number_input("New budget, in the prices' currency", 0.0, None, offered, format="%g", **where)

@@ -21,14 +21,15 @@ def way_title(form: str, shots: int) -> str:
     return f"by {'letter' if form == 'letters' else 'text'}, {shots} shots"
 
 
-def asked(form: str, shots: int, *, questions: int) -> list[Prompt]:
-    """So many questions of a task, asked in one way."""
+def prompts_for(form: str, shots: int, *, questions: int) -> list[Prompt]:
+    """The prompts of ``questions`` questions, in one form and with so many shots."""
     spec = RunSpec(model="pocket-3m", task=TASK, samples=questions, form=form, shots=shots)
     return list(prompts(spec, draw_questions(spec)))
 
 
-def repeated(found: Sequence[Prompt], questions: int) -> list[Prompt]:
-    """So many prompts; where there are fewer, the same ones again under other ids."""
+def repeated(prompts: Sequence[Prompt], questions: int) -> list[Prompt]:
+    """``questions`` prompts: the given ones, repeated under other ids as often as needed."""
     return [
-        replace(found[i % len(found)], question_id=f"{found[i % len(found)].question_id}#{i}") for i in range(questions)
+        replace(prompts[i % len(prompts)], question_id=f"{prompts[i % len(prompts)].question_id}#{i}")
+        for i in range(questions)
     ]

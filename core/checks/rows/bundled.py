@@ -22,7 +22,7 @@ and float16 by .02 on average (CPU, 2026-11-27)."""
 def paths(place: Place) -> CheckOutcome:
     """All paths of all ways of asking in one precision on one device."""
     language_models()
-    from core.checks.rows.bank_prompts import WAYS, asked, way_title
+    from core.checks.rows.bank_prompts import WAYS, prompts_for, way_title
     from core.checks.rows.path_differences import differences, mean, one_by_one, path_differences, picked
     from core.models.engine_factory import load_engine
     from core.models.transformers_engine import TransformersEngine
@@ -34,7 +34,7 @@ def paths(place: Place) -> CheckOutcome:
     figures: dict[str, Figure] = {}
     wrong, refused, largest, count = [], [], 0.0, 0
     for form, shots in WAYS:
-        prompts, way = asked(form, shots, questions=ASKED), way_title(form, shots)
+        prompts, way = prompts_for(form, shots, questions=ASKED), way_title(form, shots)
         rows = picked(engine, prompts)
         truth = one_by_one(engine, rows)
         exactly = truth
@@ -45,27 +45,27 @@ def paths(place: Place) -> CheckOutcome:
             figures |= {f"{way}: off float32, mean": mean(off), f"{way}: off float32, largest": max(off)}
             if not (max(off) <= SAME if exact else mean(off) <= MEAN_OFF):
                 wrong.append(f"one by one, {way}, is off float32 on the CPU by {mean(off):.3g} on average")
-        for found in path_differences(engine, rows, truth=truth, reference=exactly):
+        for path in path_differences(engine, rows, truth=truth, reference=exactly):
             count += 1
-            figures[f"{way}: {found.path}, largest difference"] = found.difference
-            largest = max(largest, found.difference)
-            wrong += [f"{found.in_words} ({way})"] if found.wrong else []
-            refused += [found.path] if not (found.wrong or found.taken) else []
+            figures[f"{way}: {path.path}, largest difference"] = path.difference
+            largest = max(largest, path.difference)
+            wrong += [f"{path.in_words} ({way})"] if path.wrong else []
+            refused += [path.path] if not (path.wrong or path.taken) else []
     if wrong:
         return CheckOutcome(False, f"Wrong on {engine.device}: {'; '.join(wrong)}.", figures)
-    said = f"{count} paths of {MODEL} agree with one by one; the largest difference is {largest:.2g}"
+    sentence = f"{count} paths of {MODEL} agree with one by one; the largest difference is {largest:.2g}"
     if refused:
-        said = (
+        sentence = (
             f"{count - len(refused)} of {count} paths of {MODEL} agree with one by one; the others are off by rounding "
             f"(at most {largest:.2g}), and runs do not use them"
         )
-    return CheckOutcome(True, f"{said}.", figures)
+    return CheckOutcome(True, f"{sentence}.", figures)
 
 
 def _on_cpu() -> TransformersEngine:
     """The same model in float32 on the CPU."""
     from core.models.model_loading import load_model
-    from core.models.models import resolve
+    from core.models.model_sources import resolve
     from core.models.transformers_engine import TransformersEngine
 
     model, tokenizer = load_model(resolve(MODEL), dtype="float32")

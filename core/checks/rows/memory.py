@@ -78,9 +78,9 @@ def _with_little(
     room = ROOM_ROWS * predicted // len(prompts)
     before = engine.budget.halvings
     with LittleMemory(engine.device, room):
-        found = _scores(engine, prompts)
+        scores = _scores(engine, prompts)
     halved = engine.budget.halvings - before
-    off = max(abs(a - b) for name, row in wanted.items() for a, b in zip(row, found[name], strict=True))
+    off = max(abs(a - b) for name, row in wanted.items() for a, b in zip(row, scores[name], strict=True))
     figures |= {"halved where memory ran out": halved, "off after running out": off}
     ratio = f"A batch took {figures['taken over predicted']:.2f} of the memory that was predicted"
     if not halved:
@@ -160,14 +160,14 @@ def _peak_beyond(device: str, work: Callable[[], dict[str, list[float]]]) -> tup
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
         held = torch.cuda.memory_allocated()
-        made = work()
+        scores = work()
         torch.cuda.synchronize()
-        return made, torch.cuda.max_memory_allocated() - held
+        return scores, torch.cuda.max_memory_allocated() - held
     with suppress(OSError):  # without it the peak is that of the whole process so far, which is never too small
         REFERENCES.write_text("5")  # sets the peak back to what is held now
     held = psutil.Process().memory_info().rss
-    made = work()
-    return made, max(_peak_rss() - held, 0)
+    scores = work()
+    return scores, max(_peak_rss() - held, 0)
 
 
 def _peak_rss() -> int:

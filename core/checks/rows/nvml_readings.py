@@ -48,10 +48,10 @@ def judged(seen: list[GpuMetrics], before: GpuMetrics, after: GpuMetrics, name: 
     if before.name != name:
         return CheckOutcome(False, f"The driver calls the first GPU {before.name}, and torch {name}.", figures)
     if not 0 <= before.used_gib <= before.total_gib:
-        said = f"The driver says that {before.used_gib:.1f} of {before.total_gib:.1f} GiB are used."
-        return CheckOutcome(False, said, figures)
+        sentence = f"The driver says that {before.used_gib:.1f} of {before.total_gib:.1f} GiB are used."
+        return CheckOutcome(False, sentence, figures)
     if grown < SEEN * TAKEN_GIB:
-        said = f"torch took {TAKEN_GIB:g} GiB, and the driver's reading grew by {grown:.2f}."
-        return CheckOutcome(False, said, figures)
+        sentence = f"torch took {TAKEN_GIB:g} GiB, and the driver's reading grew by {grown:.2f}."
+        return CheckOutcome(False, sentence, figures)
     names = ", ".join(gpu.name for gpu in seen)
     return CheckOutcome(True, f"{names}; the reading grew by {grown:.2f} GiB when {TAKEN_GIB:g} was taken.", figures)

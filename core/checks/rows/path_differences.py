@@ -83,7 +83,7 @@ def judged(path: str, got: Sums, truth: Sums, reference: Sums | None, *, allowed
 
 def differences(got: Sums, truth: Sums) -> list[float]:
     """The absolute differences of all log-probabilities."""
-    return [abs(a - b) for one, other in zip(got, truth, strict=True) for a, b in zip(one, other, strict=True)]
+    return [abs(a - b) for row, true_row in zip(got, truth, strict=True) for a, b in zip(row, true_row, strict=True)]
 
 
 def mean(values: Sequence[float]) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.checks.outcome import CheckOutcome, Figure, Place
 from core.models.imports import language_models
-from core.models.models import QUANTIZED, ModelSource, resolve
+from core.models.model_sources import QUANTIZED, ModelSource, resolve
 
 if TYPE_CHECKING:
     from core.models.transformers_engine import TransformersEngine
@@ -35,15 +35,15 @@ COMPARED = 24
 def shape(place: Place) -> CheckOutcome:
     """Paths and throughput of the shape in one precision on one device; by letter, 5 shots."""
     language_models()
-    from core.checks.rows.bank_prompts import asked, repeated
+    from core.checks.rows.bank_prompts import prompts_for, repeated
     from core.checks.rows.path_differences import one_by_one, path_differences, picked
 
     engine = random_engine(place)
-    prompts = asked("letters", 5, questions=COMPARED)
+    prompts = prompts_for("letters", 5, questions=COMPARED)
     rows = picked(engine, prompts)
-    found = list(path_differences(engine, rows, truth=one_by_one(engine, rows)))
-    figures: dict[str, Figure] = {f"{one.path}, largest difference": one.difference for one in found}
-    if wrong := [one.in_words for one in found if one.wrong]:
+    paths = list(path_differences(engine, rows, truth=one_by_one(engine, rows)))
+    figures: dict[str, Figure] = {f"{path.path}, largest difference": path.difference for path in paths}
+    if wrong := [path.in_words for path in paths if path.wrong]:
         return CheckOutcome(False, f"Wrong on {engine.device}: {'; '.join(wrong)}.", figures)
     speed = throughput(engine, repeated(prompts, ASKED[place.device]))
     return CheckOutcome(True, _speed_in_words(engine, speed), figures | speed)
@@ -75,14 +75,14 @@ def _random_model(device: str, dtype: Any) -> Any:
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    of = SHAPES[device]
+    sizes = SHAPES[device]
     config = LlamaConfig(
         vocab_size=WORDS,
-        num_key_value_heads=of["num_attention_heads"] // KEY_VALUE_SHARE,
+        num_key_value_heads=sizes["num_attention_heads"] // KEY_VALUE_SHARE,
         max_position_embeddings=CONTEXT,
         tie_word_embeddings=False,
         dtype=dtype,
-        **of,
+        **sizes,
     )
     torch.manual_seed(0)
     before = torch.get_default_dtype()

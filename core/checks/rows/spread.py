@@ -14,10 +14,10 @@ def spread(place: Place) -> CheckOutcome:
     import torch
     from transformers import AutoModelForCausalLM
 
-    from core.checks.rows.bank_prompts import asked
+    from core.checks.rows.bank_prompts import prompts_for
     from core.checks.rows.path_differences import differences, one_by_one, path_differences, picked
     from core.models.model_loading import load_model
-    from core.models.models import resolve
+    from core.models.model_sources import resolve
     from core.models.transformers_engine import TransformersEngine
 
     if torch.cuda.device_count() < 2:
@@ -33,15 +33,15 @@ def spread(place: Place) -> CheckOutcome:
         trust_remote_code=False,
     )
     spread_out = TransformersEngine(halves.eval(), tokenizer, name=MODEL, dtype="float32")
-    prompts = asked("letters", 5, questions=ASKED)
+    prompts = prompts_for("letters", 5, questions=ASKED)
     wanted = one_by_one(whole, picked(whole, prompts))
     rows = picked(spread_out, prompts)
     truth = one_by_one(spread_out, rows)
     off = max(differences(truth, wanted))
-    found = list(path_differences(spread_out, rows, truth=truth))
+    paths = list(path_differences(spread_out, rows, truth=truth))
     figures: dict[str, Figure] = {"off one device": off, "devices": len(set(halves.hf_device_map.values()))}
-    figures |= {f"{one.path}, largest difference": one.difference for one in found}
-    wrong = [one.in_words for one in found if one.wrong]
+    figures |= {f"{path.path}, largest difference": path.difference for path in paths}
+    wrong = [path.in_words for path in paths if path.wrong]
     wrong += [f"one by one is off by {off:.3g}"] if not off <= SAME else []
     if wrong:
         return CheckOutcome(False, f"Wrong over two devices: {'; '.join(wrong)}.", figures)

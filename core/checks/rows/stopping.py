@@ -43,9 +43,9 @@ def _stopped(number: signal.Signals, *, state: str) -> CheckOutcome:
     run_id = _awaited(lambda: _scoring() or (None if process.poll() is None else ""), within_s=BEGINS_WITHIN_S)
     if not run_id:
         process.kill()
-        said = process.communicate()[0].decode(errors="replace").strip().splitlines() or ["it says nothing"]
+        printed = process.communicate()[0].decode(errors="replace").strip().splitlines() or ["it says nothing"]
         when = f"within {BEGINS_WITHIN_S:g} s" if run_id is None else "and ended"
-        return CheckOutcome(False, f"The run did not begin to score {when}: {said[-1]}.")
+        return CheckOutcome(False, f"The run did not begin to score {when}: {printed[-1]}.")
     held = psutil.Process(process.pid).memory_info().rss / GIB
     begun = time.monotonic()
     process.send_signal(number)
@@ -103,10 +103,10 @@ def _continued(run_id: str) -> str:
         return f"The same command failed: {(done.stderr.strip().splitlines() or ['no reason'])[-1]}"
     record = store.read_record(run_id)
     roles = store.read_questions(run_id, columns=["role"])["role"].to_pylist()
-    asked = sum(role != "demonstration" for role in roles)
+    expected = sum(role != "demonstration" for role in roles)
     scored = store.read_logits(run_id)
-    if record.state != "done" or len(set(scored.ids)) != asked or not np.isfinite(scored.logits).all():
-        return f"The continued run is {record.state} and has scores of {len(set(scored.ids))} of {asked} questions."
+    if record.state != "done" or len(set(scored.ids)) != expected or not np.isfinite(scored.logits).all():
+        return f"The continued run is {record.state} and has scores of {len(set(scored.ids))} of {expected} questions."
     return ""
 
 
@@ -126,7 +126,7 @@ def _awaited(ask: Callable[[], Value | None], *, within_s: float) -> Value | Non
     """What ``ask`` gives as soon as that is something; None if it is nothing for so long."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:
-        if (found := ask()) is not None:
-            return found
+        if (answer := ask()) is not None:
+            return answer
         time.sleep(LOOK_EVERY_S)
     return None

@@ -39,17 +39,17 @@ def _juror(dtype: str) -> CheckOutcome:
     from core.questions import trivia
 
     known = trivia.read(trivia.BUNDLED)[: 4 * ROWS]
-    right = [Example(one.question, one.normalized_aliases[0], True) for one in known]
+    right = [Example(question.question, question.normalized_aliases[0], True) for question in known]
     wrong = [
-        Example(one.question, other.normalized_aliases[0], False)
-        for one, other in zip(known, [*known[1:], known[0]], strict=True)
+        Example(question.question, other.normalized_aliases[0], False)
+        for question, other in zip(known, [*known[1:], known[0]], strict=True)
     ]
     with TemporaryDirectory() as folder:
         losses = fine_tune(MODEL, [*right, *wrong], Path(folder), Tuning(steps=STEPS, rows=ROWS), dtype=dtype)
-        answers = [(str(i), one.question, one.answer) for i, one in enumerate(right[:JUDGED])]
-        said = dict(judge(folder, answers, dtype=dtype).verdicts())
-    sums = [p + q for p, q in said.values()]
-    whole = len(said) == JUDGED and all(abs(one - 1) < 1e-6 for one in sums)
+        answers = [(str(i), question.question, question.answer) for i, question in enumerate(right[:JUDGED])]
+        verdicts = dict(judge(folder, answers, dtype=dtype).verdicts())
+    sums = [p + q for p, q in verdicts.values()]
+    whole = len(verdicts) == JUDGED and all(abs(total - 1) < 1e-6 for total in sums)
     return trained(losses, used="" if whole else "The stored juror does not judge.", what="It judges as stored.")
 
 
@@ -61,7 +61,7 @@ def ard_lora(place: Place) -> CheckOutcome:
     from core.models.adapters.train import AdapterRecipe, AdapterTrainer
     from core.models.encoding import context_of
     from core.models.model_loading import load_model
-    from core.models.models import canonical, resolve
+    from core.models.model_sources import canonical, resolve
 
     recipe = AdapterRecipe(epochs=STEPS, rows=ROWS, rate=RATE)
     texts = load_texts("trivia")[:TEXTS]
@@ -71,8 +71,8 @@ def ard_lora(place: Place) -> CheckOutcome:
         rows = tokenize(texts, tokenizer, context=context_of(model.config))
         trainer = AdapterTrainer(model, rows, recipe, folder=Path(folder), base=canonical(MODEL))
         trainer.run(lambda done, total, loss: losses.append(loss))
-        kept = token_evaluation.load(folder)
-        lacking = "" if kept.kind == "ard-lora" and kept.ranks else "The stored adapter has no ranks."
+        stored = token_evaluation.load(folder)
+        lacking = "" if stored.kind == "ard-lora" and stored.ranks else "The stored adapter has no ranks."
     active = trainer.progress.rows[-1].active
     return trained(losses, used=lacking, what=f"{active} ranks are active.")
 

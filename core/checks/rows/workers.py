@@ -48,7 +48,7 @@ def _followed(run_ids: Sequence[str]) -> tuple[int, list[str]]:
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end and any(store.read_record(run_id).state not in store.ENDED for run_id in run_ids):
         progress = [store.read_progress(run_id) for run_id in run_ids]
-        at_work = {one.worker for one in progress if one and one.stage == "scoring"}
+        at_work = {run.worker for run in progress if run and run.stage == "scoring"}
         seen |= at_work
         together += len(at_work) > 1
         time.sleep(LOOK_EVERY_S)

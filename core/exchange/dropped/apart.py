@@ -33,8 +33,8 @@ from core.tables.encodings import MOST_UNPACKED
 from core.tables.safe_read import LARGEST_FILE
 
 Value = TypeVar("Value")
-READERS = ForkServer("core.exchange.dropped.apart")
-"""The process that forks readers. It ends with this process."""
+FORK_SERVER = ForkServer("core.exchange.dropped.apart")
+"""The process that forks a reader for each drop. It ends with this process."""
 SECONDS_PER_MB = 1.0
 """Processor time of a step beyond :attr:`Limits.seconds`, for each million bytes of its files."""
 FIRST_SECONDS = 8.0
@@ -106,7 +106,7 @@ class DropApart:
         *,
         mappings: Mapping[Header, Columns] | None = None,
         meant: Mapping[str, str] | None = None,
-        progress: Progress = lambda done, of, name: None,
+        progress: Progress = lambda done, total, name: None,
     ) -> Reading:
         """Read everything; ``mappings`` say which column is what in tables with a header, ``meant`` what tables have
         (:func:`~.reading.with_meaning`)."""
@@ -114,7 +114,7 @@ class DropApart:
             opening: _Opening | None = None
             known: dict[str, Result] = {key: [] for key in self._state.read}  # the results themselves stay here
             state = replace(self._state, read=known)
-            with READERS.open(
+            with FORK_SERVER.open(
                 *(_read, state, dict(mappings or {}), dict(meant or {})),
                 limits=self._limits,
                 reads=[path for path, _ in state.paths],
@@ -156,7 +156,7 @@ def apart(function: Callable[..., Value], *arguments: Any, name: str) -> Value:
     """What a module's function returns for ``arguments``, which come from the file ``name``, called in such a process.
     Raises what it raises, and :class:`InputError` if the file reaches a limit."""
     paths = [argument for argument in arguments if isinstance(argument, Path)]
-    with READERS.open(_call, function, arguments, limits=default_limits(), reads=paths) as session:
+    with FORK_SERVER.open(_call, function, arguments, limits=default_limits(), reads=paths) as session:
         try:
             value: Value = session.receive(get_type_hints(function)["return"])[1]
         except LimitReached as error:

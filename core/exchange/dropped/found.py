@@ -79,10 +79,10 @@ class Reading:
         return tuple(table for table in self.tables if table.columns is None)
 
 
-def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
+def named(found_run: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
     """The run under another model's or task's name; an empty one leaves it as it is. Raises :class:`InputError` for a
     name that a run can't have."""
-    return renamed(found.run, model=model, task=task)
+    return renamed(found_run.run, model=model, task=task)
 
 
 def in_shared_tasks(reading: Reading) -> Reading:

@@ -254,7 +254,7 @@ def _benchmark(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At
     used: set[DroppedFile] = set()
     read: dict[str, llm_uncertainty_bench.Answers] = {}
 
-    def one(file: DroppedFile, labels: DroppedFile, data: str) -> list[ImportedRun]:
+    def read_run(file: DroppedFile, labels: DroppedFile, data: str) -> list[ImportedRun]:
         if data not in read:
             read[data] = llm_uncertainty_bench.read_answers(labels.path, data)
         return [llm_uncertainty_bench.read_run(file.path, read[data], data=data)]
@@ -267,7 +267,7 @@ def _benchmark(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At
         labels = by_data.get(data)
         if labels is not None:
             used.add(labels)
-            done.groups.append(_group([file], partial(one, file, labels, data), labels.path))
+            done.groups.append(_group([file], partial(read_run, file, labels, data), labels.path))
         elif data:
             done.refused.append(
                 Refusal(
@@ -397,8 +397,8 @@ def _judged_pairs(files: Sequence[DroppedFile], done: Sorted, at: At) -> None:
     judges = [file for (form, _), same_folder in by_folder.items() for file in same_folder if form == "PandaLM judge"]
     for (form, _), same_folder in by_folder.items():
         paths = [file.path for file in same_folder]
-        if form in judged_pairs.READERS:
-            done.groups.append(_group(same_folder, partial(judged_pairs.READERS[form], paths)))
+        if form in judged_pairs.JURY_READERS:
+            done.groups.append(_group(same_folder, partial(judged_pairs.JURY_READERS[form], paths)))
         elif form == "PandaLM":
             done.groups.append(_group(same_folder, partial(judged_pairs.read_annotators, paths[0]), "annotators"))
             if judges:

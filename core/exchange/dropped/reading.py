@@ -115,8 +115,8 @@ def read_group(group: DroppedGroup, files: Iterable[DroppedFile]) -> Result:
     """What a group holds, or why it can't be read."""
     try:
         with no_collection():
-            result = group.read()
-        return result if isinstance(result, ReadJury) else [below_chance.noted(run) for run in result]
+            parsed = group.read()
+        return parsed if isinstance(parsed, ReadJury) else [below_chance.noted(run) for run in parsed]
     except HedgeError as error:
         return refusal(group.names[0], error, files)
     except MemoryError:
@@ -137,13 +137,13 @@ def assembled(done: Sorted, read: Mapping[str, Result], *, refused: Sequence[Ref
     runs: list[FoundRun] = []
     juries: list[FoundJury] = []
     for group in done.groups:
-        result = read[group.key]
-        if isinstance(result, Refusal):
-            refusals.append(result)
-        elif isinstance(result, ReadJury):
-            juries.append(FoundJury(result, group.names))
+        parsed = read[group.key]
+        if isinstance(parsed, Refusal):
+            refusals.append(parsed)
+        elif isinstance(parsed, ReadJury):
+            juries.append(FoundJury(parsed, group.names))
         else:
-            runs += [FoundRun(run, group.names[0]) for run in result]
+            runs += [FoundRun(run, group.names[0]) for run in parsed]
     runs, earlier = _newest(runs)
     refusals += earlier
     return Reading(tuple(runs), tuple(juries), tuple(done.elsewhere), tuple(refusals), tuple(done.tables))
@@ -152,20 +152,20 @@ def assembled(done: Sorted, read: Mapping[str, Result], *, refused: Sequence[Ref
 def _newest(runs: Sequence[FoundRun]) -> tuple[list[FoundRun], list[Refusal]]:
     """The runs, where of several evaluations of one task in a model's folder the newest counts, by lm-eval's dates."""
     dated: dict[tuple[object, ...], list[tuple[str, FoundRun]]] = {}
-    for result in runs:
-        date = date_of(Path(result.name))
-        if date and result.run.spec.origin == lm_eval.ORIGIN and not result.lacks:
-            ids = frozenset(question.id for question in result.run.questions)
-            key = (replace(result.run.spec, fingerprint=""), Path(result.name).parent, ids)
-            dated.setdefault(key, []).append((date, result))
+    for found_run in runs:
+        date = date_of(Path(found_run.name))
+        if date and found_run.run.spec.origin == lm_eval.ORIGIN and not found_run.lacks:
+            ids = frozenset(question.id for question in found_run.run.questions)
+            key = (replace(found_run.run.spec, fingerprint=""), Path(found_run.name).parent, ids)
+            dated.setdefault(key, []).append((date, found_run))
     earlier: dict[str, Refusal] = {}
     for several in dated.values():
         newest = max(several, key=lambda pair: pair[0])[1]
-        for _, result in several:
-            if result is not newest:
+        for _, found_run in several:
+            if found_run is not newest:
                 sentence = f"it is an earlier evaluation of the same task than {Path(newest.name).name}, which counts"
-                earlier[result.name] = Refusal(result.name, f"{sentence}; bring it in by itself to have both")
-    return [result for result in runs if result.name not in earlier], list(earlier.values())
+                earlier[found_run.name] = Refusal(found_run.name, f"{sentence}; bring it in by itself to have both")
+    return [found_run for found_run in runs if found_run.name not in earlier], list(earlier.values())
 
 
 def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refusal:

@@ -17,7 +17,7 @@ from core import access
 from core.access import UserRole, quotas
 from core.errors import HedgeError, InputError
 from core.models.model_fingerprint import in_spec
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.models.server import permission
 from core.models.server_address import ServedWeights, check_key, key_variable, served_model, short_name
 from core.questions import split_task, trivia
@@ -140,7 +140,7 @@ def read_spec(path_id: str) -> JurySpec:
 def checked(spec: JurySpec) -> JurySpec:
     """The spec with full paths, and with the weights that are there now. Raises :class:`InputError` or
     :class:`~core.errors.AccessError` if its models or its questions can't be used."""
-    from core.models.models import canonical
+    from core.models.model_sources import canonical
 
     def known(model: str) -> str:
         there = served_model(model)

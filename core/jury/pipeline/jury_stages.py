@@ -196,7 +196,7 @@ class _Pipeline:
         self, place: int, tuning: Sequence[ShortQuestion], answers: dict[str, str], right: dict[str, bool]
     ) -> str:
         """The model that judges as juror number ``place``; tuned first where it is no adapter yet."""
-        from core.models.models import resolve
+        from core.models.model_sources import resolve
 
         model, name = self.spec.jurors[place], self.spec.juror_names[place]
         folder = self.folder / "jurors" / name
@@ -255,7 +255,7 @@ class _Pipeline:
 
     def _tuned_on(self, answers: int) -> str:
         """How many other answers tuned which jurors, in words."""
-        from core.models.models import resolve
+        from core.models.model_sources import resolve
 
         names = zip(self.spec.juror_names, self.spec.jurors, strict=True)
         as_they_were = [name for name, model in names if served_model(model) or resolve(model).is_adapter]

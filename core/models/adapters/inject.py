@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.models.adapters.layer import ProbLora, is_linear
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 
 TARGETS = ("q_proj", "v_proj")
 MOST_RANKS = 1024

@@ -87,19 +87,19 @@ def judge(
     rows: int = 8,
     passes: int = 0,
     seed: int = 0,
-    told: Callable[[int, int], None] = lambda done, total: None,
+    report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Judged:
     """Judge the next-token predictions of a causal model on texts.
 
     ``count`` tokens are drawn by the seed (None: all), ``rows`` texts share a batch; ``passes`` 0 takes the latents'
-    means. ``told`` hears tokens done and in all. Raises :class:`InputError` if passes are asked of a model without
-    probabilistic layers.
+    means. ``report`` is called with the tokens done and the total. Raises :class:`InputError` for passes on a
+    model without probabilistic layers.
     """
     if passes < 0 or rows < 1:
         raise InputError(f"passes count from 0 and texts a batch from 1, got {passes} and {rows}")
     if passes and not layers_of(model):
         raise InputError("only an ARD-LoRA adapter has latents to draw; leave out --passes for this model")
-    drawn = sorted(draw_tokens(texts, count, seed=seed), key=lambda one: -len(one[0].tokens))
+    drawn = sorted(draw_tokens(texts, count, seed=seed), key=lambda text: -len(text[0].tokens))
     total = sum(len(at) for _, at in drawn)
     decoder = Decoder(model)
     torch.manual_seed(seed)
@@ -109,8 +109,8 @@ def judge(
         part = drawn[start : start + rows]
         parts.append(_judged(decoder, part, passes))
         done += len(parts[-1])
-        told(done, total)
-    return Judged(*(np.concatenate([getattr(one, f.name) for one in parts]) for f in fields(Judged)))
+        report(done, total)
+    return Judged(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Judged)))
 
 
 def _judged(decoder: Decoder, part: Sequence[tuple[Tokenized, tuple[int, ...]]], passes: int) -> Judged:

@@ -26,11 +26,11 @@ from core.models.budget import free
 from core.models.encoding import Encoder, context_of
 from core.models.folders import ADAPTER, TRAINING
 from core.models.model_loading import QUANTIZED, load_model
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.models.out_of_memory import is_out_of_memory
 from core.models.replaced_weights import TRAINED_ON, weights_of
 from core.models.rows import TokenRow
-from core.questions.prompting.verdict import asked
+from core.questions.prompting.verdict import verdict_prompt
 from core.storage.json_text import loads
 from core.storage.sealed import DamagedError, check_files, damage, digests_of, read_json, write_json
 
@@ -165,7 +165,7 @@ class _Training:
     def take(self, examples: Sequence[Example]) -> None:
         """One step of the optimizer."""
         rows = self.encoder.rows(
-            [asked(str(i), example.question, example.answer) for i, example in enumerate(examples)]
+            [verdict_prompt(str(i), example.question, example.answer) for i, example in enumerate(examples)]
         )
         verdicts = [0 if example.right else 1 for example in examples]
         loss = self._gradients(rows, verdicts)
@@ -225,7 +225,7 @@ class _Training:
         part.mkdir(parents=True)
         self.model.save_pretrained(str(part))
         state = self.optimizer.state_dict()["state"]
-        flat = {f"{i}.{key}": value.contiguous() for i, kept in state.items() for key, value in kept.items()}
+        flat = {f"{i}.{key}": value.contiguous() for i, tensors in state.items() for key, value in tensors.items()}
         save_file(flat, part / "optimizer.safetensors")
         values = {"step": self.step, "losses": self.losses, "tuning": asdict(self.tuning)}
         files = digests_of(part.glob("*.safetensors"))

@@ -111,9 +111,9 @@ def variances(model: nn.Module) -> dict[str, list[float]]:
     }
 
 
-def active_ranks(found: dict[str, list[float]], *, share: float = ACTIVE_SHARE) -> dict[str, int]:
+def active_ranks(values_by_layer: dict[str, list[float]], *, share: float = ACTIVE_SHARE) -> dict[str, int]:
     """How many of each layer's ranks add at least ``share`` of the variance of its largest one; none of a new layer."""
-    return {name: sum(v >= share * max(values) > 0 for v in values) for name, values in found.items()}
+    return {name: sum(v >= share * max(values) > 0 for v in values) for name, values in values_by_layer.items()}
 
 
 def is_linear(module: Any) -> bool:

@@ -18,7 +18,7 @@ from core.models import adapter_loading
 from core.models.adapters.inject import inject
 from core.models.adapters.layer import layers_of, variances
 from core.models.folders import ADAPTER, OWN_ADAPTER, check_digests, training_record
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.models.replaced_weights import TRAINED_ON
 from core.models.safetensors_files import read_header
 from core.storage.sealed import digests_of, write_json

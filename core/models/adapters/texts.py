@@ -147,7 +147,7 @@ def _trivia() -> list[Text]:
 
 def _bank() -> list[Text]:
     questions = [question for name in bank.available() for question in bank.load(name)]
-    return [Text(prompt(one).text, f" {one.letter}") for one in questions]
+    return [Text(prompt(question).text, f" {question.letter}") for question in questions]
 
 
 def _conversations() -> list[Text]:

@@ -26,7 +26,7 @@ from core.models.configurations import load_configuration
 from core.models.encoding import context_of
 from core.models.loaded import check_numbers
 from core.models.model_loading import load_model
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.models.placement import best_device
 from core.models.quiet import quiet
 from core.models.replaced_weights import other_base, other_base_of, weights_of
@@ -41,7 +41,7 @@ from core.storage.sealed import write_json
 
 RESULTS = "evaluation_results.json"
 NUM_SAMPLES = 1000
-Told = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def evaluate(
     passes: int = 0,
     seed: int = 0,
     part: str = "test",
-    told: Told = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> dict[str, Any]:
     """Judge next tokens of a set of texts; the figures as JSON values.
 
@@ -136,7 +136,7 @@ def evaluate(
         raise InputError(f"unknown part {part!r} of the texts; choose test or all")
     started = time.perf_counter()
     tokens = tokenize(texts, loaded.tokenizer, context=context_of(loaded.model.config))
-    judged = judge(loaded.model, tokens, count=count, rows=rows, passes=passes, seed=seed, told=told)
+    judged = judge(loaded.model, tokens, count=count, rows=rows, passes=passes, seed=seed, report=report)
     figures = top_estimates(judged.top, judged.loss, bins=bins, seed=seed)
     return {
         **_figures(loaded, data, figures, judged.top, bins=bins, seed=seed),
@@ -176,16 +176,16 @@ def letter_logits(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tup
     k = len(questions[0].options)
     if any(len(question.options) != k for question in questions):
         raise InputError("the questions have different numbers of options; letters need the same number everywhere")
-    asked = [prompt(question).text for question in questions]
+    prompt_texts = [prompt(question).text for question in questions]
 
     def encode(texts: Sequence[str], /) -> list[tuple[int, ...]]:
         return token_ids(loaded.tokenizer, texts)
 
-    letters = letter_tokens(encode, k=k, context=asked[0])
+    letters = letter_tokens(encode, k=k, context=prompt_texts[0])
     if letters is None:
         raise InputError("the tokenizer writes a letter with several tokens; choose another model for letters")
     decoder, context = Decoder(loaded.model), context_of(loaded.model.config)
-    tokens = [Tokenized(ids[-context:], 1) for ids in encode(asked)]
+    tokens = [Tokenized(ids[-context:], 1) for ids in encode(prompt_texts)]
     logits = np.empty((len(tokens), k), dtype=np.float64)
     order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i].tokens))
     for start in range(0, len(order), rows):
@@ -233,8 +233,8 @@ def _uncertainty(judged: Judged) -> dict[str, float]:
 def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[Path]:
     """Write results as JSON beside the model (or to ``output``), and to the folder that the page reads."""
     text = json.dumps(values, indent=1, allow_nan=False)
-    told = (values["model"], values["data"], values["seed"], values.get("passes"), values["weights"])
-    stamp = hashlib.sha256("|".join(map(str, told)).encode()).hexdigest()
+    identity = (values["model"], values["data"], values["seed"], values.get("passes"), values["weights"])
+    stamp = hashlib.sha256("|".join(map(str, identity)).encode()).hexdigest()
     name = cut_name(re.sub(r"[/\0]", "-", str(values["model"])), most=200)
     page_file = settings().home / "tokens" / f"{name}-{stamp[:10]}.json"
     page_file.parent.mkdir(parents=True, exist_ok=True)

@@ -89,7 +89,7 @@ class TrainingHistory:
     rows: list[EpochRow] = field(default_factory=list)
 
 
-Told = Callable[[int, int, float], None]
+Report = Callable[[int, int, float], None]
 """(steps done, steps in all, loss of the last one)."""
 
 
@@ -125,13 +125,15 @@ class AdapterTrainer:
         folder.mkdir(parents=True, exist_ok=True)
         self._resume()
 
-    def run(self, told: Told = lambda done, total, loss: None, *, cancelled: Callable[[], bool] = lambda: False) -> Any:
+    def run(
+        self, report: Report = lambda done, total, loss: None, *, cancelled: Callable[[], bool] = lambda: False
+    ) -> Any:
         """Train what is left, write the adapter, and return the model with it.
 
         Raises :class:`RunError` if the loss is no longer a number, or a person stopped it; ended epochs are kept.
         """
         while len(self.progress.rows) < self.recipe.epochs:
-            self._epoch(len(self.progress.rows), told, cancelled)
+            self._epoch(len(self.progress.rows), report, cancelled)
             self._save()
         self.model.eval()
         stored.save(
@@ -149,7 +151,7 @@ class AdapterTrainer:
         """The epochs as JSON values."""
         return [asdict(row) for row in self.progress.rows]
 
-    def _epoch(self, epoch: int, told: Told, cancelled: Callable[[], bool]) -> None:
+    def _epoch(self, epoch: int, report: Report, cancelled: Callable[[], bool]) -> None:
         recipe, started = self.recipe, time.perf_counter()
         order = list(self.texts)
         random.Random(f"{recipe.seed}|adapter|{epoch}").shuffle(order)
@@ -177,7 +179,7 @@ class AdapterTrainer:
             self.optimizer.zero_grad()
             losses.append(float(loss.detach()))
             divergences.append(float(divergence.detach()))
-            told(epoch * len(steps) + step + 1, recipe.epochs * len(steps), losses[-1])
+            report(epoch * len(steps) + step + 1, recipe.epochs * len(steps), losses[-1])
         active = sum(active_ranks(variances(self.model)).values())
         ranks = sum(layer.rank for layer in layers_of(self.model).values())
         mean = [sum(values) / len(values) for values in (losses, divergences)]

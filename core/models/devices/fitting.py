@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from core.errors import InputError
 from core.models.devices.slots import CPU, Slot, check_named, check_precision, named_device
 from core.models.memory_estimate import devices_for
-from core.models.models import DTYPES, QUANTIZED
+from core.models.model_sources import DTYPES, QUANTIZED
 
 MOST_DEVICES = 64
 """No more devices of one host are proposed."""

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from core.errors import HedgeError, RunError
 from core.models.devices.sharing import ScorerDevice
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.models.scorer_messages import ScorerBegin, ScorerResult, ScorerStatus, ScorerTask
 from core.processes.child import Child
 from core.records import OptionLogits, Prompt

@@ -11,7 +11,7 @@ import psutil
 
 from core.errors import InputError
 from core.models.devices import nvml
-from core.models.models import QUANTIZED
+from core.models.model_sources import QUANTIZED
 
 CPU = "cpu"
 JOINT = "-"
@@ -91,11 +91,11 @@ def named_device(name: str) -> str:
 def check_named(device: str, devices: Iterable[Slot]) -> None:
     """Raise :class:`InputError` if a person named a device, alone or in a list, that none of these is."""
     names = {part for slot in devices for part in slot.parts}
-    for one in device.split(","):
-        wanted = named_device(one)
+    for device_name in device.split(","):
+        wanted = named_device(device_name)
         if wanted and wanted not in names:
             there = ", ".join(sorted(name.replace("gpu", "cuda:") for name in names))
-            raise InputError(f"there is no device {one} here; there is {there}")
+            raise InputError(f"there is no device {device_name} here; there is {there}")
 
 
 def check_precision(dtype: str, devices: Iterable[Slot]) -> None:

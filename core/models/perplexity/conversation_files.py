@@ -158,8 +158,8 @@ def is_conversations(rows: Sequence[Any]) -> bool:
 
 def holds_conversations(document: Mapping[str, Any]) -> bool:
     """Whether a JSON object is a conversation, or has a list of conversations."""
-    asked, reply = _sides(_lower(document))
-    if asked and all(isinstance(_lower(document)[side], str) for side in (asked, reply)):
+    request, reply = _sides(_lower(document))
+    if request and all(isinstance(_lower(document)[side], str) for side in (request, reply)):
         return len(_lower(document)[reply].split()) >= WORDS
     if _are_named(document):
         return True
@@ -388,7 +388,7 @@ def _of_json(text: str, path: Path) -> list[_Talk]:
         return _of_rows(rows, path)
     if isinstance(values, dict) and not is_conversation(values) and _are_named(values):
         values = [
-            {"name": name, **(one if isinstance(one, dict) else {"messages": one})} for name, one in values.items()
+            {"name": name, **(talk if isinstance(talk, dict) else {"messages": talk})} for name, talk in values.items()
         ]
     if isinstance(values, dict) and not is_conversation(values):
         inner = [value for value in values.values() if isinstance(value, list) and value]
@@ -457,16 +457,18 @@ def _of_object(row: Mapping[str, Any], where: str, *, shared: bool = False) -> _
     sides = [lower.get("prompt"), lower.get("completion")]
     if all(is_messages(side) for side in sides):
         return _Talk([_message_of(message, where) for side in sides for message in side], name, where)  # type: ignore[union-attr]
-    asked, reply = _sides({name for name, value in lower.items() if isinstance(value, str)} | (lower.keys() & NO_TALK))
+    request, reply = _sides(
+        {name for name, value in lower.items() if isinstance(value, str)} | (lower.keys() & NO_TALK)
+    )
     listed = next((name for name in MESSAGES if isinstance(lower.get(name), list)), "")
-    if not asked and listed and lower[listed]:
+    if not request and listed and lower[listed]:
         raise InputError(f"{where}: the messages in {listed!r} do not say who speaks; give each of them a “role”")
-    if not asked:
+    if not request:
         raise InputError(
             f"{where}: a conversation is an object with “messages”, a list, found the fields "
             f"{shown(', '.join(map(str, row)))}"
         )
-    return _Talk(_pair(lower, asked, reply, where, shared=shared), name, where)
+    return _Talk(_pair(lower, request, reply, where, shared=shared), name, where)
 
 
 def _whole(lower: Mapping[str, Any]) -> list[Any] | str:
@@ -505,19 +507,19 @@ def _of_tree(row: Mapping[str, Any], where: str) -> list[_Raw]:
 
 def _sides(names: Collection[str]) -> tuple[str, str]:
     """Of a file's fields, that of the person and that of the reply; empty if there are none, or fields of a bank."""
-    asked = next((name for name in ASKED if name in names), "")
-    reply = next((name for name in REPLIES if name in names and name != asked), "")
-    if not (asked and reply) or set(names) & NO_TALK or {"context", "question"} <= set(names):
+    request = next((name for name in ASKED if name in names), "")
+    reply = next((name for name in REPLIES if name in names and name != request), "")
+    if not (request and reply) or set(names) & NO_TALK or {"context", "question"} <= set(names):
         return "", ""
-    return asked, reply
+    return request, reply
 
 
-def _pair(lower: Mapping[str, Any], asked: str, reply: str, where: str, *, shared: bool) -> list[_Raw]:
+def _pair(lower: Mapping[str, Any], request: str, reply: str, where: str, *, shared: bool) -> list[_Raw]:
     """The messages of a row with a field for each side; ``shared``: all rows have the same instruction."""
-    question = _text(lower.get(asked))
-    more = _text(lower.get("input")) if asked == "instruction" and reply != "input" else ""
+    question = _text(lower.get(request))
+    more = _text(lower.get("input")) if request == "instruction" and reply != "input" else ""
     system = [
-        _Raw("system", _text(lower[name]), where) for name in SYSTEM[:2] if _text(lower.get(name)) and name != asked
+        _Raw("system", _text(lower[name]), where) for name in SYSTEM[:2] if _text(lower.get(name)) and name != request
     ]
     if more and shared:
         system, question = [_Raw("system", question, where)], more
@@ -605,13 +607,13 @@ def _table_shape(sheet: Sheet) -> tuple[str, ...]:
             values = [value_of(cell) for cell in cells]
             if values and all(is_messages(value) or is_talk(value) for value in values):
                 return "whole", lower[name]
-    asked, reply = _sides(lower)
-    if not asked:
+    request, reply = _sides(lower)
+    if not request:
         return ()
     words = [len(cell.split()) for cell in sheet.texts(lower[reply]) if cell]
-    talk = (asked, reply) in COUNSELING or (asked not in QUIZ and is_role(asked) and is_role(reply))
+    talk = (request, reply) in COUNSELING or (request not in QUIZ and is_role(request) and is_role(reply))
     least = FEWEST_WORDS if talk else WORDS
-    return ("sides", asked, reply) if words and sum(words) >= least * len(words) else ()
+    return ("sides", request, reply) if words and sum(words) >= least * len(words) else ()
 
 
 def _of_sheet(sheet: Sheet) -> list[_Talk]:
@@ -623,11 +625,11 @@ def _of_sheet(sheet: Sheet) -> list[_Talk]:
         return [_of_object(row, where) for where, row in rows if row[shape[1]] not in (None, "")]
     if shape[0] == "messages":
         return _grouped([(where, row) for where, row in rows])
-    _, asked, reply = shape
+    _, request, reply = shape
     lower = [_lower(row) for _, row in rows]
     shared = len({_text(row.get("instruction")) for row in lower}) == 1 and len(lower) > 1
     return [
-        _Talk(_pair(row, asked, reply, where, shared=shared), _name_of(row), where)
+        _Talk(_pair(row, request, reply, where, shared=shared), _name_of(row), where)
         for (where, _), row in zip(rows, lower, strict=True)
     ]
 

@@ -144,8 +144,8 @@ def paired(
     """
     if len(a) != len(b) or len(a) < 2:
         raise InputError(f"a paired difference needs the same messages, at least 2; got {len(a)} and {len(b)}")
-    both = [aligned(first, second) for first, second in zip(a, b, strict=True)]
-    differences = np.array([first.mean_loss - second.mean_loss for first, second in both])
+    pairs = [aligned(first, second) for first, second in zip(a, b, strict=True)]
+    differences = np.array([first.mean_loss - second.mean_loss for first, second in pairs])
     n = len(differences)
     codes = np.unique(np.zeros(n) if conversations is None else conversations, return_inverse=True)[1]
     count = int(codes.max()) + 1

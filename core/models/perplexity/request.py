@@ -64,7 +64,7 @@ class Request:
     def parts(self) -> Iterator[Part]:
         """The parts, prompt by prompt, so that what the windows of one prompt share is computed once."""
         known = {conversation.digest: conversation for conversation in self.conversations}
-        for prompt in {one.digest: one for one in self.prompts}.values():
+        for prompt in {prompt.digest: prompt for prompt in self.prompts}.values():
             for source, conversation in known.items():
                 yield Part(prompt, source, windows(conversation, self.exchanges))
             if self.choices:

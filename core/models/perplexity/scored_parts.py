@@ -32,10 +32,12 @@ def score_missing(
     don't fit the model, and :class:`~core.errors.ServerError` if no conversation is left.
     """
     parts = list(request.parts())
-    words: list[list[Any]] = [list(of) for of in scorer.lay_out(parts, mode=request.mode)]  # each scorer's own
+    words: list[list[Any]] = [
+        list(laid_out) for laid_out in scorer.lay_out(parts, mode=request.mode)
+    ]  # each scorer's own
     for note in scorer.notes:
         reporter.log(note)
-    if dropped := sum(each.dropped for of in words for each in of):
+    if dropped := sum(each.dropped for laid_out in words for each in laid_out):
         reporter.log(f"messages of context left out because the model reads too little: {dropped:,}")
 
     def log(what: str) -> None:
@@ -100,9 +102,11 @@ class _Parts:
 
     def keep(self) -> None:
         """Write down what there is of unfinished parts."""
-        for i, made in self.made.items():
-            if 0 < len(made) < len(self.parts[i][1]):
-                write_part(self.folder, i, self._table(i).append_column("window", pa.array(sorted(made), pa.int32())))
+        for i, windows in self.made.items():
+            if 0 < len(windows) < len(self.parts[i][1]):
+                write_part(
+                    self.folder, i, self._table(i).append_column("window", pa.array(sorted(windows), pa.int32()))
+                )
 
     def _write_if_finished(self, i: int) -> None:
         if len(self.made[i]) == len(self.parts[i][1]):

@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import InputError, RunError
 from core.models.engine import SelfCheck
 from core.models.model_fingerprint import pinned, revisions
-from core.models.models import FAKE_MODEL, resolve
+from core.models.model_sources import FAKE_MODEL, resolve
 from core.models.perplexity.conversations import Message as Said
 from core.models.perplexity.figures import ScoredMessage
 from core.models.perplexity.layout import Laid

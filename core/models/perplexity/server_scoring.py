@@ -28,17 +28,18 @@ NO_TEMPLATE = "a server scores no text in its chat template, so the messages sta
 
 @dataclass(frozen=True, slots=True)
 class ServedWords:
-    """A window's text, of which ``said`` is scored after ``before``. Its ``tokens`` are a guess by its length: only the
-    server knows them. No message of the context is ``dropped``; a server refuses a text that is too long."""
+    """A window's text, of which ``continuation`` is scored after ``before``. Its ``tokens`` are estimated from its
+    length: only the server knows them. No message of the context is ``dropped``; a server refuses a text that is too
+    long."""
 
     before: str
-    said: str
+    continuation: str
     dropped: int = 0
 
     @property
     def tokens(self) -> range:
         """As many as the text may have."""
-        return range(1 + len((self.before + self.said).encode()) // BYTES_A_TOKEN)
+        return range(1 + len((self.before + self.continuation).encode()) // BYTES_A_TOKEN)
 
 
 class ServerScorer:
@@ -71,7 +72,7 @@ class ServerScorer:
         from core.models.server.engine import TOLERANCE
 
         chosen = sorted(words, key=lambda text: len(text.tokens))[:: max(1, len(words) // CHECKED)][:CHECKED]
-        pairs = [(text.before, text.said) for text in chosen]
+        pairs = [(text.before, text.continuation) for text in chosen]
         refused = LeftOut()
 
         def leave_out(i: int, missing: NoAnswer) -> None:
@@ -115,7 +116,7 @@ class ServerScorer:
             self.missing[i] = missing
             limit.add(str(i), missing, what="messages")
 
-        for i, echo in self.engine.echo([(text.before, text.said) for text in words], leave_out=leave_out):
+        for i, echo in self.engine.echo([(text.before, text.continuation) for text in words], leave_out=leave_out):
             pieces, losses = pieces_of(echo), self._losses(echo)
             if self.last_missed:
                 pieces = pieces[:-1]
@@ -139,7 +140,7 @@ def _texts(part: Part, mode: str) -> list[ServedWords]:
 def estimated_tokens(request: Request) -> tuple[int, int]:
     """The tokens that a server will read and write for a request, by the length of its texts."""
     texts = [text for part in request.parts() for text in _texts(part, request.mode)]
-    estimates = [estimate({"prompt": text.before + text.said, "max_tokens": 1}) for text in texts]
+    estimates = [estimate({"prompt": text.before + text.continuation, "max_tokens": 1}) for text in texts]
     return sum(read for read, _ in estimates), sum(written for _, written in estimates)
 
 

@@ -28,17 +28,17 @@ def windows(conversation: Conversation, exchanges: int | None = EXCHANGES) -> tu
     check_exchanges(exchanges)
     past: list[tuple[Message, ...]] = []
     request: tuple[Message, ...] = ()
-    result = []
+    found_windows = []
     for number, message in enumerate(conversation.messages):
         if message.role != COUNSELOR:
             request += (message,)
             continue
         if number:
             latest = past if exchanges is None else past[max(0, len(past) - exchanges) :]
-            result.append(Window(number, tuple(m for each in latest for m in each) + request, message.text))
+            found_windows.append(Window(number, tuple(m for each in latest for m in each) + request, message.text))
         past.append((*request, message))
         request = ()
-    return tuple(result)
+    return tuple(found_windows)
 
 
 def check_exchanges(exchanges: int | None) -> None:

@@ -24,7 +24,7 @@ from core.models.server.client import (
     WrongReplyError,
 )
 from core.models.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck, ListFault
-from core.models.server.provenance import told
+from core.models.server.provenance import version_and_quantisation
 from core.models.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.models.server.reply_body import clean, count, mapping
 from core.models.server_address import ServedWeights, addresses_near
@@ -111,8 +111,8 @@ class Abilities:
     @property
     def weights(self) -> ServedWeights:
         """What distinguishes these weights from others that the server may hold under the same name at another time."""
-        told = " · ".join(filter(None, (self.kind, self.root, self.quantisation)))
-        return ServedWeights(told, round(self.probe[1], 2), round(self.text_log_p, 2))
+        text = " · ".join(filter(None, (self.kind, self.root, self.quantisation)))
+        return ServedWeights(text, round(self.probe[1], 2), round(self.text_log_p, 2))
 
     def letters_fault(self, *, chat: bool) -> ListFault | None:
         """What is wrong with the lists of an endpoint, unless letters can be had without them: from an echo, or by
@@ -155,21 +155,29 @@ def abilities(client: ServerClient, model: str, *, all_needed: bool = True, list
     return by_url[first]
 
 
-def _check_alike(first: str, one: Abilities, other: str, two: Abilities) -> None:
+def _check_alike(first: str, abilities: Abilities, other: str, other_abilities: Abilities) -> None:
     """Raise :class:`InputError` if two servers can't share the work of one model."""
     way_out = "only servers of the same model and kind share the work, so give each a run of its own"
-    for what, a, b in (("are of the kind", one.kind, two.kind), ("hold the weights", one.root, two.root)):
+    for what, a, b in (
+        ("are of the kind", abilities.kind, other_abilities.kind),
+        ("hold the weights", abilities.root, other_abilities.root),
+    ):
         if a != b:
             raise InputError(
                 f"the servers {first} and {other} {what} {a or 'unknown'!r} and {b or 'unknown'!r}; {way_out}"
             )
-    if one.does != two.does:
-        for url, able in ((first, one), (other, two)):
+    if abilities.does != other_abilities.does:
+        for url, able in ((first, abilities), (other, other_abilities)):
             for what, how in able.failing:
                 raise PassingError(failure(url, what, how), status=FAILED)
         raise InputError(f"the servers {first} and {other} do not give the same log-probabilities; {way_out}")
-    if one.probe[0] != two.probe[0] or abs(one.probe[1] - two.probe[1]) > ServedWeights.ALIKE:
-        a, b = (f"{token!r} the log-probability {log_p:.3f}" for token, log_p in (one.probe, two.probe))
+    if (
+        abilities.probe[0] != other_abilities.probe[0]
+        or abs(abilities.probe[1] - other_abilities.probe[1]) > ServedWeights.ALIKE
+    ):
+        a, b = (
+            f"{token!r} the log-probability {log_p:.3f}" for token, log_p in (abilities.probe, other_abilities.probe)
+        )
         raise InputError(
             f"after the same text the server {first} gives {a} and {other} gives {b}, so they do not hold the same "
             f"weights; {way_out}"
@@ -194,7 +202,7 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
     chat = chat_endpoint.findings(temperature=trusted.temperature if trusted else None)
     first = plain or chat
     context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
-    version, quantisation = told(client, url, model, entry)
+    version, quantisation = version_and_quantisation(client, url, model, entry)
     able = Abilities(
         kind=clean(entry.get("owned_by")),
         version=version,
@@ -267,7 +275,7 @@ def token_ids(client: ServerClient, url: str, model: str, text: str, tokens: Seq
     ids_by_token: dict[str, int] = {}
     for token in tokens:
         body = {"model": model, "prompt": text + token, "add_special_tokens": False, "return_token_strs": True}
-        reply = _able(lambda body=body: client.post("/tokenize", body, dict, of=base, paid=False))  # type: ignore[misc]
+        reply = _able(lambda body=body: client.post("/tokenize", body, dict, url=base, paid=False))  # type: ignore[misc]
         ids, spelled = (mapping(reply).get(name) for name in ("tokens", "token_strs"))
         if not (isinstance(ids, list) and isinstance(spelled, list) and ids and len(ids) == len(spelled)):
             return {}
@@ -289,7 +297,7 @@ def _reply_about_models(client: ServerClient, url: str) -> tuple[str, dict[str, 
     """The address at which the server lists its models, and its reply: the given address, or the API's own near it, on
     the same host and port. One that is not below the given address needs the same permission as any other."""
     try:
-        return url, client.get("/models", of=url)
+        return url, client.get("/models", url=url)
     except (RefusedError, UnreadableError) as error:
         if isinstance(error, RefusedError) and error.status not in NO_SUCH_PATH:
             raise
@@ -297,7 +305,7 @@ def _reply_about_models(client: ServerClient, url: str) -> tuple[str, dict[str, 
             try:
                 if not other.startswith(f"{url}/"):
                     permission.check([other], client.key_variable)
-                reply = client.look("/models", of=other)
+                reply = client.look("/models", url=other)
             except (ServerError, AccessError):
                 continue
             if _models_in(reply):
@@ -366,7 +374,7 @@ class _Endpoint:
         plainly = {name: value for name, value in body.items() if name not in ("logprobs", "top_logprobs")}
 
         def simpler() -> object:
-            return self.client.post(self.path, plainly, dict, of=self.url)
+            return self.client.post(self.path, plainly, dict, url=self.url)
 
         words: list[str] = []
         numbers, tried = deque(MOST_LISTED), set[int]()
@@ -421,7 +429,7 @@ class _Endpoint:
 
     def _listed(self, text: str, most: int, temperature: int = 0) -> NextTokens:
         read = partial(next_tokens, chat=self.path.startswith("/chat"), requested=most)
-        return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
+        return self.client.post(self.path, self.body(text, most, temperature), read, url=self.url)
 
     def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
         def read(reply: dict[str, Any]) -> tuple[str, NextTokens | None]:
@@ -435,7 +443,7 @@ class _Endpoint:
             return SPACES.sub(" ", first[0]), second
 
         body = {**self.body(text, most, 1), "max_tokens": 2}
-        return _able(lambda: self.client.post(self.path, body, read, of=self.url))
+        return _able(lambda: self.client.post(self.path, body, read, url=self.url))
 
     def echoed(self, text: str, token: str) -> EchoedToken | None:
         """See :class:`~core.models.server.list_checks.Asker`. A server that fails on an echo, or twice gives none,
@@ -449,7 +457,7 @@ class _Endpoint:
 
         def ask() -> tuple[EchoedText, dict[str, float]]:
             body = echo_body(self.model, text + token, listed=min(ECHOED, len(self.first.tokens) if self.first else 1))
-            return self.client.post(self.path, body, read, of=self.url)
+            return self.client.post(self.path, body, read, url=self.url)
 
         reply = _able(
             ask,
@@ -492,7 +500,7 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
         return False
 
     def post(body: Body) -> NextTokens:
-        return client.post("/completions", body, partial(next_tokens, chat=False, requested=1), of=url)
+        return client.post("/completions", body, partial(next_tokens, chat=False, requested=1), url=url)
 
     listed = _able(
         lambda: post(id_body(model, PROBE, list(ids.values()))),

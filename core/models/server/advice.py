@@ -117,7 +117,7 @@ def changed(changes: Iterable[Change], body: Body) -> Body:
     return body
 
 
-def asked_changes(words: str, body: Body, made: Sequence[Change] = (), *, status: int = 400) -> tuple[Change, ...]:
+def asked_changes(words: str, body: Body, earlier: Sequence[Change] = (), *, status: int = 400) -> tuple[Change, ...]:
     """The changes of ``body`` for which a server's words ask, after those that were ``made``; empty if none can be
     followed.
 
@@ -138,9 +138,9 @@ def asked_changes(words: str, body: Body, made: Sequence[Change] = (), *, status
         return ()
     if "top_p" in named and "must" in plain_words:  # Text Generation Inference, whose penalties have other scales
         named += PROTOCOL
-    again = any(change.leaves_out or change.value is not None for change in made)
+    again = any(change.leaves_out or change.value is not None for change in earlier)
     second = {name: Change(name, value=OTHERWISE[name]) for name in named if name in OTHERWISE}
-    second = {name: change for name, change in second.items() if change not in made}
+    second = {name: change for name, change in second.items() if change not in earlier}
     if again and not second and any(name in BESIDE for name in named):
         named += BESIDE
     return tuple(second.get(name) or Change(name) for name in dict.fromkeys(named) if name in body)

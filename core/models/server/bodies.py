@@ -33,8 +33,8 @@ def letter_body(model: str, text: str, *, listed: int, temperature: int = 0) -> 
 
 def chat_body(model: str, messages: list[dict[str, str]], *, listed: int, temperature: int = 0) -> Body:
     """A request for the most probable first tokens of what the assistant says."""
-    asked = {"logprobs": True, "top_logprobs": listed}
-    return {"model": model, "messages": messages, "max_tokens": 1, "temperature": temperature, **asked, **NEUTRAL}
+    options = {"logprobs": True, "top_logprobs": listed}
+    return {"model": model, "messages": messages, "max_tokens": 1, "temperature": temperature, **options, **NEUTRAL}
 
 
 def id_body(model: str, text: str, ids: Sequence[int]) -> Body:
@@ -48,12 +48,12 @@ def echo_body(model: str, text: str, *, listed: int = 1) -> Body:
     return {**letter_body(model, text, listed=listed), "echo": True}
 
 
-def greedy_body(model: str, asked: Mapping[str, Any], *, most: int) -> Body:
+def greedy_body(model: str, prompt: Mapping[str, Any], *, most: int) -> Body:
     """A request for the most probable text of at most ``most`` tokens; ``asked`` is the prompt or the messages. It has
     no ``stop``: at a line break, an answer that begins with one would be empty."""
-    return {"model": model, **asked, "max_tokens": most, "temperature": 0, **NEUTRAL}
+    return {"model": model, **prompt, "max_tokens": most, "temperature": 0, **NEUTRAL}
 
 
-def sampled_body(model: str, asked: Mapping[str, Any], *, most: int, seed: int) -> Body:
+def sampled_body(model: str, prompt: Mapping[str, Any], *, most: int, seed: int) -> Body:
     """As :func:`greedy_body`, sampled at temperature 1 from the whole distribution."""
-    return {"model": model, **asked, "max_tokens": most, "temperature": 1, "seed": seed, **NEUTRAL}
+    return {"model": model, **prompt, "max_tokens": most, "temperature": 1, "seed": seed, **NEUTRAL}

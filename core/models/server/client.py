@@ -248,31 +248,31 @@ class ServerClient:
             if host.url == url:
                 host.url = used
 
-    def look(self, path: str, *, of: str) -> dict[str, Any]:
+    def look(self, path: str, *, url: str) -> dict[str, Any]:
         """The reply of the server at the address ``of``, as :meth:`get`, but asked only once."""
-        return self._run(self._sent(_Host(of), "GET", path, None))
+        return self._run(self._sent(_Host(url), "GET", path, None))
 
     def drop(self, url: str) -> None:
         """Ask this server nothing more."""
         self.hosts = [host for host in self.hosts if host.url != url]
 
-    def get(self, path: str, *, of: str = "") -> dict[str, Any]:
+    def get(self, path: str, *, url: str = "") -> dict[str, Any]:
         """The reply of the first server, or of the one at the address ``of``, to a request for ``path``, which is tried
         until it succeeds.
 
         Raises :class:`RefusedError` if it has no such thing, :class:`ServerError` if it can't be reached.
         """
-        host = _Host(of or self.hosts[0].url)
+        host = _Host(url or self.hosts[0].url)
         return self._run(self._tried(lambda: self._sent(host, "GET", path, None), dict, PROBES, self._first))
 
     def post(
-        self, path: str, body: Body, read: Callable[[dict[str, Any]], Parsed], *, of: str = "", paid: bool = True
+        self, path: str, body: Body, read: Callable[[dict[str, Any]], Parsed], *, url: str = "", paid: bool = True
     ) -> Parsed:
         """One answer of the first server or of the one at the address ``of``, made from the reply by ``read``. This
         finds out what a server can do, so a wrong answer soon counts as "no", while a server that fails is asked more
         often. A request that no tokens are computed for is not ``paid``.
         """
-        host = next((host for host in self.hosts if host.url == of), _Host(of) if of else self.hosts[0])
+        host = next((host for host in self.hosts if host.url == url), _Host(url) if url else self.hosts[0])
 
         def send() -> Awaitable[dict[str, Any]]:
             return self._paid(host, path, body) if paid else self._sent(host, "POST", path, body)
@@ -367,8 +367,8 @@ class ServerClient:
             how = f'HTTP status {again.status}, "{again.words}"' if again.words else f"HTTP status {again.status}"
             return NoAnswer(UNANSWERED, how, again)
 
-    def _wait(self, of: Awaitable[Done]) -> Done:
-        return self._thread.submit(self._loop.run_until_complete, of).result()
+    def _wait(self, awaitable: Awaitable[Done]) -> Done:
+        return self._thread.submit(self._loop.run_until_complete, awaitable).result()
 
     async def _session(self, most: int) -> aiohttp.ClientSession:
         """One pool of connections. It knows no key and keeps no cookies; proxies are those of the environment."""

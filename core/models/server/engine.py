@@ -203,7 +203,7 @@ class ServerEngine:
         read = partial(next_tokens, chat=chat, requested=most)
         for url in self.client.urls:
             try:
-                listed = self.client.post(_path(chat), body, read, of=url)
+                listed = self.client.post(_path(chat), body, read, url=url)
             except ServerError:
                 continue
             now = max((log_p for name, log_p in listed.tokens if name == token), default=listed.floor)
@@ -268,23 +268,25 @@ class ServerEngine:
                 self.spelling = self._spelling([(prompt, heard[prompt.question_id]) for prompt in chosen])
                 self._compare_with_echo(chosen[0], heard[chosen[0].question_id])
             if self.able.by_id and not chosen[0].chat:
-                tokens = [self.spelling.format(letter) for letter in LETTERS[: max(one.k for one in prompts)]]
+                tokens = [self.spelling.format(letter) for letter in LETTERS[: max(prompt.k for prompt in prompts)]]
                 self.ids = token_ids(self.client, self.client.urls[0], self.model, PROBE, tokens)
             alone = self._alone(chosen)
         together = {scored.ids[0]: scored for scored in self._scores(chosen)}
-        both = [prompt for prompt in chosen if prompt.question_id in alone.keys() & together.keys()]
-        self.left_out.confirm(len(both))
+        compared = [prompt for prompt in chosen if prompt.question_id in alone.keys() & together.keys()]
+        self.left_out.confirm(len(compared))
         self.bounded, self.left_out = bounded, left_out
-        self._refuse_equal([alone[prompt.question_id] for prompt in both])
+        self._refuse_equal([alone[prompt.question_id] for prompt in compared])
         first = joined(
-            [alone[p.question_id] for p in both], [p.question_id for p in both], k=max(prompt.k for prompt in both)
+            [alone[p.question_id] for p in compared],
+            [p.question_id for p in compared],
+            k=max(prompt.k for prompt in compared),
         )
-        check_first(letter_mass(first), chat=both[0].chat)
-        difference = max(_difference(alone[p.question_id], together[p.question_id]) for p in both)
+        check_first(letter_mass(first), chat=compared[0].chat)
+        difference = max(_difference(alone[p.question_id], together[p.question_id]) for p in compared)
         by_echo = self.lists.fault and self.able.echo and not chosen[0].continuations
         refused = (f"the list of next tokens: {self.lists.line}",) if by_echo else ()
         way = "the echo" if by_echo else self.endpoint
-        return SelfCheck(len(both), difference, TOLERANCE, rung=f"{way} of the server", refused=refused)
+        return SelfCheck(len(compared), difference, TOLERANCE, rung=f"{way} of the server", refused=refused)
 
     def _first_answers(
         self, rows: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], dict[str, Answer]]
@@ -310,13 +312,13 @@ class ServerEngine:
 
     def _heard(self, prompts: Sequence[Prompt]) -> dict[str, NextTokens]:
         """The most probable tokens after prompts, by their ids."""
-        asked = deque(self._list_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
+        requests = deque(self._list_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
 
         def leave_out(place: tuple[int, ...], missing: NoAnswer) -> None:
             self.left_out.add(prompts[place[0]].question_id, missing)
 
-        heard = {request.place[0]: found for request, found in self.client.stream(asked, leave_out=leave_out)}
-        return {prompts[i].question_id: found for i, found in heard.items() if isinstance(found, NextTokens)}
+        heard = {request.place[0]: tokens for request, tokens in self.client.stream(requests, leave_out=leave_out)}
+        return {prompts[i].question_id: tokens for i, tokens in heard.items() if isinstance(tokens, NextTokens)}
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         """Score prompts, and yield each as soon as it is answered. Those that the server does not answer are
@@ -334,8 +336,8 @@ class ServerEngine:
 
     def joins(self, prompts: Sequence[Prompt]) -> bool:
         """Whether a token reaches from any prompt's text into what follows it. Raises as :meth:`echo`."""
-        asked = [(prompt.text, said) for prompt in prompts for said in prompt.continuations]
-        return any(found.joined for _, found in self.echo(asked))
+        texts = [(prompt.text, continuation) for prompt in prompts for continuation in prompt.continuations]
+        return any(echo.joined for _, echo in self.echo(texts))
 
     def write(
         self, prompts: Sequence[Prompt], *, repeats: int, seeds: Sequence[int], most: int = WRITTEN
@@ -350,7 +352,7 @@ class ServerEngine:
             for prompt, seed in zip(prompts, seeds, strict=True)
             for i in range(repeats)
         ]
-        found: dict[int, dict[int, str]] = {}
+        texts_by_prompt: dict[int, dict[int, str]] = {}
 
         def leave_out(place: int, missing: NoAnswer) -> None:
             self.left_out.add(prompts[place // repeats].question_id, missing)
@@ -358,9 +360,9 @@ class ServerEngine:
         answers = self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat), leave_out=leave_out)
         for place, text in answers:
             i, repeat = divmod(place, repeats)
-            found.setdefault(i, {})[repeat] = text
-            if len(found[i]) == repeats:
-                texts = found.pop(i)
+            texts_by_prompt.setdefault(i, {})[repeat] = text
+            if len(texts_by_prompt[i]) == repeats:
+                texts = texts_by_prompt.pop(i)
                 yield i, [texts[repeat] for repeat in range(repeats)]
 
     @property
@@ -379,11 +381,11 @@ class ServerEngine:
         if not chat:
             self._need_text()
         options = self._chat_options
-        asked: list[Body] = [
+        prompt_bodies: list[Body] = [
             {"messages": [{"role": "user", "content": text}], **options} if chat else {"prompt": text}
             for text in prompts
         ]
-        bodies = [greedy_body(self.model, one, most=WRITTEN) for one in asked]
+        bodies = [greedy_body(self.model, body, most=WRITTEN) for body in prompt_bodies]
         self.left_out = LeftOut(len(prompts))
 
         def leave(place: int, missing: NoAnswer) -> None:
@@ -396,7 +398,7 @@ class ServerEngine:
 
     def echo(
         self,
-        asked: Sequence[tuple[str, str]],
+        texts: Sequence[tuple[str, str]],
         *,
         leave_out: Callable[[int, NoAnswer], object] = lambda i, missing: None,
     ) -> Iterator[tuple[int, EchoedText]]:
@@ -406,7 +408,7 @@ class ServerEngine:
         Raises :class:`~core.errors.InputError` if the server does not give the log-probabilities of a text.
         """
         self._need_echo()
-        return self._echoes(asked, leave_out=leave_out)
+        return self._echoes(texts, leave_out=leave_out)
 
     def echo_rows(self, text: str, *, listed: int) -> list[dict[str, Any]]:
         """A text token by token (:func:`~core.models.server.replies.echoed_rows`), with what was expected instead.
@@ -484,21 +486,21 @@ class ServerEngine:
             self.left_out.add(prompts[place[0]].question_id, missing)
 
         gone = set[int]()
-        for request, found in self.client.stream(waiting, leave_out=leave_out):
-            i, *of = request.place
+        for request, reply in self.client.stream(waiting, leave_out=leave_out):
+            i, *stage = request.place
             if i in gone:
                 continue
             prompt = prompts[i]
             tokens = self._tokens(prompt)
-            if isinstance(found, EchoedText):
-                known[i][of[0]] = _echoed_letter(found, heard[i].floor)
+            if isinstance(reply, EchoedText):
+                known[i][stage[0]] = _echoed_letter(reply, heard[i].floor)
             else:
-                heard[i] = found
-                missing = [j for j, token in enumerate(tokens) if found.log_p(token) is None]
-                if missing and of == [BY_ID]:
+                heard[i] = reply
+                missing = [j for j, token in enumerate(tokens) if reply.log_p(token) is None]
+                if missing and stage == [BY_ID]:
                     waiting.appendleft(self._letter_request(prompt, i, self._usual(chat)))
                     continue
-                if missing and able < 0 and not of and found.believed:
+                if missing and able < 0 and not stage and reply.believed:
                     waiting.appendleft(self._letter_request(prompt, i, able, 0))
                     continue
                 if missing and by_echo:
@@ -525,13 +527,13 @@ class ServerEngine:
         tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
 
         def read(reply: dict[str, Any]) -> NextTokens:
-            found = next_tokens(reply, chat=prompt.chat, requested=listed)
-            fault = self.lists.fault or fault_of(found, requested=listed) or shared_letter(found, tokens)
+            tokens_read = next_tokens(reply, chat=prompt.chat, requested=listed)
+            fault = self.lists.fault or fault_of(tokens_read, requested=listed) or shared_letter(tokens_read, tokens)
             if fault is None:
-                return found
+                return tokens_read
             if not by_echo:
                 raise MissingAnswerError(fault.sentence(self.client.urls[0]))
-            return replace(found, floor=0.0, believed=False)
+            return replace(tokens_read, floor=0.0, believed=False)
 
         return replace(self._list_request(prompt, i, listed, *again), read=read)
 
@@ -543,12 +545,14 @@ class ServerEngine:
     def _list_body(self, prompt: Prompt, listed: int, temperature: int) -> Body:
         if not prompt.chat:
             return letter_body(self.model, prompt.text, listed=listed, temperature=temperature)
-        asked = chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature)
-        return {**asked, **self._chat_options}
+        body = chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature)
+        return {**body, **self._chat_options}
 
-    def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
-        read = partial(echoed, text=text, continuation=said)
-        return TokenRequest("/completions", echo_body(self.model, text + said), read, place)
+    def _echo_request(
+        self, text: str, continuation: str, place: tuple[int, ...]
+    ) -> TokenRequest[NextTokens | EchoedText]:
+        read = partial(echoed, text=text, continuation=continuation)
+        return TokenRequest("/completions", echo_body(self.model, text + continuation), read, place)
 
     def _usual(self, chat: bool) -> int:
         able = self.able.chat_listed if chat else self.able.listed
@@ -639,14 +643,14 @@ class ServerEngine:
                 yield _text_logits(prompts[i], [texts[j] for j in range(prompts[i].k)])
 
     def _echoes(
-        self, asked: Sequence[tuple[str, str]], *, leave_out: Callable[[int, NoAnswer], object]
+        self, texts: Sequence[tuple[str, str]], *, leave_out: Callable[[int, NoAnswer], object]
     ) -> Iterator[tuple[int, EchoedText]]:
         """Each text with its continuation as the server's tokens; those of one text stay together."""
-        bodies: list[Body] = [echo_body(self.model, text + said) for text, said in asked]
+        bodies: list[Body] = [echo_body(self.model, text + continuation) for text, continuation in texts]
         yield from self.client.ask(
             "/completions",
             bodies,
-            lambda i, reply: echoed(reply, text=asked[i][0], continuation=asked[i][1]),
+            lambda i, reply: echoed(reply, text=texts[i][0], continuation=texts[i][1]),
             leave_out=leave_out,
         )
 

@@ -314,9 +314,9 @@ def _not_continued(asker: Asker, most: int) -> ListFault | None:
         special += [token] if SPECIAL.fullmatch(token) else []
         if second is None or not WORD.fullmatch(token):
             continue
-        for said in dict.fromkeys((token, f" {token.strip()}")):  # some servers show tokens without their spaces
-            after = asker.listed(text + said, _few(most), temperature=1)
-            fault = None if after is None else _other_text(said, second, after)
+        for shown_token in dict.fromkeys((token, f" {token.strip()}")):  # some servers show tokens without their spaces
+            after = asker.listed(text + shown_token, _few(most), temperature=1)
+            fault = None if after is None else _other_text(shown_token, second, after)
             if fault is None:
                 return None
         if first is not None:
@@ -330,7 +330,9 @@ def _not_continued(asker: Asker, most: int) -> ListFault | None:
 def _other_text(token: str, second: NextTokens, after: NextTokens) -> ListFault | None:
     """Whether two lists, behind the ``token`` that the server wrote and where it was sent, are of different texts."""
     for best, log_p in (second.tokens[0], after.tokens[0]):
-        values = [max((p for name, p in one.tokens if name == best), default=one.floor) for one in (second, after)]
+        values = [
+            max((p for name, p in listed.tokens if name == best), default=listed.floor) for listed in (second, after)
+        ]
         if log_p - min(values) > FAR:
             return ListFault(
                 f"gives {_shown(best)} the log-probability {values[0]:.2f} behind {_shown(token)} that it wrote, and "
@@ -447,8 +449,8 @@ def _contradicts_itself(echo: EchoedToken) -> bool:
     return not alike(echo.listed.get(echo.token, echo.log_p), echo.log_p)
 
 
-def _differing(one: NextTokens, other: NextTokens) -> list[tuple[str, float, float]]:
-    first, second = (dict(reversed(listed.tokens)) for listed in (one, other))  # the most probable of each spelling
+def _differing(before: NextTokens, after: NextTokens) -> list[tuple[str, float, float]]:
+    first, second = (dict(reversed(listed.tokens)) for listed in (before, after))  # the most probable of each spelling
     return [(token, a, second[token]) for token, a in first.items() if token in second and not alike(a, second[token])]
 
 

@@ -42,7 +42,7 @@ class PickEngine(ServerEngine):
     picks = 0
 
     @staticmethod
-    def of(picks: int) -> type[PickEngine]:
+    def asking(picks: int) -> type[PickEngine]:
         """The engine that asks each question so many times."""
         return type("PickEngine", (PickEngine,), {"picks": picks})
 

@@ -19,7 +19,7 @@ QUANTISED = re.compile(
 """The form in which names of models and files state the quantisation."""
 
 
-def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -> tuple[str, str]:
+def version_and_quantisation(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -> tuple[str, str]:
     """The server's version and how the weights are stored; empty if it does not say. Each kind of server says it
     outside the protocol:
 
@@ -34,7 +34,7 @@ def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -
 
     def ask(path: str, body: Body | None = None) -> Mapping[str, Any]:
         try:
-            return client.get(path, of=base) if body is None else client.post(path, body, dict, of=base, paid=False)
+            return client.get(path, url=base) if body is None else client.post(path, body, dict, url=base, paid=False)
         except ServerError:  # whatever this is, the server does not say its version
             return {}
 
@@ -53,9 +53,13 @@ def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -
         version, quantisation = first(info.get("version")), first(info.get("quantization"))
     if not version:
         entries = entries_of(ask("/api/v0/models").get("data"))
-        quantisation = first(*(one.get("quantization") for one in map(mapping, entries) if one.get("id") == model))
+        quantisation = first(
+            *(listed.get("quantization") for listed in map(mapping, entries) if listed.get("id") == model)
+        )
     meta = mapping(entry.get("meta"))
     size, weights = number(meta.get("size")), number(meta.get("n_params"))
     bits = f"{8 * size / weights:.1f} bits a weight" if size > 0 and weights > 0 else ""
-    named = QUANTISED.search(" ".join(clean(one, 1000) for one in (props.get("model_path"), entry.get("root"), model)))
+    named = QUANTISED.search(
+        " ".join(clean(name, 1000) for name in (props.get("model_path"), entry.get("root"), model))
+    )
     return version, quantisation or ", ".join(filter(None, (named[0] if named else "", bits)))

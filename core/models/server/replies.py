@@ -157,7 +157,7 @@ def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedT
     """The tokens of ``text + continuation`` in a reply that echoes them, without what the server wrote after them."""
     logprobs = _logprobs(reply)
     tokens = [str(token) for token in entries_of(logprobs.get("tokens"))]
-    values = [number(one) for one in entries_of(logprobs.get("token_logprobs"))]
+    values = [number(entry) for entry in entries_of(logprobs.get("token_logprobs"))]
     if len(tokens) != len(values) or len(tokens) < 2:
         raise WrongReplyError(
             f"the server gives {len(values)} log-probabilities for {len(tokens)} tokens of the text that was sent"

@@ -32,37 +32,37 @@ class Spending:
     @property
     def cost(self) -> float:
         """What was spent."""
-        return self.price.of(self.read, self.written)
+        return self.price.cost(self.read, self.written)
 
     def reserve(self, body: Mapping[str, Any]) -> tuple[int, int]:
         """Reserve one request; returns the estimate that :meth:`settle` takes.
 
         Raises :class:`BudgetReachedError` if the budget does not hold it.
         """
-        asked = estimate(body)
-        cost = self.price.of(*asked)
+        estimated = estimate(body)
+        cost = self.price.cost(*estimated)
         if self.price.budget is not None and self.cost + self._reserved + cost > self.price.budget:
             raise BudgetReachedError(
                 f"the budget of {self.price.in_words(self.price.budget)} is reached: what has finished is kept, so "
                 "resume the run with a larger budget"
             )
         self._reserved += cost
-        return asked
+        return estimated
 
-    def settle(self, asked: tuple[int, int], usage: Any) -> None:
+    def settle(self, estimated: tuple[int, int], usage: Any) -> None:
         """Count an answered request; ``usage`` is what the server says it counted."""
-        self.release(asked)
+        self.release(estimated)
         counts = usage if isinstance(usage, Mapping) else {}
         read, written = (
             value if 3 * (value := count(counts.get(name))) >= guess else guess
-            for name, guess in zip(("prompt_tokens", "completion_tokens"), asked, strict=True)
+            for name, guess in zip(("prompt_tokens", "completion_tokens"), estimated, strict=True)
         )
         self.read += read
         self.written += written
 
-    def release(self, asked: tuple[int, int]) -> None:
+    def release(self, estimated: tuple[int, int]) -> None:
         """Give back what was reserved for a request that was not answered."""
-        self._reserved -= self.price.of(*asked)
+        self._reserved -= self.price.cost(*estimated)
 
 
 def estimate(body: Mapping[str, Any]) -> tuple[int, int]:

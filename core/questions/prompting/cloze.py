@@ -81,10 +81,10 @@ def continuation_text(question: Question) -> str:
     return "\n".join(part for part in (question.context, question_text) if part)
 
 
-def said(option: str) -> str:
-    """An option as it follows a prompt.
+def option_text(option: str) -> str:
+    """An option's text as it follows a prompt.
 
-    >>> said("Paris ")
+    >>> option_text("Paris ")
     ' Paris'
     """
     return f" {option.strip()}"
@@ -103,8 +103,8 @@ def cloze_prompt(question: Question, *, strategy: str = "base", demonstrations: 
     return assemble(
         question,
         opening="" if strategy == "base" else INSTRUCTION,
-        shown=[f"{cloze_text(example)}{said(example.options[example.label])}" for example in demonstrations],
-        asked=cloze_text(question),
+        shown=[f"{cloze_text(example)}{option_text(example.options[example.label])}" for example in demonstrations],
+        question_text=cloze_text(question),
         continuations=_continuations(question),
     )
 
@@ -123,8 +123,10 @@ def continuation_prompt(
     return assemble(
         question,
         opening="",
-        shown=[f"{continuation_text(example)}{said(example.options[example.label])}" for example in demonstrations],
-        asked=continuation_text(question),
+        shown=[
+            f"{continuation_text(example)}{option_text(example.options[example.label])}" for example in demonstrations
+        ],
+        question_text=continuation_text(question),
         continuations=_continuations(question),
     )
 
@@ -150,4 +152,4 @@ def _continuations(question: Question) -> tuple[str, ...]:
                 f"option {place + 1} of question {question.id!r} has no text, so it has no likelihood; write one, or "
                 "score the letters (--form letters)"
             )
-    return tuple(said(option) for option in question.options)
+    return tuple(option_text(option) for option in question.options)

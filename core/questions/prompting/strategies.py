@@ -64,7 +64,9 @@ def prompt(question: Question, *, strategy: str = "base", demonstrations: Sequen
     Answer:
     """
     shown = [f"{question_text(example)} {example.letter}" for example in demonstrations]
-    return assemble(question, opening=instruction(strategy, question.task), shown=shown, asked=question_text(question))
+    return assemble(
+        question, opening=instruction(strategy, question.task), shown=shown, question_text=question_text(question)
+    )
 
 
 def opened(prompt: Prompt, opening: str) -> Prompt:
@@ -80,7 +82,7 @@ def opened(prompt: Prompt, opening: str) -> Prompt:
 
 
 def assemble(
-    question: Question, *, opening: str, shown: Sequence[str], asked: str, continuations: tuple[str, ...] = ()
+    question: Question, *, opening: str, shown: Sequence[str], question_text: str, continuations: tuple[str, ...] = ()
 ) -> Prompt:
     """A prompt of its parts, which knows where those lie that a model with a short context may do without."""
     if len(question.options) > len(LETTERS):
@@ -94,10 +96,10 @@ def assemble(
         # The closing sentence goes with the last demonstration.
         text += CLOSING + BETWEEN
         spans[-1] = (spans[-1][0], len(text))
-    start = len(text) + asked.index(question.context) if question.context else 0
+    start = len(text) + question_text.index(question.context) if question.context else 0
     return Prompt(
         question_id=question.id,
-        text=text + asked,
+        text=text + question_text,
         k=len(question.options),
         continuations=continuations,
         demonstrations=tuple(spans),

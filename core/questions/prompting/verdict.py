@@ -5,12 +5,12 @@ from core.records import Prompt
 TRUE, FALSE = "True", "False"
 
 
-def verdict_prompt(question: str, answer: str) -> str:
+def verdict_text(question: str, answer: str) -> str:
     """What a juror reads; its verdict is the next token.
 
     The answer stands where a lettered question has its first option.
 
-    >>> print(verdict_prompt("What is the capital of Peru?", "Lima"))
+    >>> print(verdict_text("What is the capital of Peru?", "Lima"))
     Question: What is the capital of Peru?
     A. Lima
     Is A right, True or False?
@@ -19,6 +19,6 @@ def verdict_prompt(question: str, answer: str) -> str:
     return f"Question: {question}\nA. {answer}\nIs A right, True or False?\nAnswer:"
 
 
-def asked(name: str, question: str, answer: str) -> Prompt:
-    """The same as a prompt of an engine, with the two verdicts as what may follow."""
-    return Prompt(name, verdict_prompt(question, answer), 2, continuations=(f" {TRUE}", f" {FALSE}"))
+def verdict_prompt(name: str, question: str, answer: str) -> Prompt:
+    """That text as a prompt of an engine, with the two verdicts as its continuations."""
+    return Prompt(name, verdict_text(question, answer), 2, continuations=(f" {TRUE}", f" {FALSE}"))

@@ -37,9 +37,9 @@ def host_of(executor: str) -> str:
     return executor.rpartition(":")[0]
 
 
-def agent_lock(of: str = "") -> Path:
+def agent_lock(name: str = "") -> Path:
     """The lock file of a host's agent; this host's by default."""
-    return settings().home / "agents" / (of or host()) / "agent.lock"
+    return settings().home / "agents" / (name or host()) / "agent.lock"
 
 
 def worker_lock(executor: str) -> Path:

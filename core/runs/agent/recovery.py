@@ -64,8 +64,8 @@ class Recovery:
     def note_deaths(self) -> None:
         """Count the deaths that are not counted yet."""
         while self.deaths:
-            run_id, reason, kept = self.deaths[0]
-            tries.note_death(run_id, reason, kept=kept, within_s=ANSWER_WITHIN_S)
+            run_id, reason, bytes_kept = self.deaths[0]
+            tries.note_death(run_id, reason, bytes_kept=bytes_kept, within_s=ANSWER_WITHIN_S)
             del self.deaths[0]
 
     def see_death(self, death: Death, worker: str) -> None:

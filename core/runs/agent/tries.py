@@ -32,22 +32,22 @@ def kept_bytes(run_id: str) -> int:
 
 def begin(entry: QueueEntry) -> str:
     """Count a try that begins now. Returns the sentence with which the run is given up instead, empty if it is not."""
-    kept = kept_bytes(entry.run_id)
-    if kept > entry.kept:
-        entry = replace(entry, deaths=(), beginnings=0, kept=kept)
-        run_queue.wait_to_note(entry.run_id, deaths=[], kept=kept)
+    bytes_kept = kept_bytes(entry.run_id)
+    if bytes_kept > entry.kept:
+        entry = replace(entry, deaths=(), beginnings=0, kept=bytes_kept)
+        run_queue.wait_to_note(entry.run_id, deaths=[], kept=bytes_kept)
     if len(entry.deaths) >= TRIES or entry.beginnings >= BEGINNINGS:
         return given_up(entry)
     run_queue.wait_to_note(entry.run_id, beginnings=entry.beginnings + 1, death="")
     return ""
 
 
-def note_death(run_id: str, reason: str, *, kept: int, within_s: float) -> None:
+def note_death(run_id: str, reason: str, *, bytes_kept: int, within_s: float) -> None:
     """Count the death of a worker against its run, which had kept so many bytes."""
     for entry in run_queue.entries([run_id], within_s=within_s).values():
         news: dict[str, object] = {"deaths": [*entry.deaths, reason]}
-        if kept > entry.kept:
-            news = {"deaths": [reason], "kept": kept, "beginnings": 0}
+        if bytes_kept > entry.kept:
+            news = {"deaths": [reason], "kept": bytes_kept, "beginnings": 0}
         run_queue.note(run_id, within_s=within_s, death=reason, **news)
 
 

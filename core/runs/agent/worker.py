@@ -23,7 +23,7 @@ from core import access
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError, RunPaused
 from core.models.devices.slots import UNKNOWN_GIB
 from core.models.imports import language_models, uncollected
-from core.models.models import FAKE_MODEL
+from core.models.model_sources import FAKE_MODEL
 from core.processes import log_lines
 from core.processes.log_lines import complain, say
 from core.processes.parent import Parent

@@ -13,7 +13,7 @@ from typing import Any
 from core import access, extras
 from core.access import UserRole, quotas
 from core.errors import HedgeError, InputError, RunError
-from core.models.models import FAKE_MODEL, check_named, ships
+from core.models.model_sources import FAKE_MODEL, check_named, ships
 from core.models.server import permission
 from core.models.server_address import ON_SERVERS, served_model
 from core.processes.starting import start_detached

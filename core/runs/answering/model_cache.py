@@ -21,7 +21,7 @@ import psutil
 from core.errors import InputError
 from core.models.engine import Engine, SelfCheck
 from core.models.engine_factory import load_engine
-from core.models.models import HUB_TIMEOUT_S, ModelSource
+from core.models.model_sources import HUB_TIMEOUT_S, ModelSource
 from core.models.out_of_memory import is_out_of_memory
 from core.models.replaced_weights import weights_of
 from core.runs.answering.token_text import BY_TOKEN
@@ -166,7 +166,7 @@ class ModelCache:
 
     def _keep_within(self, limit: int, *, least: int = 0, most: int = MOST) -> None:
         """Drop the models that were asked longest ago, until the others are few and small enough."""
-        while len(self) > least and (len(self) > most or sum(kept.size for kept in self._kept.values()) > limit):
+        while len(self) > least and (len(self) > most or sum(model.size for model in self._kept.values()) > limit):
             self._drop(next(iter(self._kept)))
         gc.collect()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.models.models import check_named
+from core.models.model_sources import check_named
 from core.models.replaced_weights import is_here, weights_of
 from core.models.server_address import ServedWeights, served_model
 from core.runs.answering.custom_question import keep_latest

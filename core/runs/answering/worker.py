@@ -27,7 +27,7 @@ from core import access, extras
 from core.errors import HedgeError, InputError
 from core.models.engine import Engine, SelfCheck
 from core.models.letter_mass import largest_mass
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server.left_out import missing_of
 from core.models.server_address import ON_SERVERS, ServedModel, served_model

@@ -32,7 +32,11 @@ class ChunkPlan:
 
     def answered(self) -> list[int]:
         """The chunks of which not all questions are missing."""
-        return [i for i, of in enumerate(self.chunks) if not all(self._is_missing(prompt.question_id) for prompt in of)]
+        return [
+            i
+            for i, chunk in enumerate(self.chunks)
+            if not all(self._is_missing(prompt.question_id) for prompt in chunk)
+        ]
 
     def misfit(self, i: int, table: pa.Table) -> str:
         """What is wrong with the table of a finished chunk; empty if nothing is."""
@@ -74,8 +78,8 @@ class ChunksAtWork:
         self.folder = folder
         self.k = k
         self.served = served
-        self.ids = {i: [p.question_id for p in of] for i, of in prompts.items()}
-        self.chunk_of = {name: i for i, of in self.ids.items() for name in of}
+        self.ids = {i: [p.question_id for p in chunk] for i, chunk in prompts.items()}
+        self.chunk_of = {name: i for i, chunk in self.ids.items() for name in chunk}
         self.batches = {i: [begun[i]] if i in begun else [] for i in self.ids}
         for i in list(self.ids):
             self._write_if_finished(i)
@@ -90,13 +94,15 @@ class ChunksAtWork:
         """Write what has been scored of unfinished chunks."""
         for i, batches in self.batches.items():
             if batches:
-                store.write_part(self.folder, i, self._joined(batches, [name for of in batches for name in of.ids]))
+                store.write_part(
+                    self.folder, i, self._joined(batches, [name for batch in batches for name in batch.ids])
+                )
 
     def finish(self) -> None:
         """Write the chunks from which questions were left out."""
         for i in list(self.batches):
             if batches := self.batches.pop(i):
-                names = {name for of in batches for name in of.ids}
+                names = {name for batch in batches for name in batch.ids}
                 store.write_chunk(self.folder, i, self._joined(batches, [n for n in self.ids[i] if n in names]))
 
     def _write_if_finished(self, i: int) -> bool:

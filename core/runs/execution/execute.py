@@ -32,7 +32,7 @@ from core.models.devices.shared_scoring import SharedScoring, shared_devices
 from core.models.devices.slots import Slot, slots
 from core.models.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
 from core.models.engine_factory import load_engine
-from core.models.models import FAKE_MODEL, ModelSource, resolve
+from core.models.model_sources import FAKE_MODEL, ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server import permission
 from core.models.server.left_out import UNANSWERED, missing_of
@@ -340,7 +340,10 @@ class _Execution:
     def _note_missing(self, run_prompts: Sequence[Prompt]) -> None:
         """Note which questions the server did not answer, with the kind and the reason. A later try asks those again
         whose chunk is not finished yet."""
-        missing = {name: [one.kind, one.reason] for name, one in missing_of(self.served).items()}
+        missing = {
+            name: [missing_answer.kind, missing_answer.reason]
+            for name, missing_answer in missing_of(self.served).items()
+        }
         for name, reason in (missing | self._without_options(run_prompts, missing)).items():
             question = self.plan.question(name)
             if question not in self.missing:

@@ -70,7 +70,7 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
         "request": {
             "mode": request.mode,
             "exchanges": request.exchanges,
-            "prompts": [one.digest for one in request.prompts],
+            "prompts": [prompt.digest for prompt in request.prompts],
             "sources": list(request.sources),
         },
         "scoring_seconds": round(seconds, 3),

@@ -52,11 +52,11 @@ def scores(p: FloatArray, quiz: Quiz, *, rows: range) -> dict[str, dict[str, Any
     ⌈(m + 1)(1 − alpha)⌉-th smallest of the m that calibrate.
     """
     first = np.arange(quiz.calibration)
-    found = {}
+    by_score = {}
     for name in SCORES:
-        own, asked = scores_for(name, p, labels(quiz), calibration=first, test=np.array(rows))
-        found[name] = {"calibration": np.sort(own).tolist(), "test": asked.tolist()}
-    return found
+        of_calibration, of_test = scores_for(name, p, labels(quiz), calibration=first, test=np.array(rows))
+        by_score[name] = {"calibration": np.sort(of_calibration).tolist(), "test": of_test.tolist()}
+    return by_score
 
 
 @dataclass(frozen=True, slots=True)

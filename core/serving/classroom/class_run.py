@@ -57,11 +57,11 @@ def answers_table(code: str, *, names: bool = False) -> pd.DataFrame:
     live = led(code)
     quiz, rows = live.quiz, []
     for (seat, question), answer in sorted(live.answers.items()):
-        asked = quiz.questions[question]
+        quiz_question = quiz.questions[question]
         row: dict[str, Any] = {"seat": seat}
         if names:
             row["name"] = live.seats[seat].name
-        row |= {"question": asked.id, "role": _role(question, quiz.calibration), "truth": asked.letter}
+        row |= {"question": quiz_question.id, "role": _role(question, quiz.calibration), "truth": quiz_question.letter}
         rows.append(row | dict(zip(LETTERS, answer.shares, strict=False)))
     first = ["seat", *(["name"] if names else []), "question", "role", "truth"]
     return pd.DataFrame(rows, columns=[*first, *LETTERS[: quiz.k]])

@@ -74,17 +74,17 @@ def _shown(live: LiveClass, mean: Any) -> dict[str, Any]:
             "class": None if np.isnan(shares).any() else np.round(shares).astype(int).tolist(),
             "model": np.round(100 * live.quiz.probabilities[position]).astype(int).tolist(),
         },
-        "answers": sum(1 for of, question in live.answers.copy() if question == position),
+        "answers": sum(1 for seat, question in live.answers.copy() if question == position),
     }
 
 
-def _results(live: LiveClass, made: dict[str, Any], seats: dict[int, Any]) -> dict[str, Any]:
+def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, Any]) -> dict[str, Any]:
     quiz = live.quiz
     last = quiz.questions[quiz.calibration :]
     return {
         "truths": [q.label for q in last],
         "asked": [q.question for q in last],
-        "right": {side: class_figures.right_of(values, quiz) for side, values in made.items()},
+        "right": {side: class_figures.right_of(values, quiz) for side, values in probabilities.items()},
         "sureness": {
             "everyone": asdict(class_figures.sureness(list(seats.values()), quiz)),
             "model": asdict(class_figures.model_sureness(quiz)),
@@ -105,9 +105,9 @@ def for_projector(live: LiveClass) -> dict[str, Any]:
         "networks": list(networks.values()),
         "most": live.most_per_address or quotas.held().seats_per_address,
         "turned_away": live.turned_away,
-        "people": [list(one) for one in people],
+        "people": [list(person) for person in people],
         "joined": len(people),
-        "answered": sum(one[2] for one in people),
+        "answered": sum(person[2] for person in people),
     }
 
 

@@ -96,7 +96,9 @@ def _guessed(network: str, code: str, now: float) -> LiveClass:
         _shorten(_addresses)
         address.ask(code, now)
         while (wait := address.wait(now)) <= 0:
-            chosen = max(address.waiting, key=lambda one: (address.waiting[one], one == code))
+            chosen = max(
+                address.waiting, key=lambda waiting_code: (address.waiting[waiting_code], waiting_code == code)
+            )
             del address.waiting[chosen]
             try:
                 live = live_class.find(chosen)

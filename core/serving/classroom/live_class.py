@@ -41,14 +41,14 @@ MOST_STREAMS = 3
 
 @dataclass(slots=True)
 class Seat:
-    """A seat in a class: its number from 1, its name, the network address of its phone while that is known, what its
-    phone has been told, and when it last answered."""
+    """A seat in a class: its number from 1, its name, the network address of its phone while that is known, the last
+    question whose truth its phone was sent, and when it last answered."""
 
     number: int
     name: str
     network: str = ""
     """Kept in memory alone, so that no file says from where somebody took part."""
-    told: int = -1
+    shown_until: int = -1
     """The last question whose truth was sent to this seat's phone; from then on its answer stays as it is."""
     streams: int = 0
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_A_SECOND))
@@ -61,8 +61,8 @@ class LiveClass:
         self.code, self.owner, self.quiz, self.ends = row.code, row.owner, row.quiz, row.ends
         self.phase: Phase = row.phase  # type: ignore[assignment]
         self.position, self.alpha, self.score = row.position, row.alpha, row.score
-        self.seats = {one.seat: Seat(one.seat, one.name) for one in seats}
-        self.answers = {(one.seat, one.question): one for one in answers}
+        self.seats = {seat.seat: Seat(seat.seat, seat.name) for seat in seats}
+        self.answers = {(answer.seat, answer.question): answer for answer in answers}
         self.most_per_address = 0
         """So many seats may be taken from one address; 0: as many as the server's limits say."""
         self.turned_away = 0
@@ -71,7 +71,7 @@ class LiveClass:
         """When the truth of a question was shown, by the clock of :func:`time.monotonic`."""
         self.news = self.counts = 1
         self.listeners: list[Callable[[], None]] = []
-        self._by_token = {one.token: one.seat for one in seats}
+        self._by_token = {seat.token: seat.seat for seat in seats}
         self.lock = threading.RLock()
         """Held while the class is changed or read as a whole."""
 
@@ -183,7 +183,7 @@ class LiveClass:
             raise ClassRefusal(f"there is no such question; this quiz has the questions 1 to {self.n}")
         if self.phase == "lobby" or question > self.position:
             raise ClassRefusal(f"question {question + 1} has not been asked yet; wait for the lecturer", 409)
-        if question <= seat.told and now - self.shown_at.get(question, -GRACE_S) >= GRACE_S:
+        if question <= seat.shown_until and now - self.shown_at.get(question, -GRACE_S) >= GRACE_S:
             raise ClassRefusal(
                 f"the answer to question {question + 1} has been shown, so yours stays as it was; go on with the next "
                 "question",
@@ -219,10 +219,10 @@ class LiveClass:
             seat.streams -= 1
         self._tell(counts=True)
 
-    def told(self, seat: Seat, *, position: int, truth: bool) -> None:
+    def note_shown(self, seat: Seat, *, position: int, truth: bool) -> None:
         """The phone of the seat was sent the question at ``position``, with its ``truth`` or without."""
         with self.lock:
-            seat.told = max(seat.told, position if truth else position - 1)
+            seat.shown_until = max(seat.shown_until, position if truth else position - 1)
 
     # ------------------------------------------------------------ what the lecturer does
     # (core.serving.classroom.lecture)
@@ -317,7 +317,7 @@ def find(code: str) -> LiveClass:
                 raise refusals.no_class(code)
             live = LiveClass(*stored)
             if not live.is_over:
-                for gone in [one for one, held in _held.items() if held.is_over]:
+                for gone in [held_code for held_code, held in _held.items() if held.is_over]:
                     del _held[gone]
                 _held[key] = live
     if live.is_over:

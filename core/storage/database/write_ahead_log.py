@@ -50,8 +50,8 @@ def _sums(content: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
     return first, second
 
 
-def _different_bits(one: bytes, other: bytes) -> int:
-    return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).bit_count()
+def _different_bits(first: bytes, second: bytes) -> int:
+    return (int.from_bytes(first, "big") ^ int.from_bytes(second, "big")).bit_count()
 
 
 def _is_one_bit(first: int, second: int, *, pairs: int) -> bool:

@@ -39,7 +39,7 @@ DEVICE = (
 
 def run() -> list[Option]:
     """``run``."""
-    from core.models.models import DTYPES
+    from core.models.model_sources import DTYPES
     from core.questions.prompting.forms import FORMATS, FORMS
     from core.questions.prompting.strategies import STRATEGIES
     from core.runs.spec import MODES

@@ -30,7 +30,7 @@ def out_file(help: str) -> Option:
 
 def dtype(help: str = "the precision; int8 and int4 need an NVIDIA GPU") -> Option:
     """``--dtype`` of one model."""
-    from core.models.models import DTYPES
+    from core.models.model_sources import DTYPES
 
     return Option("--dtype", help, "float32", DTYPES)
 

@@ -15,7 +15,7 @@ from core.exchange import column_mappings, imported
 from core.exchange.dropped import question_files
 from core.exchange.table_columns import Columns
 from core.jury.pipeline import jury_spec, jury_store
-from core.models import models
+from core.models import model_sources
 from core.models.folders import BASE_KEYS
 from core.models.server import connect
 from core.questions import catalogue, trivia
@@ -94,8 +94,8 @@ def test_a_visitor_of_a_public_server_changes_nothing(public: Path, name: str):
     with pytest.raises(AccessError, match=r"this server is public: everyone can look, and nobody can .*; run Hedge on"):
         CHANGES[name](run_id)
     assert sorted(path for path in public.rglob("*") if path != access.refusal_log()) == before
-    (said,) = audit()
-    assert (said["actor"], said["role"], said["allowed"]) == ("visitor", "viewer", False)
+    (audit_lines,) = audit()
+    assert (audit_lines["actor"], audit_lines["role"], audit_lines["allowed"]) == ("visitor", "viewer", False)
 
 
 @pytest.mark.quick
@@ -120,7 +120,7 @@ def test_a_thread_that_nobody_named_an_actor_for_is_a_visitor(public: Path):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda path: models.resolve(str(path)),
+        lambda path: model_sources.resolve(str(path)),
         lambda path: catalogue.load(f"{path}/questions.csv"),
         lambda path: catalogue.load(f"qa@{path}/questions.csv"),
         lambda path: trivia.read(f"{path}/questions.csv"),
@@ -158,8 +158,8 @@ def test_an_adapter_leads_to_no_folder_of_the_server(public: Path, tmp_path: Pat
     (allowed / "adapter" / file).write_text(json.dumps({BASE_KEYS[file]: base.format(**places)}))
     (allowed / "second" / file).write_text(json.dumps({BASE_KEYS[file]: str(secret)}))
     (allowed / "good" / file).write_text(json.dumps({BASE_KEYS[file]: str(allowed / "adapter" / "..")}))
-    models.check_named(str(allowed / "good"))
-    for ask in (models.check_named, models.resolve, lambda place: token_text(place, "text")):
+    model_sources.check_named(str(allowed / "good"))
+    for ask in (model_sources.check_named, model_sources.resolve, lambda place: token_text(place, "text")):
         with pytest.raises(AccessError, match="a page can't name files of this server") as error:
             ask(str(allowed / "adapter"))
         assert str(tmp_path) not in str(error.value)
@@ -170,7 +170,7 @@ def test_adapters_of_adapters_end(public: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("HEDGE_ROOTS", str(tmp_path))
     (tmp_path / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(tmp_path)}))
     with pytest.raises(InputError, match="too many other adapters"):
-        models.check_named(str(tmp_path))
+        model_sources.check_named(str(tmp_path))
 
 
 @pytest.mark.quick
@@ -294,10 +294,10 @@ def test_the_actor_goes_along_into_a_process(login: list[Actor], tmp_path: Path)
         "except access.AccessError as error: print(error)"
     )
     login.append(ANN)
-    said = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=access.environment(), capture_output=True, text=True, check=True
     )
-    assert said.stdout.splitlines() == [
+    assert completed.stdout.splitlines() == [
         "login ann@example.org",
         "a page can't name files of this server; upload a file, or choose from the list",
     ]
@@ -328,7 +328,7 @@ def test_a_launcher_has_no_model_read_from_a_folder_of_the_server(
 ):
     monkeypatch.chdir(ROOT)
     login.append(ANN)
-    for attempt in (lambda: client.ask(TokenText(model, "text")), lambda: models.resolve(model)):
+    for attempt in (lambda: client.ask(TokenText(model, "text")), lambda: model_sources.resolve(model)):
         with pytest.raises(AccessError, match="can't name files of this server"):
             attempt()
 
@@ -347,10 +347,10 @@ def test_models_and_files_of_the_listed_folders_are_offered(login: list[Actor], 
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
     monkeypatch.setenv("HEDGE_ROOTS", str(tmp_path))
-    assert models.listed_models() == [str(tmp_path / "more" / "two"), str(tmp_path / "one")]
+    assert model_sources.listed_models() == [str(tmp_path / "more" / "two"), str(tmp_path / "one")]
     assert set(catalogue.listed_files().values()) == {"q.csv", "r.parquet", "h.csv"}
     access.serve("local")
-    assert models.listed_models() == []
+    assert model_sources.listed_models() == []
     assert catalogue.listed_files() == {}
 
 
@@ -418,6 +418,6 @@ def test_a_hostile_file_name_stays_in_its_folder(login: list[Actor], name: str, 
     source = tmp_path / "x"
     source.write_text("question,A,B,answer\nWhich?,one,two,A\n")
     login.append(ANN)
-    kept = Path(question_files.keep(source, name)).resolve()
-    assert kept.is_relative_to(settings().home / "questions")
-    assert len(kept.name.encode()) < 255
+    kept_path = Path(question_files.keep(source, name)).resolve()
+    assert kept_path.is_relative_to(settings().home / "questions")
+    assert len(kept_path.name.encode()) < 255

@@ -174,16 +174,16 @@ def test_visitors_of_a_public_server_are_told_apart_by_their_address(limited: Pa
 
 @needs_models
 def test_the_limit_stands_before_the_answering_server(limited: Path, monkeypatch: pytest.MonkeyPatch):
-    asked: list[Sequence[object]] = []
+    requests: list[Sequence[object]] = []
     monkeypatch.setattr(client, "_start_server", lambda: None)
-    monkeypatch.setattr(client, "_call", lambda *words: asked.append(words))
+    monkeypatch.setattr(client, "_call", lambda *words: requests.append(words))
     run_id = synthetic_run(30)
     with access.acting_as(ANN):
         for n in range(3):
             client.ask(CustomQuestion("pocket-1m", run_id, f"Which of {n}?", ("a", "b")))
         with pytest.raises(QuotaError):
             client.ask(CustomQuestion("pocket-1m", run_id, "Which of 9?", ("a", "b")))
-    assert len(asked) == 3
+    assert len(requests) == 3
 
 
 def test_the_person_at_this_machine_has_no_limits(home: Path):

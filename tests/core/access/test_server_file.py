@@ -38,7 +38,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 @pytest.fixture
-def said(tmp_path: Path) -> ServerFile:
+def server_settings(tmp_path: Path) -> ServerFile:
     return server_file.read(written(tmp_path, AUTH + ROLES), login=True)
 
 
@@ -47,7 +47,7 @@ def claims(**more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("told", "role"),
+    ("claimed", "role"),
     [
         ({"email": "chief@example.org"}, UserRole.ADMINISTRATOR),
         ({"email": "CHIEF@EXAMPLE.ORG"}, UserRole.ADMINISTRATOR),
@@ -66,25 +66,25 @@ def claims(**more: Any) -> dict[str, Any]:
         ({}, UserRole.OUTSIDER),
     ],
 )
-def test_the_highest_role_that_fits_holds(said: ServerFile, told: dict[str, Any], role: UserRole):
-    assert said.role_of(claims(**told)) is role
-    assert said.actor_of(claims(**told)).role is role
+def test_the_highest_role_that_fits_holds(server_settings: ServerFile, claimed: dict[str, Any], role: UserRole):
+    assert server_settings.role_of(claims(**claimed)) is role
+    assert server_settings.actor_of(claims(**claimed)).role is role
 
 
-def test_a_login_ends_after_the_hours_and_nobody_is_somebody_without_one(said: ServerFile):
+def test_a_login_ends_after_the_hours_and_nobody_is_somebody_without_one(server_settings: ServerFile):
     chief = claims(email="chief@example.org")
-    assert said.actor_of(chief).role is UserRole.ADMINISTRATOR
-    assert said.actor_of(chief | {"iat": time.time() - 11.9 * 3600}).role is UserRole.ADMINISTRATOR
+    assert server_settings.actor_of(chief).role is UserRole.ADMINISTRATOR
+    assert server_settings.actor_of(chief | {"iat": time.time() - 11.9 * 3600}).role is UserRole.ADMINISTRATOR
     for old in (time.time() - 12.1 * 3600, None, "now", True):
-        assert said.actor_of(chief | {"iat": old}).role is UserRole.OUTSIDER
-    assert said.actor_of(chief | {"is_logged_in": False}).role is UserRole.OUTSIDER
-    assert said.actor_of({}).role is UserRole.OUTSIDER
+        assert server_settings.actor_of(chief | {"iat": old}).role is UserRole.OUTSIDER
+    assert server_settings.actor_of(chief | {"is_logged_in": False}).role is UserRole.OUTSIDER
+    assert server_settings.actor_of({}).role is UserRole.OUTSIDER
 
 
-def test_a_person_is_called_by_a_verified_address_or_by_the_provider_s_name(said: ServerFile):
-    assert said.name_of(claims(email="Ann@Example.org")) == "ann@example.org"
-    assert said.name_of(claims(email="ann@example.org", email_verified=False)) == "sub:17"
-    assert said.name_of(claims(sub="a\n" + "b" * 500)) == "sub:a" + "b" * 195
+def test_a_person_is_called_by_a_verified_address_or_by_the_provider_s_name(server_settings: ServerFile):
+    assert server_settings.name_of(claims(email="Ann@Example.org")) == "ann@example.org"
+    assert server_settings.name_of(claims(email="ann@example.org", email_verified=False)) == "sub:17"
+    assert server_settings.name_of(claims(sub="a\n" + "b" * 500)) == "sub:a" + "b" * 195
 
 
 def test_everyone_who_logs_in_may_be_a_viewer(tmp_path: Path):
@@ -94,9 +94,9 @@ def test_everyone_who_logs_in_may_be_a_viewer(tmp_path: Path):
 
 def test_the_limits_are_those_of_the_file_and_the_rest_is_as_by_default(tmp_path: Path):
     path = written(tmp_path, '[limits]\nwaiting_runs = 3\n[files]\nroots = ["/srv/models"]\n')
-    said = server_file.read(path, login=False)
-    assert (said.quotas.waiting_runs, said.quotas.disk_gb) == (3, 20.0)
-    assert said.files.roots == (Path("/srv/models"),)
+    settings_read = server_file.read(path, login=False)
+    assert (settings_read.quotas.waiting_runs, settings_read.quotas.disk_gb) == (3, 20.0)
+    assert settings_read.files.roots == (Path("/srv/models"),)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,11 @@ def test_a_file_that_everyone_can_read_keeps_no_secret(tmp_path: Path):
 
 
 def test_the_tests_provider_has_the_people_that_the_attempts_need(tmp_path: Path):
-    said = server_file.read(written(tmp_path, openid.server_file(openid.Provider())), login=True)
-    roles = {name: said.role_of(claims(**{"email_verified": False} | of)) for name, of in openid.PEOPLE.items()}
+    settings_read = server_file.read(written(tmp_path, openid.server_file(openid.Provider())), login=True)
+    roles = {
+        name: settings_read.role_of(claims(**{"email_verified": False} | person))
+        for name, person in openid.PEOPLE.items()
+    }
     assert [roles[name].title for name in ("vera", "lars", "anna", "otto", "mara")] == [
         "viewer", "launcher", "administrator", "outsider", "outsider",
     ]  # fmt: skip

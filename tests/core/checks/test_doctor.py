@@ -35,13 +35,13 @@ def quick(home, monkeypatch):
     return home
 
 
-def found() -> dict[str, Finding]:
+def findings_by_name() -> dict[str, Finding]:
     return {finding.name: finding for finding in doctor.findings()}
 
 
 def test_every_finding_has_a_value_and_a_meaning(quick, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_a_secret_of_the_tests")
-    seen = found()
+    seen = findings_by_name()
     if "speed of cpu" in seen:  # a machine without a GPU
         assert list(seen) == NAMES
     assert all(finding.value and finding.meaning.endswith(".") for finding in seen.values())
@@ -72,10 +72,10 @@ def test_the_rights_of_the_process_that_reads_files(tmp_path):
 
 def test_a_database_that_is_there_and_one_that_is_gone(quick, monkeypatch):
     database.prepare()
-    assert "answers in" in found()["database"].value
+    assert "answers in" in findings_by_name()["database"].value
     monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://hedge:secret@127.0.0.1:1/hedge")
     monkeypatch.setattr(doctor, "DATABASE_PAUSE_S", 0.0)
-    seen = found()
+    seen = findings_by_name()
     assert seen["database"].good is False
     assert "tried 3 times" in seen["database"].meaning
     assert "secret" not in seen["database"].value
@@ -109,8 +109,8 @@ def test_what_changes_is_looked_at_without_torch(home, monkeypatch):
         "assert not {'torch', 'transformers'} & set(sys.modules)\nassert found['hub'].good is None\n"
         "print(*found, sep=', ')"
     )
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert said.stdout == "disk, open files, database, agent, hub\n"
+    completed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert completed.stdout == "disk, open files, database, agent, hub\n"
 
 
 def test_gpus_and_a_torch_that_cannot_use_them(quick, monkeypatch):
@@ -121,7 +121,7 @@ def test_gpus_and_a_torch_that_cannot_use_them(quick, monkeypatch):
     card = nvml.GpuMetrics(0, "GPU-0", "Card", 80.0, 8.0, 0.0, 41)
     monkeypatch.setattr(nvml, "readings", lambda: [card])
     monkeypatch.setattr(nvml, "driver", lambda: "580.1")
-    seen = found()
+    seen = findings_by_name()
     assert seen["gpu 0"].value == "Card, 72 of 80 GiB free, 41 °C"
     # (80 - 0.5) GiB / 1.2 / 2 bytes = 35.6 B
     assert seen["gpu 0"].meaning == "This is enough for a model with about 36 billion parameters in 16-bit precision."
@@ -134,7 +134,7 @@ def test_what_cannot_be_looked_at_hides_nothing(quick, monkeypatch):
         raise ZeroDivisionError("of all things")
 
     monkeypatch.setattr(doctor, "available", broken)
-    seen = found()
+    seen = findings_by_name()
     assert seen["models"] == Finding("models", "ZeroDivisionError: of all things", False, "This could not be checked.")
     assert seen["hub token"]
 
@@ -152,8 +152,8 @@ def test_a_page_asks_without_loading_torch(home):
         "import sys\nfrom core.checks import doctor\nfound = doctor.ask()\n"
         "assert not {'torch', 'transformers'} & set(sys.modules)\nprint([f.name for f in found])"
     )
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "'speed of the CPU'" in said.stdout
+    completed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "'speed of the CPU'" in completed.stdout
 
 
 def test_a_doctor_that_gives_no_answer(home, monkeypatch):
@@ -166,7 +166,7 @@ def test_a_doctor_that_gives_no_answer(home, monkeypatch):
 
 def test_a_home_that_is_no_folder_is_one_sentence(quick, monkeypatch):
     monkeypatch.setenv("HEDGE_HOME", "s3://bucket")
-    assert found()["disk"].value.startswith(
+    assert findings_by_name()["disk"].value.startswith(
         "HEDGE_HOME must be a folder that this machine has mounted, got s3://bucket"
     )
 
@@ -197,8 +197,10 @@ def test_an_odd_machine_is_told_what_to_change(home, tmp_path):
         "https_proxy": "socks5://me:secret@there:1",
         "HTTP_PROXY": "http://me:secret@here:3128",
     }
-    said = subprocess.run(command, cwd=ROOT, env=os.environ | odd, capture_output=True, text=True, check=True).stdout
-    folder, files, encoding, proxies = said.splitlines()
+    completed = subprocess.run(
+        command, cwd=ROOT, env=os.environ | odd, capture_output=True, text=True, check=True
+    ).stdout
+    folder, files, encoding, proxies = completed.splitlines()
     assert folder.startswith("False | ")
     assert f"TMPDIR is {tmp_path / 'gone'}, which can't be used, so Hedge takes this folder" in folder
     assert files.startswith("False | ")
@@ -208,4 +210,4 @@ def test_an_odd_machine_is_told_what_to_change(home, tmp_path):
     assert "https_proxy socks5://there:1" in proxies
     assert "http_proxy http://here:3128" in proxies
     assert proxies.endswith("Hedge uses only http proxies. Correct or unset it.")
-    assert "secret" not in said
+    assert "secret" not in completed

@@ -23,14 +23,14 @@ def made(rows=ROWS, *, stopped=False) -> Verification:
 
 
 def test_the_document_is_read_as_it_was_written(home, tmp_path):
-    found = made()
-    report.write(found, tmp_path / "made.json")
+    written = made()
+    report.write(written, tmp_path / "made.json")
     values = json.loads((tmp_path / "made.json").read_text())
-    assert Verification.from_json(values) == found
+    assert Verification.from_json(values) == written
     assert (values["schema"], values["failed"], values["stopped"]) == (1, 1, False)
     assert set(values["machine"]) >= {"host", "processor", "cores", "memory_gib", "gpus", "driver", "packages"}
     with pytest.raises(InputError, match=r"can't be written \(No such file or directory\); give another file"):
-        report.write(found, tmp_path / "no" / "made.json")
+        report.write(written, tmp_path / "no" / "made.json")
 
 
 def test_the_last_one_of_a_home_and_none(home):

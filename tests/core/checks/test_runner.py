@@ -46,22 +46,27 @@ def awaited(path: Path) -> int:
     ],
 )
 def test_what_a_check_comes_to_is_the_row(home, function, state, says):
-    result = run_row(row(function), limit_s=60)
-    assert (result.name, result.shows, result.state, result.says) == (f"{function}/cpu", SHOWS, state, says)
-    assert result.seconds > 0
+    row_result = run_row(row(function), limit_s=60)
+    assert (row_result.name, row_result.shows, row_result.state, row_result.says) == (
+        f"{function}/cpu",
+        SHOWS,
+        state,
+        says,
+    )
+    assert row_result.seconds > 0
     if function == "well":  # its home is its own, and gone with it
-        assert result.figures["home"] != str(home)
-        assert not Path(str(result.figures["home"])).parent.exists()
+        assert row_result.figures["home"] != str(home)
+        assert not Path(str(row_result.figures["home"])).parent.exists()
 
 
 def test_a_check_that_hangs_fails_and_leaves_no_process(home, monkeypatch, tmp_path):
     monkeypatch.setenv("PLANTED_CHILD", str(tmp_path / "child"))
     monkeypatch.setattr("core.checks.runner._busy", lambda: 1.5)
-    result = run_row(row("hangs", limit_s=2.0), limit_s=60)
-    assert (result.state, result.says) == ("failed", "It did not end within 3 s.")
+    row_result = run_row(row("hangs", limit_s=2.0), limit_s=60)
+    assert (row_result.state, row_result.says) == ("failed", "It did not end within 3 s.")
     assert gone(awaited(tmp_path / "child"))
-    result = run_row(row("hangs", limit_s=60.0), limit_s=0.5)  # the time of all was up, which is no fault
-    assert result.state == "not tried"
+    row_result = run_row(row("hangs", limit_s=60.0), limit_s=0.5)  # the time of all was up, which is no fault
+    assert row_result.state == "not tried"
 
 
 def test_a_stop_ends_the_present_row_and_tries_no_other(home, monkeypatch, tmp_path):
@@ -75,18 +80,18 @@ def test_a_stop_ends_the_present_row_and_tries_no_other(home, monkeypatch, tmp_p
     threading.Thread(target=end, daemon=True).start()
     seen: list[str] = []
     rows = [row("well", absent="There is no GPU."), row("hangs"), row("well")]
-    found = verify(rows, on_begin=lambda one: seen.append(one.name), on_row=lambda _: None, stop=stop.is_set)
-    assert [one.state for one in found.rows] == ["not here", "not tried", "not tried"]
+    report = verify(rows, on_begin=lambda planned: seen.append(planned.name), on_row=lambda _: None, stop=stop.is_set)
+    assert [row.state for row in report.rows] == ["not here", "not tried", "not tried"]
     assert seen == ["hangs/cpu"]
-    assert found.stopped
+    assert report.stopped
     assert gone(awaited(tmp_path / "child"))
 
 
 def test_no_row_begins_when_the_time_is_up(home):
-    found = verify([row("well"), row("absent", absent="No.")], minutes=0.01)
-    assert [one.state for one in found.rows] == ["not tried", "not here"]
-    assert "--minutes" in found.rows[0].says
-    assert not found.stopped
+    report = verify([row("well"), row("absent", absent="No.")], minutes=0.01)
+    assert [row.state for row in report.rows] == ["not tried", "not here"]
+    assert "--minutes" in report.rows[0].says
+    assert not report.stopped
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

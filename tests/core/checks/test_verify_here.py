@@ -23,14 +23,14 @@ def test_what_is_here_passes_and_what_is_not_is_said(home, tmp_path):
         capture_output=True,
         text=True,
     )
-    found = Verification.from_json(json.loads(file.read_text()))
-    rows = {row.name: row for row in found.rows}
+    verification = Verification.from_json(json.loads(file.read_text()))
+    rows = {row.name: row for row in verification.rows}
     assert done.returncode == 0, done.stdout + done.stderr
     assert rows["paths/cpu/float32"].state == "passed"
     here = any(slot.name != CPU for slot in slots())
     assert rows["nvml"].state == ("passed" if here else "not here")
     table = done.stdout.splitlines()
-    assert [line.split()[0] for line in table[:-1]] == [row.state.split()[0] for row in found.rows]
+    assert [line.split()[0] for line in table[:-1]] == [row.state.split()[0] for row in verification.rows]
     assert table[-1].startswith("2 passed" if here else "1 passed, 1 not here")
     assert not (settings().home / "verify").exists()  # a part of the check is not the last check of this machine
 
@@ -44,9 +44,9 @@ def test_unknown_names_and_times_are_refused_in_a_sentence(home, capsys):
 
 def test_json_is_all_that_is_printed_where_no_file_is_named(home, capsys):
     assert main(["verify", "--only", "nvml", "--minutes", "0.05", "--json"]) == 0
-    told = capsys.readouterr()
-    assert [row["name"] for row in json.loads(told.out)["rows"]] == ["nvml"]
-    assert "nvml" in told.err
+    printed = capsys.readouterr()
+    assert [row["name"] for row in json.loads(printed.out)["rows"]] == ["nvml"]
+    assert "nvml" in printed.err
 
 
 @pytest.mark.parametrize("state", ["failed", "passed"])

@@ -46,8 +46,8 @@ def pandalm(votes: list[tuple[int, int, int]], gpt: list[str], panda: list[int])
         for i, (a, b, c) in enumerate(votes)
     ]
     judges = {
-        "gpt": [{"idx": i, "gpt_result": said, "gpt_reason": ""} for i, said in enumerate(gpt)],
-        "panda": [{"idx": i, "pandalm_result": said, "pandalm_reason": ""} for i, said in enumerate(panda)],
+        "gpt": [{"idx": i, "gpt_result": verdict, "gpt_reason": ""} for i, verdict in enumerate(gpt)],
+        "panda": [{"idx": i, "pandalm_result": verdict, "pandalm_reason": ""} for i, verdict in enumerate(panda)],
     }
     contents = (pairs, judges["gpt"], judges["panda"])
     return {path: json.dumps(content).encode() for path, content in zip(PANDALM, contents, strict=True)}
@@ -67,8 +67,8 @@ def alpaca_eval(preferences: dict[str, list[float | None]], model: str = "gpt4")
                     "annotator": annotator,
                     "preference": preference,
                 }
-                for i, preference in enumerate(found)
+                for i, preference in enumerate(preference)
             ]
         ).encode()
-        for annotator, found in preferences.items()
+        for annotator, preference in preferences.items()
     }

@@ -44,7 +44,7 @@ def test_a_table_that_hedge_exported_is_not_judged_again(tmp_path):
 
 def drawn(run, rng, *, right=None, letter=False):
     """The run with other answers: right with this probability, else guesses, or mostly one letter."""
-    k, labels = 4, np.array([one.label for one in run.questions])
+    k, labels = 4, np.array([question.label for question in run.questions])
     picks = rng.integers(0, k, len(labels))
     if letter:
         picks = np.where(rng.random(len(labels)) < 0.8, picks[0], picks)
@@ -57,7 +57,9 @@ def test_in_simulations_guesses_are_not_noted_and_labels_read_wrongly_are(tmp_pa
     rng = np.random.default_rng(0)
     run = run_of(tmp_path, 50, 100)
     labels = rng.permutation(np.arange(100) % 4).tolist()
-    run = replace(run, questions=[replace(one, label=y) for one, y in zip(run.questions, labels, strict=True)])
+    run = replace(
+        run, questions=[replace(question, label=y) for question, y in zip(run.questions, labels, strict=True)]
+    )
 
     def noted(draws, **how):
         return sum("below_chance" in below_chance.noted(drawn(run, rng, **how)).provenance for _ in range(draws))

@@ -128,9 +128,9 @@ def test_published_figures(home, real_data, model, task):
         if row["task"] == task
     }
     (name,) = save([bluq.read(folder / f"probs_{model}_{task}_float32_base.npz")])
-    made = report(load(name), 100, method="bluq", empty="top1")
-    assert made.accuracy == pytest.approx(published["lac"]["accuracy"], abs=1e-9)
-    for score, figures in made.scores.items():
+    figures_read = report(load(name), 100, method="bluq", empty="top1")
+    assert figures_read.accuracy == pytest.approx(published["lac"]["accuracy"], abs=1e-9)
+    for score, figures in figures_read.scores.items():
         if score == "aps" and abs(figures.threshold - 1) < 1e-9:
             # What stays at a threshold of 1 is the noise of a running sum; the report says so.
             assert any("rounding noise" in note for note in figures.notes)

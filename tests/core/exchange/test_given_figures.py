@@ -41,21 +41,23 @@ def votes() -> tuple[np.ndarray, np.ndarray]:
 
 def columns(name: str, values: np.ndarray, labels: np.ndarray) -> dict[str, list]:
     """A table of figures, of which the first half calibrates."""
-    found: dict[str, list] = {"id": [f"q{i}" for i in range(len(labels))]}
+    cells_by_column: dict[str, list] = {"id": [f"q{i}" for i in range(len(labels))]}
     cells = np.where(np.isnan(values), None, values)
-    found |= {f"{name}_{letter}": cells[:, j].tolist() for j, letter in enumerate("ABCDEF"[: values.shape[1]])}
-    found["label"] = ["ABCDEF"[label] for label in labels]
-    found["split"] = ["calibration" if i < len(labels) // 2 else "test" for i in range(len(labels))]
-    return found
+    cells_by_column |= {
+        f"{name}_{letter}": cells[:, j].tolist() for j, letter in enumerate("ABCDEF"[: values.shape[1]])
+    }
+    cells_by_column["label"] = ["ABCDEF"[label] for label in labels]
+    cells_by_column["split"] = ["calibration" if i < len(labels) // 2 else "test" for i in range(len(labels))]
+    return cells_by_column
 
 
 def written(folder: Path, kind: str, values: np.ndarray, labels: np.ndarray, name: str = "p") -> Path:
-    made = pa.table(columns(name, values, labels))
+    cells = pa.table(columns(name, values, labels))
     if kind == "json":
         path = folder / f"{name}.json"
-        path.write_text(json.dumps(made.to_pylist()))
+        path.write_text(json.dumps(cells.to_pylist()))
         return path
-    return writing.write(folder, f"{name}.{kind}", writing.ONE_TABLE[kind](made))
+    return writing.write(folder, f"{name}.{kind}", writing.ONE_TABLE[kind](cells))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "json"])
@@ -130,12 +132,12 @@ def test_runs_with_probabilities_and_runs_with_logits_go_out_in_one_table(home, 
     (given,) = save(table.read([written(tmp_path, "csv", p, labels)]))
     (logits,) = save(table.read([written(tmp_path, "parquet", 5 * p, labels, "logit")]))
     names = [synthetic_run(60, k=5, seed=2), given, logits]
-    for kind, of in writing.ONE_TABLE.items():
-        again = save(table.read([writing.write(tmp_path, f"all.{kind}", of(runs_table(names)))]))
-        found = {store.read_record(one).provenance["exported_run"]: load(one) for one in again}
-        assert set(found) == set(names)
+    for kind, write_table in writing.ONE_TABLE.items():
+        again = save(table.read([writing.write(tmp_path, f"all.{kind}", write_table(runs_table(names)))]))
+        loaded_runs = {store.read_record(run_id).provenance["exported_run"]: load(run_id) for run_id in again}
+        assert set(loaded_runs) == set(names)
         for name in names:
-            assert np.array_equal(found[name].probabilities, load(name).probabilities), (kind, name)
+            assert np.array_equal(loaded_runs[name].probabilities, load(name).probabilities), (kind, name)
     text = writing.to_csv(runs_table(names)).decode().splitlines()
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("\n".join([*text[:70], text[70].replace("q9", "q8"), *text[71:]]))
@@ -150,10 +152,10 @@ def test_votes_in_single_precision_get_their_digits_back(home, tmp_path, voters)
     single, labels = p.astype(np.float32), np.zeros(40, dtype=int)
     np.savez(tmp_path / "votes.npz", probs=single, labels=labels)
     path = tmp_path / "votes.parquet"
-    made = pa.table(columns("p", p, labels))
+    cells = pa.table(columns("p", p, labels))
     for j in range(4):
-        made = made.set_column(1 + j, f"p_{'ABCD'[j]}", pa.array(single[:, j]))
-    pq.write_table(made, path)
+        cells = cells.set_column(1 + j, f"p_{'ABCD'[j]}", pa.array(single[:, j]))
+    pq.write_table(cells, path)
     assert np.array_equal(score_arrays.read_npz(tmp_path / "votes.npz").scored.probabilities, p)
     assert np.array_equal(table.read([path])[0].scored.probabilities, p)
     assert np.array_equal(of_arrays(single, labels).probabilities, p)

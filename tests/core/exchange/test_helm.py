@@ -45,10 +45,10 @@ def write(tmp_path, states, method="multiple_choice_joint", **adapter):
 
 def joint(i: int, shares: tuple[float, ...], right: int = 0) -> dict:
     listed = {f" {letter}": math.log(share) for letter, share in zip("ABC", shares, strict=False)}
-    of = instance(i, right)
-    letters = dict(zip("ABC", [one["output"]["text"] for one in of["references"]], strict=True))
+    helm_instance = instance(i, right)
+    letters = dict(zip("ABC", [reference["output"]["text"] for reference in helm_instance["references"]], strict=True))
     return state(
-        of,
+        helm_instance,
         [{"text": " A", "logprob": listed[" A"], "top_logprobs": listed}],
         output_mapping=letters,
         reference_index=None,
@@ -75,10 +75,10 @@ def test_a_letter_that_is_not_listed_gets_its_upper_bound(tmp_path):
 
 
 def separate(i: int, scores: tuple[float, ...], mode="original") -> list[dict]:
-    of = instance(i, 0)
+    helm_instance = instance(i, 0)
     return [
         state(
-            of,
+            helm_instance,
             [
                 {"text": "Q", "logprob": -9.0},
                 {"text": f" {text.split()[0]}", "logprob": score - 1.0},
@@ -89,21 +89,21 @@ def separate(i: int, scores: tuple[float, ...], mode="original") -> list[dict]:
             request_mode=mode,
         )
         for place, (text, score) in enumerate(
-            zip([one["output"]["text"] for one in of["references"]], scores, strict=True)
+            zip([reference["output"]["text"] for reference in helm_instance["references"]], scores, strict=True)
         )
     ]
 
 
 def test_options_that_are_scored_apart_sum_the_tokens_that_spell_them(tmp_path):
-    states = [one for i in range(4) for one in separate(i, (-1.0, -2.0, -3.0))]
+    states = [state for i in range(4) for state in separate(i, (-1.0, -2.0, -3.0))]
     run = helm.read(write(tmp_path, states, method="multiple_choice_separate_original"))
     assert run.scored.logits[0].tolist() == [-2.0, -3.0, -4.0]
     assert run.spec.form == "cloze"
 
 
 def test_what_an_option_scores_without_the_question_is_taken_off(tmp_path):
-    states = [one for i in range(4) for one in separate(i, (-1.0, -2.0, -3.0))]
-    states += [one for i in range(4) for one in separate(i, (-3.0, -2.0, -1.0), "calibration")]
+    states = [state for i in range(4) for state in separate(i, (-1.0, -2.0, -3.0))]
+    states += [state for i in range(4) for state in separate(i, (-3.0, -2.0, -1.0), "calibration")]
     run = helm.read(write(tmp_path, states, method="multiple_choice_separate_calibrated"))
     assert run.scored.logits[0].tolist() == [2.0, 0.0, -2.0]
 
@@ -122,17 +122,23 @@ def test_perturbed_and_repeated_questions_and_failures_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda one: one["result"]["completions"][0]["tokens"][0].pop("top_logprobs"), "found only the model's picks"),
-        (lambda one: one["instance"].update(references=[]), "request 1: expected options in 'references'"),
-        (lambda one: one["instance"]["references"][0].update(tags=[]), "one reference with the tag 'correct', found 0"),
-        (lambda one: one.update(output_mapping={"A": "x", "B": "y"}), "expected a letter for each of the options"),
-        (lambda one: one.pop("instance"), "request 1: expected a request with its 'instance'"),
+        (
+            lambda state: state["result"]["completions"][0]["tokens"][0].pop("top_logprobs"),
+            "found only the model's picks",
+        ),
+        (lambda state: state["instance"].update(references=[]), "request 1: expected options in 'references'"),
+        (
+            lambda state: state["instance"]["references"][0].update(tags=[]),
+            "one reference with the tag 'correct', found 0",
+        ),
+        (lambda state: state.update(output_mapping={"A": "x", "B": "y"}), "expected a letter for each of the options"),
+        (lambda state: state.pop("instance"), "request 1: expected a request with its 'instance'"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, change, says):
     states = [joint(i, (0.6, 0.3, 0.1)) for i in range(4)]
-    for one in states:
-        change(one)
+    for state in states:
+        change(state)
     with pytest.raises(InputError, match=says):
         helm.read(write(tmp_path, states))
 

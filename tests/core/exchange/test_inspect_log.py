@@ -52,16 +52,16 @@ def truth(logs: Path) -> dict[str, Any]:
 def test_every_option_has_what_the_model_gave_it(home, logs, ending):
     (path,) = (logs / "plain").glob(f"*{ending}")
     run = inspect_log.read(path)
-    said = truth(logs)
+    true_logits = truth(logs)
     assert [q.id for q in run.questions] == [f"q{i}" for i in range(QUESTIONS)]
-    assert [q.label for q in run.questions] == said["labels"]
-    assert run.scored.logits == pytest.approx(np.array(said["plain"]), abs=1e-6)
+    assert [q.label for q in run.questions] == true_logits["labels"]
+    assert run.scored.logits == pytest.approx(np.array(true_logits["plain"]), abs=1e-6)
     assert run.scored.letter_mass == pytest.approx(0.9, abs=1e-6)
     assert (run.spec.task, run.spec.model_name) == ("colours", "known")
     assert {q.group for q in run.questions} == {"sky", "earth"}
     assert run.provenance["bounded_questions"] == 0
     (name,) = save([run])
-    expected = np.exp(said["plain"]) / 0.9
+    expected = np.exp(true_logits["plain"]) / 0.9
     assert load(name).probabilities == pytest.approx(expected, abs=1e-6)
 
 
@@ -75,17 +75,17 @@ def test_both_kinds_of_log_are_the_same_results(logs):
 
 def test_shuffled_choices_go_back_epochs_count_once_and_what_is_not_listed_is_bounded(logs):
     run = inspect_log.read(*(logs / "shuffled").iterdir())
-    said = truth(logs)
+    true_logits = truth(logs)
     assert [q.id for q in run.questions] == [f"q{i}" for i in range(QUESTIONS) if f"q{i}" != FAILED]
     assert run.provenance["counts"] == {"samples": 2 * QUESTIONS, "errors": 2, "further epochs": QUESTIONS - 1}
     assert run.provenance["bounded_questions"] == run.provenance["bounded_letters"] == QUESTIONS - 1
     for question, logits in zip(run.questions, run.scored.logits, strict=True):
         row = int(question.id[1:])
-        known = said["shuffled"][row]
+        known = true_logits["shuffled"][row]
         listed = [value for value in known if value is not None]
         bound = min(min(listed), np.log(1 - np.exp(listed).sum()))
         assert logits == pytest.approx([bound if value is None else value for value in known], abs=1e-5)
-        assert logits[known.index(None)] >= said["plain"][row][known.index(None)] - 1e-6  # a bound from above
+        assert logits[known.index(None)] >= true_logits["plain"][row][known.index(None)] - 1e-6  # a bound from above
 
 
 def _sample(log: dict[str, Any], place: int = 3) -> dict[str, Any]:

@@ -42,18 +42,20 @@ def test_the_subjects_of_a_model_are_one_run_in_which_each_question_counts_once(
         for place, (subject, n) in enumerate(SUBJECTS.items(), start=3):
             runs += lm_eval.read(samples(tmp_path / model, f"mmlu_{subject}", n, right=place))
         runs += lm_eval.read(samples(tmp_path / model, "arc_easy", 6, right=3))
-    made = joined_by_benchmark(runs)
-    assert [(run.spec.model, run.spec.task, len(run.questions)) for run in made] == [
+    joined = joined_by_benchmark(runs)
+    assert [(run.spec.model, run.spec.task, len(run.questions)) for run in joined] == [
         ("org/a", "mmlu", 40),
         ("org/a", "arc_easy", 6),
         ("org/b", "mmlu", 40),
         ("org/b", "arc_easy", 6),
     ]
-    run = made[0]
-    assert {one.group for one in run.questions} == set(SUBJECTS)
+    run = joined[0]
+    assert {question.group for question in run.questions} == set(SUBJECTS)
     assert run.provenance["claims"]["acc"] == pytest.approx((3 + 4 + 5) / 40)  # 3 of 12, 4 of 20 and 5 of 8
     assert run.roles.count("calibration") == 20
-    right = [logits.argmax() == one.label for one, logits in zip(run.questions, run.scored.logits, strict=True)]
+    right = [
+        logits.argmax() == question.label for question, logits in zip(run.questions, run.scored.logits, strict=True)
+    ]
     assert np.mean(right) == pytest.approx(12 / 40)
     (name,) = save([run])
     report(load(name), 100)
@@ -92,7 +94,7 @@ def test_results_of_qwen_s_scripts_name_the_model_and_the_subject(tmp_path):
         f"Which is {i}?,w{i},x{i},y{i},None of the above,{'DA'[i % 2]},D,0.1,0.2,0.3,0.4,{1 - i % 2}" for i in range(8)
     ]
     (folder / "anatomy_result.csv").write_text("\n".join([header, *rows]) + "\n")
-    (found,) = Drop([tmp_path], scratch=tmp_path / "scratch").read().runs
-    assert (found.run.spec.model, found.run.spec.task, found.lacks) == ("Qwen-7B", "mmlu_anatomy", ())
-    assert [one.label for one in found.run.questions] == [3, 0] * 4
-    assert found.run.questions[0].options == ("w0", "x0", "y0", "None of the above")
+    (found_run,) = Drop([tmp_path], scratch=tmp_path / "scratch").read().runs
+    assert (found_run.run.spec.model, found_run.run.spec.task, found_run.lacks) == ("Qwen-7B", "mmlu_anatomy", ())
+    assert [question.label for question in found_run.run.questions] == [3, 0] * 4
+    assert found_run.run.questions[0].options == ("w0", "x0", "y0", "None of the above")

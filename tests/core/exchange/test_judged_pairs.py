@@ -16,18 +16,18 @@ def juries(folder: Path, files: dict[str, bytes]) -> dict[str, ReadJury]:
     """What a drop of these files becomes, by name."""
     reading = dropped(folder, files)
     assert (reading.runs, reading.refused) == ((), ())
-    return {found.jury.name: found.jury for found in reading.juries}
+    return {found_jury.jury.name: found_jury.jury for found_jury in reading.juries}
 
 
 def test_an_evaluator_of_llmbar_is_a_juror_in_each_order(tmp_path):
-    found = juries(
+    juries_read = juries(
         tmp_path,
         {
             f"{LLMBAR}/GPT-4/Vanilla/result.json": llmbar("1212", "1222", "1211"),
             f"{LLMBAR}/Falcon/Swap_CoT/result.json": llmbar("1212", "12-2", "1111"),
         },
     )
-    jury = found["Natural"].judgements
+    jury = juries_read["Natural"].judgements
     assert jury.pairwise
     assert set(jury.jurors) == {
         "GPT-4 Vanilla",
@@ -41,25 +41,25 @@ def test_an_evaluator_of_llmbar_is_a_juror_in_each_order(tmp_path):
     assert by_name["GPT-4 Vanilla, swapped"] == [1, 0, 1, 1]
     assert by_name["Falcon Swap CoT"] == [1, 0, 0.5, 0]
     assert jury.answers[0] == "First: one 0\n\nSecond: two 0"
-    (note,) = found["Natural"].notes
+    (note,) = juries_read["Natural"].notes
     assert note.endswith("counts half for each answer of a pair: Falcon Swap CoT 1.")
 
 
 def test_sets_of_llmbar_are_juries_of_their_own(tmp_path):
-    found = juries(
+    by_name = juries(
         tmp_path,
         {
             f"{LLMBAR}/GPT-4/Vanilla/result.json": llmbar("12", "12", "12"),
             "Dataset/LLMBar/Adversarial/Manual/evaluators/GPT-4/Vanilla/result.json": llmbar("121", "121", "111"),
         },
     )
-    assert {name: len(one.judgements) for name, one in found.items()} == {"Natural": 2, "Manual": 3}
+    assert {name: len(jury.judgements) for name, jury in by_name.items()} == {"Natural": 2, "Manual": 3}
 
 
 def test_pandalms_judges_and_annotators_are_two_juries(tmp_path):
     votes = [(1, 1, 2), (2, 2, 2), (0, 0, 1), (1, 2, 0), (2, 1, 2)]
-    found = juries(tmp_path, pandalm(votes, ["1", "Tie", "2", "2", "garbage"], [1, 2, 0, 1, 1]))
-    judges, annotators = found["judges"], found["annotators"]
+    by_name = juries(tmp_path, pandalm(votes, ["1", "Tie", "2", "2", "garbage"], [1, 2, 0, 1, 1]))
+    judges, annotators = by_name["judges"], by_name["annotators"]
     assert judges.judgements.jurors == ("gpt-3.5-turbo", "pandalm-7b")
     assert judges.judgements.labels.tolist() == [True, False, True, False]  # the third pair is a tie
     assert judges.judgements.ids == ("0", "1", "3", "4")  # equal texts stay apart
@@ -80,12 +80,12 @@ def test_weighted_preferences_are_probabilities(tmp_path):
             ALPACA_TRUTH: [1, 1, 2, 2],
         }
     )
-    found = juries(tmp_path, files)["gpt4"]
-    by_name = dict(zip(found.judgements.jurors, found.judgements.p_true.T.tolist(), strict=True))
+    jury = juries(tmp_path, files)["gpt4"]
+    by_name = dict(zip(jury.judgements.jurors, jury.judgements.p_true.T.tolist(), strict=True))
     assert by_name["weighted_alpaca_eval_gpt4_turbo"] == [0.75, 0.25, 0.5]
-    assert found.judgements.labels.tolist() == [True, True, False]
-    assert found.notes[0].startswith("No human judged these pairs.")
-    assert found.notes[1].startswith("1 pairs are left out, because not every annotator has them.")
+    assert jury.judgements.labels.tolist() == [True, True, False]
+    assert jury.notes[0].startswith("No human judged these pairs.")
+    assert jury.notes[1].startswith("1 pairs are left out, because not every annotator has them.")
 
 
 @pytest.mark.parametrize(

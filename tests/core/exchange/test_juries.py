@@ -124,12 +124,12 @@ def test_text_files_are_joined_with_their_labels_and_it_is_said_how_many(tmp_pat
     labels.write_text("question,answer,correctness\nWho?,Ann,Correct\nWhat?,That,Incorrect\nWhat?,This,Correct\n")
     for juror in ("a", "b"):
         (tmp_path / f"{juror}.txt").write_text("who?\t[[0.75, 0.25]]\nWhat?\tThis\t0.25\nWhat?\t0.5\nWhere?\t1.0\n")
-    found = read([tmp_path / "a.txt", tmp_path / "b.txt"], labels=labels)
-    assert found.judgements.labels.tolist() == [True, True]
-    assert found.notes[0] == (
+    reading = read([tmp_path / "a.txt", tmp_path / "b.txt"], labels=labels)
+    assert reading.judgements.labels.tolist() == [True, True]
+    assert reading.notes[0] == (
         "a.txt: 2 of 4 lines were joined with truth.csv by their question; left out: 'What?', 'Where?'."
     )
-    assert read([tmp_path / "a.txt", tmp_path / "b.txt", labels]).notes == found.notes
+    assert read([tmp_path / "a.txt", tmp_path / "b.txt", labels]).notes == reading.notes
 
 
 @pytest.mark.parametrize(
@@ -287,48 +287,58 @@ def table_of(judged: Judgements, folder: Path, name: str) -> str:
 
 def test_every_rule_is_tried_on_halves_where_the_source_made_no_split(home, tmp_path, capsys) -> None:
     judged = seeded_jury(60)
-    asked = ["jury", "evaluate", "--protocol", "all-rules", "--seeds", "0-1", "--rule", "majority", "--judgements"]
+    arguments = ["jury", "evaluate", "--protocol", "all-rules", "--seeds", "0-1", "--rule", "majority", "--judgements"]
     own, nowhere = table_of(judged, tmp_path, "own.csv"), tmp_path / "none.csv"
     judged.table().drop(columns="part").to_csv(nowhere, index=False)
     tested = table_of(replace(judged, parts=("test",) * 60), tmp_path, "test.csv")
     disputed = int(judged.disagreed.sum())
 
-    assert main([*asked, str(nowhere)]) == 0
+    assert main([*arguments, str(nowhere)]) == 0
     assert capsys.readouterr().out.startswith(
         "The judgements do not say which answers are for calibration, so each split calibrates on a random half of "
         "them and tests on the other half (seeds 0, 1).\n"
     )
-    assert main([*asked, str(nowhere), "--json"]) == 0
+    assert main([*arguments, str(nowhere), "--json"]) == 0
     halves = json.loads(capsys.readouterr().out)
     assert (halves["n_calibration"], halves["n_test"]) == (round(disputed / 2), disputed - round(disputed / 2))
     assert (halves["protocol"]["share"], len(halves["notes"])) == (0.5, 1)
     expected = run(replace(judged, parts=("",) * 60), Protocol(seeds=(0, 1), rules=("majority",)))
     assert halves["rules"]["majority"]["accuracy"] == expected.outcomes[0].accuracy.value
 
-    assert main([*asked, tested]) == 0
+    assert main([*arguments, tested]) == 0
     assert f"mark none of these {disputed} answers for calibration, so each split" in capsys.readouterr().out
-    assert main([*asked, own, "--json"]) == 0
-    kept = json.loads(capsys.readouterr().out)
-    assert (kept["protocol"]["share"], kept["notes"]) == (None, [])
+    assert main([*arguments, own, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert (values["protocol"]["share"], values["notes"]) == (None, [])
 
 
 def test_parts_of_another_layout_are_refused_with_a_way_out(home, tmp_path, capsys) -> None:
     table = seeded_jury(30).table()
     table["part"] = "fold 3"
     table.to_csv(tmp_path / "folds.csv", index=False)
-    asked = ["jury", "evaluate", "--protocol", "all-rules", "--judgements", str(tmp_path / "folds.csv")]
-    assert main(asked) == 2
-    said = capsys.readouterr().err
-    assert "folds.csv, row 1: expected part calibration or test, found 'fold 3'" in said
-    assert "leave out the column" in said
+    arguments = ["jury", "evaluate", "--protocol", "all-rules", "--judgements", str(tmp_path / "folds.csv")]
+    assert main(arguments) == 2
+    errors = capsys.readouterr().err
+    assert "folds.csv, row 1: expected part calibration or test, found 'fold 3'" in errors
+    assert "leave out the column" in errors
 
 
 def test_the_published_pairs_of_answers_have_an_empty_part_and_are_halved(home, real_data, capsys) -> None:
     path = real_data / "selective-judges" / "judgements.csv"
-    asked = ["jury", "evaluate", "--protocol", "all-rules", "--rule", "majority", "--judgements", str(path), "--json"]
-    assert main(asked) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["answers"], found["kept"], found["n_calibration"]) == (500, 117, 58)
+    arguments = [
+        "jury",
+        "evaluate",
+        "--protocol",
+        "all-rules",
+        "--rule",
+        "majority",
+        "--judgements",
+        str(path),
+        "--json",
+    ]
+    assert main(arguments) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert (values["answers"], values["kept"], values["n_calibration"]) == (500, 117, 58)
 
 
 def pairs(folder: Path, labels: tuple[str, str] = ("first", "second"), answer: str = "Ann, or Bob") -> Path:
@@ -353,16 +363,30 @@ def pairs(folder: Path, labels: tuple[str, str] = ("first", "second"), answer: s
 )
 def test_a_verdict_on_pairs_is_not_called_right(home, tmp_path, capsys, labels, answer, flags, pairwise) -> None:
     path = str(pairs(tmp_path, labels, answer))
-    asked = ["jury", "evaluate", "--protocol", "all-rules", "--seeds", "0", "--rule", "majority", "--judgements", path]
+    arguments = [
+        "jury",
+        "evaluate",
+        "--protocol",
+        "all-rules",
+        "--seeds",
+        "0",
+        "--rule",
+        "majority",
+        "--judgements",
+        path,
+    ]
     if not flags:
-        assert main(asked) == 0
-        said = capsys.readouterr().out
-        assert ("40 of 40 pairs" in said, "the first answer is better in 65.0% of them" in said) == (pairwise, pairwise)
-        assert ("of them right" in said) is not pairwise
-    assert main([*asked, *flags, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["pairwise"] is pairwise
-    shares = {name: found[name] for name in ("share_right", "share_first_better") if name in found}
+        assert main(arguments) == 0
+        output = capsys.readouterr().out
+        assert ("40 of 40 pairs" in output, "the first answer is better in 65.0% of them" in output) == (
+            pairwise,
+            pairwise,
+        )
+        assert ("of them right" in output) is not pairwise
+    assert main([*arguments, *flags, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert values["pairwise"] is pairwise
+    shares = {name: values[name] for name in ("share_right", "share_first_better") if name in values}
     assert shares == {"share_first_better" if pairwise else "share_right": 0.65}
     assert main(["jury", "agreement", "--judgements", path, *flags]) == 0
     assert ("unanimous on 0 of 40 pairs" in capsys.readouterr().out) is pairwise
@@ -370,11 +394,11 @@ def test_a_verdict_on_pairs_is_not_called_right(home, tmp_path, capsys, labels, 
 
 def test_what_a_jury_was_asked_is_kept_with_it(home, tmp_path) -> None:
     judged = read([pairs(tmp_path)]).judgements
-    for asked in (judged, replace(judged, pairwise=False), replace(judged, answers=("pair 1",) * 40, pairwise=False)):
-        again = jury_store.read(jury_store.save(asked, name="mine", origin="here"))
-        assert again.pairwise is asked.pairwise
-        assert again.rows(np.arange(3)).pairwise is again.without(0).pairwise is asked.pairwise
-        np.testing.assert_array_equal(again.labels, asked.labels)
+    for saved in (judged, replace(judged, pairwise=False), replace(judged, answers=("pair 1",) * 40, pairwise=False)):
+        again = jury_store.read(jury_store.save(saved, name="mine", origin="here"))
+        assert again.pairwise is saved.pairwise
+        assert again.rows(np.arange(3)).pairwise is again.without(0).pairwise is saved.pairwise
+        np.testing.assert_array_equal(again.labels, saved.labels)
     assert "pairwise" not in replace(judged, pairwise=False).table().columns
 
 

@@ -84,24 +84,24 @@ def test_a_model_of_the_leaderboard_equals_the_direct_import(mirror, monkeypatch
     done = bring(entry)
     assert summary(done.figures) == "4 of 4 published figures recomputed"
     direct = Drop([leaderboard], scratch=tmp_path).read().runs
-    assert {result.run.spec.run_id for result in direct} == set(done.runs)
-    for result in direct:
-        assert np.array_equal(store.read_logits(result.run.spec.run_id).logits, result.run.scored.logits)
+    assert {imported_run.run.spec.run_id for imported_run in direct} == set(done.runs)
+    for imported_run in direct:
+        assert np.array_equal(store.read_logits(imported_run.run.spec.run_id).logits, imported_run.run.scored.logits)
 
 
 def test_the_published_data_in_one_go(home, tmp_path, real_data):
     """Each file in its place, and figures recomputed: the accuracies of BLUQ are those that it published."""
     (tmp_path / "scratch").mkdir()
     reading = Drop([real_data], scratch=tmp_path / "scratch", name=lambda path: "").read()
-    origins = [found.run.spec.origin for found in reading.runs]
+    origins = [found_run.run.spec.origin for found_run in reading.runs]
     assert {origin: origins.count(origin) for origin in set(origins)} == {
         "llm-uncertainty-bench": 27,
         "bluq": 10,
         "vlm-uncertainty-bench": 4,
         "table": 16,
     }
-    assert sorted(len(found.jury.judgements) for found in reading.juries) == [500, 2000]
-    kinds = [found.kind for found in reading.elsewhere]
+    assert sorted(len(found_jury.jury.judgements) for found_jury in reading.juries) == [500, 2000]
+    kinds = [file.kind for file in reading.elsewhere]
     assert {kind: kinds.count(kind) for kind in ("conversation", "choices", "questions", "claims")} == {
         "conversation": 5,
         "choices": 1,
@@ -110,17 +110,17 @@ def test_the_published_data_in_one_go(home, tmp_path, real_data):
     }
     assert [refusal.name for refusal in reading.refused] == ["/juries/base_model_test_data_correctness.csv"]
     assert reading.unmapped == ()
-    told = [
+    published_rows = [
         row
         for path in (real_data / "bluq").glob("results_*.json")
         for row in json.loads(path.read_text())
         if row["conformal_method"] == "lac"
     ]
     computed = {
-        (found.run.spec.model, found.run.spec.task): figures(found.run).accuracy
-        for found in reading.runs
-        if found.run.spec.origin == "bluq"
+        (found_run.run.spec.model, found_run.run.spec.task): figures(found_run.run).accuracy
+        for found_run in reading.runs
+        if found_run.run.spec.origin == "bluq"
     }
-    assert len(told) == 10
-    for row in told:  # of tied options, the later one counts here and the first one there
+    assert len(published_rows) == 10
+    for row in published_rows:  # of tied options, the later one counts here and the first one there
         assert computed[row["model"], row["task"]] == pytest.approx(row["accuracy"], abs=1e-3)

@@ -49,13 +49,13 @@ def changed(logs: Path, tmp_path: Path) -> Callable[..., Path]:
         folder = tmp_path / "org__tiny-model"
         folder.mkdir(exist_ok=True)
         source = samples(logs, task)
-        found = rows(source)
-        found = change(found) or found
+        written_rows = rows(source)
+        written_rows = change(written_rows) or written_rows
         path = folder / source.name
-        path.write_text("".join(json.dumps(row) + "\n" for row in found))
+        path.write_text("".join(json.dumps(row) + "\n" for row in written_rows))
         if results:
-            for one in logs.glob("results_*.json"):
-                shutil.copy(one, folder)
+            for results_path in logs.glob("results_*.json"):
+                shutil.copy(results_path, folder)
         return path
 
     return write
@@ -79,11 +79,11 @@ def test_every_row_has_the_accuracies_that_the_harness_gave_it(home, logs):
     assert "acc_mutual_info" in runs["bank_cloze"].provenance["recomputed"]
     names = save(runs.values())
     for name, run in zip(names, runs.values(), strict=True):
-        made = load(name)
-        both = np.concatenate([made.calibration, made.test])
-        right = (made.probabilities.argmax(axis=1) == made.labels)[both].mean()
+        loaded = load(name)
+        all_rows = np.concatenate([loaded.calibration, loaded.test])
+        right = (loaded.probabilities.argmax(axis=1) == loaded.labels)[all_rows].mean()
         assert right == pytest.approx(run.provenance["claims"]["acc"], abs=1e-12)
-        report(made, 100)
+        report(loaded, 100)
 
 
 def test_letters_and_texts_of_the_same_documents_meet(logs):
@@ -96,7 +96,7 @@ def test_letters_and_texts_of_the_same_documents_meet(logs):
 
 
 def test_lines_that_were_appended_again_count_once(changed):
-    path = changed("bank_letters", lambda found: found + found[:50])
+    path = changed("bank_letters", lambda samples: samples + samples[:50])
     (run,) = lm_eval.read(path)
     assert len(run.questions) == QUESTIONS
     assert run.provenance["repeated_lines"] == 50
@@ -105,20 +105,20 @@ def test_lines_that_were_appended_again_count_once(changed):
 
 
 def test_two_runs_in_one_file_are_refused(changed):
-    def other(found: list[Row]) -> list[Row]:
-        again = json.loads(json.dumps(found[4]))
+    def other(samples: list[Row]) -> list[Row]:
+        again = json.loads(json.dumps(samples[4]))
         again["filtered_resps"][0][0] = again["resps"][0][0][0] = str(float(again["filtered_resps"][0][0]) - 40)
         again.pop("acc"), again.pop("acc_norm"), again.pop("acc_bytes")
-        return [*found, again]
+        return [*samples, again]
 
     with pytest.raises(InputError, match=rf"line {QUESTIONS + 1}: expected document 4 once.*line 5; two runs"):
         lm_eval.read(changed("bank_letters", other))
 
 
 def test_older_files_list_their_arguments_and_have_no_hash(changed, logs):
-    def older(found: list[Row]) -> None:
-        for row in found:
-            row["arguments"] = [list(one.values()) for one in row["arguments"].values()]
+    def older(samples: list[Row]) -> None:
+        for row in samples:
+            row["arguments"] = [list(argument.values()) for argument in row["arguments"].values()]
             for key in ("doc_hash", "prompt_hash", "target_hash", "filter", "metrics"):
                 del row[key]
             row["target"] = "ABCDEF".index(row["target"])
@@ -131,7 +131,7 @@ def test_older_files_list_their_arguments_and_have_no_hash(changed, logs):
 
 
 def test_several_filters_are_not_several_questions(changed):
-    path = changed("bank_letters", lambda found: [*({**row, "filter": "first"} for row in found), *found])
+    path = changed("bank_letters", lambda samples: [*({**row, "filter": "first"} for row in samples), *samples])
     (run,) = lm_eval.read(path)
     assert len(run.questions) == QUESTIONS
     assert run.provenance["filters"] == ["first", "none"]
@@ -139,8 +139,8 @@ def test_several_filters_are_not_several_questions(changed):
 
 @pytest.mark.parametrize("metric", ["acc", "acc_norm", "acc_bytes", "acc_mutual_info"])
 def test_a_claim_that_the_likelihoods_contradict_is_refused_with_its_line(home, changed, metric):
-    def lie(found: list[Row]) -> None:
-        found[41][metric] = 1 - found[41][metric]
+    def lie(samples: list[Row]) -> None:
+        samples[41][metric] = 1 - samples[41][metric]
 
     with pytest.raises(InputError, match=rf"line 42: expected {metric} [01] from the log-likelihoods .* found [01] in"):
         save(lm_eval.read(changed("bank_cloze", lie)))
@@ -151,11 +151,11 @@ def test_a_mean_that_the_samples_contradict_is_refused(changed):
     with pytest.raises(
         InputError, match=rf"expected acc .* as its results file says, found .* over {QUESTIONS - 1} samples"
     ):
-        lm_eval.read(changed("bank_letters", lambda found: found[1:], results=True))
+        lm_eval.read(changed("bank_letters", lambda samples: samples[1:], results=True))
 
 
 def _put(row: int, **values: object) -> Callable[[list[Row]], None]:
-    return lambda found: found[row].update(values)
+    return lambda samples: samples[row].update(values)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def _put(row: int, **values: object) -> Callable[[list[Row]], None]:
         (_put(2, target="9"), "line 3: expected a label that is one of the 6 options, found number 9"),
         (_put(2, target="[0, 1]"), "line 3: expected one right answer in 'target', found several"),
         (_put(2, target="E", acc=0.0), "line 3: expected an answer as the truth, found E “I don't know”"),
-        (lambda found: found[2].pop("resps") and None, "line 3: expected a sample of lm-eval with 'resps'"),
+        (lambda samples: samples[2].pop("resps") and None, "line 3: expected a sample of lm-eval with 'resps'"),
     ],
 )
 def test_what_is_wrong_is_named(changed, change, says):
@@ -215,8 +215,8 @@ def test_ways_to_write_the_truth(target, choices, digits, label):
 
 
 def test_targets_in_digits_that_are_texts_are_read_as_the_file_means_them(changed):
-    def numerals(found: list[Row]) -> None:
-        for row in found:
+    def numerals(samples: list[Row]) -> None:
+        for row in samples:
             label = "ABCDEF".index(row["target"])
             row["doc"]["choices"] = [str(i + 1) for i in range(6)]
             for i in range(6):
@@ -228,9 +228,9 @@ def test_targets_in_digits_that_are_texts_are_read_as_the_file_means_them(change
     assert {q.options[q.label] for q in run.questions} <= set("1234")
 
 
-def winogrande(found: list[Row]) -> None:
+def winogrande(samples: list[Row]) -> None:
     """The rows as a task writes them that puts each option into the prompt and asks for one ending."""
-    for row in found:
+    for row in samples:
         for i in range(6):
             name, other = row["doc"]["choices"][:2]
             if i < 2:
@@ -238,7 +238,7 @@ def winogrande(found: list[Row]) -> None:
             else:
                 del row["arguments"][f"gen_args_{i}"]
         row["filtered_resps"] = row["filtered_resps"][:2]
-        own = [float(one[0]) for one in row["filtered_resps"]]
+        own = [float(response[0]) for response in row["filtered_resps"]]
         row["doc"]["answer"] = "2"
         row["acc"] = float(own[1] > own[0])
         row["target"] = "was late."
@@ -251,9 +251,9 @@ def test_one_ending_after_two_prompts_is_read_by_its_accuracy(changed):
     assert {q.label for q in run.questions} == {1}
     assert all(len(q.options) == 2 for q in run.questions)
 
-    def lie(found: list[Row]) -> None:
-        winogrande(found)
-        found[9]["acc"] = 1 - found[9]["acc"]
+    def lie(samples: list[Row]) -> None:
+        winogrande(samples)
+        samples[9]["acc"] = 1 - samples[9]["acc"]
 
     with pytest.raises(InputError, match="line 10: expected the answer 2 of the document to be right"):
         lm_eval.read(changed("bank_letters", lie))
@@ -275,12 +275,12 @@ def test_a_document_of_simple_evaluate_holds_all_of_its_tasks(logs, tmp_path):
     reading = Drop([path], scratch=tmp_path / "scratch").read()
     assert not reading.refused
     first = {run.spec.task: run for run in read_samples(logs)}
-    for found in reading.runs:
-        run = first.pop(found.run.spec.task)
-        assert found.run.spec.model.endswith("pocket-1m")
-        assert found.run.questions == run.questions
-        assert np.array_equal(found.run.scored.logits, run.scored.logits)
-        assert found.run.provenance["stated"] == run.provenance["stated"]
+    for found_run in reading.runs:
+        run = first.pop(found_run.run.spec.task)
+        assert found_run.run.spec.model.endswith("pocket-1m")
+        assert found_run.run.questions == run.questions
+        assert np.array_equal(found_run.run.scored.logits, run.scored.logits)
+        assert found_run.run.provenance["stated"] == run.provenance["stated"]
     assert not first
     path.write_text(json.dumps(_document(logs, "bank_letters")["samples"]))  # its samples alone, on one line
     (run,) = lm_eval.read(path)
@@ -303,9 +303,9 @@ def test_a_document_leaves_out_the_tasks_that_are_not_multiple_choice(logs, tmp_
 
 
 def test_the_first_versions_name_the_model_and_the_task(changed, logs, tmp_path):
-    def of_2023(found: list[Row]) -> None:
-        for row in found:
-            row["arguments"] = [list(one.values()) for one in row["arguments"].values()]
+    def of_2023(samples: list[Row]) -> None:
+        for row in samples:
+            row["arguments"] = [list(argument.values()) for argument in row["arguments"].values()]
             for key in ("doc_hash", "prompt_hash", "target_hash", "filter", "metrics"):
                 del row[key]
 
@@ -339,7 +339,7 @@ def test_of_two_evaluations_of_one_task_the_newest_counts(logs, tmp_path):
     shutil.copy(name, folder / name.name.replace(date, "2020-01-01T00-00-00.1"))
     shutil.copy(about, folder / "results_2020-01-01T00-00-00.1.json")
     reading = Drop([folder], scratch=tmp_path / "scratch").read()
-    assert sorted(found.run.spec.task for found in reading.runs) == ["bank_cloze", "bank_letters"]
+    assert sorted(found_run.run.spec.task for found_run in reading.runs) == ["bank_cloze", "bank_letters"]
     (refused,) = reading.refused
     assert "2020-01-01" in refused.name
     assert refused.sentence == (
@@ -363,11 +363,11 @@ def test_samples_of_2023_are_read(tmp_path):
     ]
     path = tmp_path / "animals_write_out_info.json"
     path.write_text(json.dumps(written, indent=4))
-    (found,) = Drop([path], scratch=tmp_path / "scratch").read().runs
-    assert found.run.spec.task == "animals"
-    assert found.run.questions[4].options == ("cat", "cow", "dog")
-    assert found.run.questions[4].question.endswith("Question: Which is number 4?\nAnswer: the")
-    assert found.run.provenance["claims"] == {"acc": pytest.approx(1 / 3)}
+    (found_run,) = Drop([path], scratch=tmp_path / "scratch").read().runs
+    assert found_run.run.spec.task == "animals"
+    assert found_run.run.questions[4].options == ("cat", "cow", "dog")
+    assert found_run.run.questions[4].question.endswith("Question: Which is number 4?\nAnswer: the")
+    assert found_run.run.provenance["claims"] == {"acc": pytest.approx(1 / 3)}
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_what_a_name_says_without_results(name, parts):
 
 
 def test_one_file_is_imported_with_the_results_beside_it(home, changed, capsys):
-    path = changed("bank_letters", lambda found: None, results=True)
+    path = changed("bank_letters", lambda samples: None, results=True)
     (about,) = path.parent.glob("results_*.json")
     about.rename(about.with_name(about.name.replace("results_", "mine_")))  # --output_path mine.json
     assert main(["import", str(path)]) == 0
@@ -399,14 +399,14 @@ METRICS_OF_LETTERS = ("acc", "acc_norm", "acc_bytes")
 # ---------------------------------------------------------------- documents and claims
 
 
-def _cloze(found: list[Row], doc: Callable[[int, Row], Row], *, prompt: str, before: str = " ") -> None:
+def _cloze(samples: list[Row], doc: Callable[[int, Row], Row], *, prompt: str, before: str = " ") -> None:
     """Other documents; the model was shown ``prompt`` with their values."""
-    for i, row in enumerate(found):
+    for i, row in enumerate(samples):
         row["doc"] = doc(i, row["doc"])
         row["doc_hash"] = f"{i:064x}"
-        for one in row["arguments"].values():
-            one["arg_0"] = prompt.format(**row["doc"])
-            one["arg_1"] = before + one["arg_1"].removeprefix(" ")
+        for argument in row["arguments"].values():
+            argument["arg_0"] = prompt.format(**row["doc"])
+            argument["arg_1"] = before + argument["arg_1"].removeprefix(" ")
 
 
 @pytest.mark.parametrize(
@@ -444,26 +444,26 @@ def _cloze(found: list[Row], doc: Callable[[int, Row], Row], *, prompt: str, bef
     ],
 )
 def test_a_text_that_a_question_is_about_belongs_to_it(changed, doc, prompt, context, question):
-    path = changed("bank_cloze", lambda found: _cloze(found, doc, prompt=prompt))
+    path = changed("bank_cloze", lambda samples: _cloze(samples, doc, prompt=prompt))
     (run,) = lm_eval.read(path)
     assert (run.questions[0].context, run.questions[0].question) == (context, question)
-    assert len({(one.context, one.question) for one in run.questions}) == QUESTIONS
+    assert len({(question.context, question.question) for question in run.questions}) == QUESTIONS
     assert set(run.roles) == {"calibration", "test"}
 
 
 def test_another_delimiter_is_told_from_the_metrics(changed):
-    def of_lines(found: list[Row]) -> None:
-        _cloze(found, lambda i, doc: doc, prompt="{question}", before="\n")
+    def of_lines(samples: list[Row]) -> None:
+        _cloze(samples, lambda i, doc: doc, prompt="{question}", before="\n")
 
     (run,) = lm_eval.read(changed("bank_cloze", of_lines))
     assert "acc_norm" in run.provenance["recomputed"]
-    assert not any(option.startswith("\n") for one in run.questions for option in one.options)
+    assert not any(option.startswith("\n") for question in run.questions for option in question.options)
 
 
 def test_a_delimiter_that_can_not_be_told_needs_the_results(changed):
-    def lie(found: list[Row]) -> None:
-        _cloze(found, lambda i, doc: doc, prompt="{question}", before="\n")
-        found[3]["acc_norm"] = 1 - found[3]["acc_norm"]
+    def lie(samples: list[Row]) -> None:
+        _cloze(samples, lambda i, doc: doc, prompt="{question}", before="\n")
+        samples[3]["acc_norm"] = 1 - samples[3]["acc_norm"]
 
     with pytest.raises(InputError, match=r"expected acc_norm [01] .*; if the task has a target_delimiter .* results_"):
         lm_eval.read(changed("bank_cloze", lie))
@@ -471,10 +471,10 @@ def test_a_delimiter_that_can_not_be_told_needs_the_results(changed):
 
 @pytest.mark.parametrize("share", [True, False])
 def test_several_right_answers_are_named_as_such(changed, share):
-    def change(found: list[Row]) -> None:
-        for row in found:
+    def change(samples: list[Row]) -> None:
+        for row in samples:
             del row["acc_norm"], row["acc_bytes"], row["acc_mutual_info"]
-        for row in found[5:9]:  # where the target was not taken, another right answer was
+        for row in samples[5:9]:  # where the target was not taken, another right answer was
             row["acc"] = 0.25 if share else 1.0
 
     with pytest.raises(
@@ -484,12 +484,12 @@ def test_several_right_answers_are_named_as_such(changed, share):
 
 
 def test_a_question_s_own_none_of_the_above_can_be_right(changed):
-    def change(found: list[Row]) -> None:
-        for row in found:
+    def change(samples: list[Row]) -> None:
+        for row in samples:
             row["doc"]["choices"][4:] = ["Both of them", "None of the above"]
-        found[2].update(target="F")
+        samples[2].update(target="F")
         for metric in METRICS_OF_LETTERS:
-            found[2].pop(metric)
+            samples[2].pop(metric)
 
     (run,) = lm_eval.read(changed("bank_letters", change))
     assert run.questions[2].options[run.questions[2].label] == "None of the above"

@@ -126,12 +126,13 @@ def lines(tmp_path, rows):
 def check(run):
     """The run has these picks, as exact fractions."""
     number = [
-        int("".join(filter(str.isdecimal, one.question if "What" in one.question else one.id))) for one in run.questions
+        int("".join(filter(str.isdecimal, question.question if "What" in question.question else question.id)))
+        for question in run.questions
     ]
     assert sorted(number) == list(range(N))
     assert run.scored.samples.tolist() == [SAMPLES] * N
     assert run.scored.probabilities.tolist() == (COUNTS[number] / SAMPLES).tolist()
-    assert [one.label for one in run.questions] == LABELS[number].tolist()
+    assert [question.label for question in run.questions] == LABELS[number].tolist()
     assert run.spec.picks == SAMPLES
     assert run.provenance["picks"] == {"least": SAMPLES, "most": SAMPLES, "unread": 0}
 
@@ -153,7 +154,7 @@ def test_arrays_of_counts_and_of_picks_are_read(tmp_path, name, values):
     np.savez(tmp_path / "a.npz", **{name: values}, y=LABELS)
     run = score_arrays.read_npz(tmp_path / "a.npz")
     assert run.scored.probabilities.tolist() == (COUNTS / SAMPLES).tolist()
-    assert [one.label for one in run.questions] == LABELS.tolist()
+    assert [question.label for question in run.questions] == LABELS.tolist()
     assert run.spec.picks == SAMPLES
 
 
@@ -176,13 +177,13 @@ def test_answers_that_name_no_option_are_counted_and_questions_without_a_pick_le
             row["pick"] = "I am not sure"
         if row["id"] == "q3":
             row["pick"] = ""
-    kept = [row for row in rows if row["id"] != "q3"]
-    unsure = sum(row["pick"] == "I am not sure" for row in kept)
+    other_rows = [row for row in rows if row["id"] != "q3"]
+    unsure = sum(row["pick"] == "I am not sure" for row in other_rows)
     (run,) = table.read([csv(tmp_path, rows)])
-    assert "q3" not in {one.id for one in run.questions}
+    assert "q3" not in {question.id for question in run.questions}
     assert run.provenance["picks"] == {"least": 6, "most": 7, "unread": unsure}
     assert run.provenance["counts"] == {"without an answer": 1}
-    assert run.scored.samples.sum() == len(kept) - unsure
+    assert run.scored.samples.sum() == len(other_rows) - unsure
 
 
 def test_one_pick_of_each_question_is_refused(tmp_path):
@@ -271,12 +272,12 @@ def test_repeats_of_a_generation_task_of_lm_eval(tmp_path):
     rows = []
     for i in range(N):
         written = [f" {letter(pick)}. ok" for pick in PICKS[i]]
-        both = (("found", [letter(pick) for pick in PICKS[i]]), ("majority", [letter(COUNTS[i].argmax())]))
+        metrics = (("found", [letter(pick) for pick in PICKS[i]]), ("majority", [letter(COUNTS[i].argmax())]))
         rows += [
             {"doc_id": i, "doc": {"question": f"Q{i}?", "options": TEXTS}, "target": letter(LABELS[i]), "filter": name}
             | {"arguments": {"gen_args_0": {"arg_0": "Q", "arg_1": {"until": []}}}, "resps": [written]}
-            | {"filtered_resps": [found]}
-            for name, found in both
+            | {"filtered_resps": [answers]}
+            for name, answers in metrics
         ]
     path = tmp_path / "samples_mine_2026-01-01T00-00-00.000000.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
@@ -323,7 +324,7 @@ def test_equal_shares_tie_exactly_in_sets(home, tmp_path):
         cal_labels=labels[:200],
         test_labels=labels[200:],
     )
-    made = report(load(save([score_arrays.read_npz(tmp_path / "v.npz")])[0]), 100, scores=("lac", "margin"))
+    figures = report(load(save([score_arrays.read_npz(tmp_path / "v.npz")])[0]), 100, scores=("lac", "margin"))
     shares = [[Fraction(int(c), 30) for c in row] for row in votes]
     rules = {
         "lac": lambda row, j: 1 - row[j],
@@ -333,23 +334,23 @@ def test_equal_shares_tie_exactly_in_sets(home, tmp_path):
         own = sorted(rule(row, label) for row, label in zip(shares[:200], labels[:200], strict=True))
         limit = own[math.ceil(Fraction(9, 10) * 201) - 1]
         sets = [[rule(row, j) <= limit for j in range(5)] for row in shares[200:]]
-        assert made.scores[name].mean_set_size == np.mean([sum(row) for row in sets])
-        assert made.scores[name].coverage == np.mean([row[y] for row, y in zip(sets, labels[200:], strict=True)])
+        assert figures.scores[name].mean_set_size == np.mean([sum(row) for row in sets])
+        assert figures.scores[name].coverage == np.mean([row[y] for row, y in zip(sets, labels[200:], strict=True)])
 
 
 def test_a_run_of_frequencies_says_so_and_has_no_nll(run):
     loaded = load(run)
     assert run_title(loaded.spec, loaded.bank).endswith(" · frequencies of 7 samples")
-    made = report(loaded, 200)
-    first, second = [caveat for caveat in made.caveats if caveat.kind == "frequencies"]
+    figures = report(loaded, 200)
+    first, second = [caveat for caveat in figures.caveats if caveat.kind == "frequencies"]
     assert "frequencies of 7 samples: each option's share of the model's picks" in first.sentence
-    assert f"Of the Brier score of {made.brier:.3f}, about" in second.sentence
+    assert f"Of the Brier score of {figures.brier:.3f}, about" in second.sentence
     assert "There is no NLL" in second.sentence
-    assert made.to_json()["nll"] is None
-    assert made.nll_infinite == 0
-    assert "infinite" not in {caveat.kind for caveat in made.caveats}
-    (found,) = calibrated(loaded)
-    assert found.estimates["nll"].text() == "– (frequencies have none)"
+    assert figures.to_json()["nll"] is None
+    assert figures.nll_infinite == 0
+    assert "infinite" not in {caveat.kind for caveat in figures.caveats}
+    (strata,) = calibrated(loaded)
+    assert strata.estimates["nll"].text() == "– (frequencies have none)"
 
 
 def test_a_run_of_frequencies_cites_who_took_frequencies_for_probabilities(run):
@@ -412,17 +413,17 @@ def test_sets_by_subject_allow_for_coarse_frequencies_and_those_by_letter_need_e
     labels = np.array([rng.choice(4, p=p) for p in often])
     named = np.where(np.arange(240) % 6 == 0, "rare", "frequent")
 
-    def found(counted, by):
+    def evaluations(counted, by):
         shares = np.array([rng.multinomial(m, p) / m for m, p in zip(counted, often, strict=True)])
         run = replace(of_arrays(shares, labels, calibration=np.arange(240) < 120), groups=named)
         of = [replace(run, samples=counted if which else None) for which in (True, False)]
         return [report(one, 300, scores=("lac",), by=by).scores["lac"] for one in of]
 
-    own, plain = found(samples, "group")
+    own, plain = evaluations(samples, "group")
     assert own.mean_set_size == plain.mean_set_size
     assert np.diff(own.mean_set_size_interval) > np.diff(plain.mean_set_size_interval)
-    own, plain = found(samples, "class")
+    own, plain = evaluations(samples, "class")
     assert own.mean_set_size_interval == plain.mean_set_size_interval
-    own, plain = found(unlike, "class")
+    own, plain = evaluations(unlike, "class")
     assert np.isnan([*own.mean_set_size_interval, *own.uacc_interval]).all()
     assert np.isfinite(plain.mean_set_size_interval).all()

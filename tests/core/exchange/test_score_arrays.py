@@ -28,9 +28,9 @@ def test_two_files_are_a_run(home, tmp_path):
     run = score_arrays.read_pair(*pair(tmp_path, P, LABELS))
     assert run.spec.task == "a"
     assert run.provenance["lacks"] == ["model"]
-    made = load(save([run])[0])
-    assert made.probabilities == pytest.approx(P, abs=1e-6)
-    assert made.labels.tolist() == LABELS.tolist()
+    loaded = load(save([run])[0])
+    assert loaded.probabilities == pytest.approx(P, abs=1e-6)
+    assert loaded.labels.tolist() == LABELS.tolist()
 
 
 def test_probabilities_of_several_prompts_are_averaged(tmp_path):
@@ -129,10 +129,10 @@ def test_sides_have_their_usual_names(tmp_path, names, kind):
 def test_four_files_of_two_sides_are_a_run(tmp_path):
     for name, array in (("cal_probs", P[:10]), ("cal_y", LABELS[:10]), ("test_probs", P[10:]), ("test_y", LABELS[10:])):
         np.save(tmp_path / f"digits_{name}.npy", array)
-    (found,) = Drop([tmp_path], scratch=tmp_path / "scratch").read().runs
-    assert found.run.spec.task == "digits"
-    assert found.run.roles == ("calibration",) * 10 + ("test",) * 20
-    assert [question.label for question in found.run.questions] == LABELS.tolist()
+    (found_run,) = Drop([tmp_path], scratch=tmp_path / "scratch").read().runs
+    assert found_run.run.spec.task == "digits"
+    assert found_run.run.roles == ("calibration",) * 10 + ("test",) * 20
+    assert [question.label for question in found_run.run.questions] == LABELS.tolist()
 
 
 def test_a_column_of_words_is_the_split(tmp_path):

@@ -39,13 +39,13 @@ def titles(names: list[str]) -> list[str]:
 
 
 @pytest.fixture
-def both(tmp_path, home) -> tuple[Path, Path]:
+def two_files(tmp_path, home) -> tuple[Path, Path]:
     return written(tmp_path, "alpha.csv", seed=1), written(tmp_path, "beta.csv", seed=2)
 
 
-def test_two_files_of_one_import_are_one_task(both, tmp_path):
+def test_two_files_of_one_import_are_one_task(two_files, tmp_path):
     other = written(tmp_path, "gamma.csv", seed=3, questions="another")
-    names = imported(*both, other)
+    names = imported(*two_files, other)
     assert titles(names) == ["alpha · 12 questions", "beta · 12 questions", "gamma · gamma"]
     assert question_identity.shared_tests(*names[:2]) == 6
 
@@ -55,20 +55,20 @@ def test_the_words_that_files_share_name_their_task(tmp_path, home):
     assert titles(imported(*files)) == ["rivers_phi · rivers", "rivers-yi · rivers"]
 
 
-def test_a_task_that_is_named_has_no_file_in_its_name(both):
-    assert titles(imported(*both, task="codes")) == ["alpha · codes", "beta · codes"]
+def test_a_task_that_is_named_has_no_file_in_its_name(two_files):
+    assert titles(imported(*two_files, task="codes")) == ["alpha · codes", "beta · codes"]
 
 
 @pytest.mark.parametrize("task", ["", "codes"])
-def test_two_imports_are_one_task(both, task):
-    names = [*imported(both[0], task=task), *imported(both[1], task=task)]
+def test_two_imports_are_one_task(two_files, task):
+    names = [*imported(two_files[0], task=task), *imported(two_files[1], task=task)]
     assert len({record_task_key(store.read_record(name)) for name in names}) == 1
     assert question_identity.shared_tests(*names) == 6
-    assert imported(*both, task=task) == names  # neither is imported again
+    assert imported(*two_files, task=task) == names  # neither is imported again
     assert len(store.run_ids()) == len(set(store.run_ids()))
 
 
-def test_a_file_alone_keeps_its_title_and_id(both):
-    (run,) = table.read(both[:1])
-    assert imported(both[0]) == [run.spec.run_id]
+def test_a_file_alone_keeps_its_title_and_id(two_files):
+    (run,) = table.read(two_files[:1])
+    assert imported(two_files[0]) == [run.spec.run_id]
     assert titles([run.spec.run_id]) == ["alpha · alpha"]

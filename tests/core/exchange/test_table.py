@@ -33,18 +33,18 @@ ROWS = [  # p_A, p_B, p_C, the truth
 
 
 def frame(n: int = 4) -> pd.DataFrame:
-    made = pd.DataFrame(ROWS * (n // 4), columns=["p_A", "p_B", "p_C", "label"])
-    return made.assign(id=[f"q{i}" for i in range(n)], question=[f"what is {i * i} to {i}" for i in range(n)])
+    table_frame = pd.DataFrame(ROWS * (n // 4), columns=["p_A", "p_B", "p_C", "label"])
+    return table_frame.assign(id=[f"q{i}" for i in range(n)], question=[f"what is {i * i} to {i}" for i in range(n)])
 
 
-def write(folder: Path, made: pd.DataFrame, ending: str) -> Path:
+def write(folder: Path, table_frame: pd.DataFrame, ending: str) -> Path:
     path = folder / f"mine{ending}"
     if ending == ".parquet":
-        made.to_parquet(path, index=False)
+        table_frame.to_parquet(path, index=False)
     elif ending == ".jsonl":
-        made.to_json(path, orient="records", lines=True)
+        table_frame.to_json(path, orient="records", lines=True)
     else:
-        made.to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",")
+        table_frame.to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",")
     return path
 
 
@@ -76,8 +76,8 @@ def test_what_is_told_is_not_guessed(home, tmp_path):
     # 0 and 1 are logits here: softmax gives 1/(1+e) = 0.2689.
     path = tmp_path / "t.csv"
     path.write_text("A,B,label\n0,1,B\n1,0,A\n")
-    told = table_columns.Columns(("A", "B"), "label", values="logits")
-    (name,) = save(table.read([path], columns=told))
+    columns = table_columns.Columns(("A", "B"), "label", values="logits")
+    (name,) = save(table.read([path], columns=columns))
     assert load(name).probabilities[0] == pytest.approx([0.26894142, 0.73105858])
 
 
@@ -109,9 +109,9 @@ def test_shorter_questions_keep_their_options_and_no_set_holds_more(home, tmp_pa
     run = load(name)
     assert run.k == 3
     assert run.option_counts[run.test].tolist() == [2, 3] * 5
-    made = report(run, 100)
-    assert any("from 2 to 3 options" in note for note in made.notes)
-    for figures in made.scores.values():
+    figures_read = report(run, 100)
+    assert any("from 2 to 3 options" in note for note in figures_read.notes)
+    for figures in figures_read.scores.values():
         assert figures.mean_set_size == 2.5
         assert figures.coverage == 1
     with np.errstate(invalid="raise"):
@@ -123,9 +123,9 @@ def test_shorter_questions_keep_their_options_and_no_set_holds_more(home, tmp_pa
 @pytest.mark.parametrize("k", [2, 26])
 def test_from_two_to_twenty_six_options(home, tmp_path, k):
     p = np.random.default_rng(0).dirichlet(np.ones(k), 50)
-    made = pd.DataFrame(p, columns=[f"p_{letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:k]])
-    made["label"] = p.argmax(axis=1)
-    (name,) = save(table.read([write(tmp_path, made, ".csv")]))
+    table_frame = pd.DataFrame(p, columns=[f"p_{letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:k]])
+    table_frame["label"] = p.argmax(axis=1)
+    (name,) = save(table.read([write(tmp_path, table_frame, ".csv")]))
     assert load(name).probabilities == pytest.approx(p, abs=1e-6)
     assert report(load(name), 100).accuracy == 1
 
@@ -142,13 +142,13 @@ def test_a_mapping_names_the_columns(home, tmp_path):
     (run,) = table.read([path], columns=table_columns.read_mapping(mapping))
     assert run.questions[0].options == ("yes", "no", DONT_KNOW, NONE_OF_ABOVE)
     assert run.roles == ("calibration", "test")
-    told = table_columns.read_mapping(mapping)
-    assert table_columns.Columns.from_json(told.to_json()) == told
+    columns = table_columns.read_mapping(mapping)
+    assert table_columns.Columns.from_json(columns.to_json()) == columns
 
 
 def test_rows_of_several_models_are_several_runs(home, tmp_path):
-    made = pd.concat([frame().assign(model=name) for name in ("small", "large")])
-    runs = table.read([write(tmp_path, made, ".csv")])
+    table_frame = pd.concat([frame().assign(model=name) for name in ("small", "large")])
+    runs = table.read([write(tmp_path, table_frame, ".csv")])
     assert [run.spec.model for run in runs] == ["small", "large"]
     assert len(set(save(runs))) == 2
 
@@ -253,12 +253,12 @@ def test_a_neutral_text_starts_no_formula_and_comes_back(text):
 
 
 def test_questions_alike_stay_on_one_side_and_two_imports_split_alike(tmp_path):
-    made = frame(40)
-    made.loc[20:, "question"] = made["question"][:20].tolist()
-    (run,) = table.read([write(tmp_path, made, ".csv")])
+    table_frame = frame(40)
+    table_frame.loc[20:, "question"] = table_frame["question"][:20].tolist()
+    (run,) = table.read([write(tmp_path, table_frame, ".csv")])
     role = dict(zip((q.id for q in run.questions), run.roles, strict=True))
     assert all(role[f"q{i}"] == role[f"q{i + 20}"] for i in range(20))
-    (again,) = table.read([write(tmp_path, made.iloc[::-1], ".jsonl")])
+    (again,) = table.read([write(tmp_path, table_frame.iloc[::-1], ".jsonl")])
     assert dict(zip((q.id for q in again.questions), again.roles, strict=True)) == role
 
 
@@ -275,9 +275,9 @@ def test_a_question_asked_in_another_order_is_no_new_question(tmp_path):
                 | {f"p_{letter}": p for letter, p in zip("ABC", (0.5, 0.3, 0.2), strict=True)}
                 | {"split": "calibration" if i < 10 else "test"}
             )
-    for name, made in (("given", rows), ("ours", [{k: v for k, v in row.items() if k != "split"} for row in rows])):
+    for name, variant in (("given", rows), ("ours", [{k: v for k, v in row.items() if k != "split"} for row in rows])):
         path = tmp_path / f"{name}.csv"
-        pd.DataFrame(made).to_csv(path, index=False)
+        pd.DataFrame(variant).to_csv(path, index=False)
         (run,) = table.read([path])
         assert run.roles.count("rotation") == 20
         assert (run.roles.count("calibration"), run.roles.count("test")) == (10, 10)
@@ -416,22 +416,22 @@ def test_training_rows_are_left_out_and_counted(tmp_path):
     ],
 )
 def test_rows_of_training_are_known_by_the_cells(tmp_path, column, words):
-    made = frame(8).assign(**{column: list(words) * 2})
-    (run,) = table.read([write(tmp_path, made, ".csv")])
+    table_frame = frame(8).assign(**{column: list(words) * 2})
+    (run,) = table.read([write(tmp_path, table_frame, ".csv")])
     assert [question.id for question in run.questions] == ["q2", "q3", "q6", "q7"]
 
 
 def test_columns_behind_those_that_sum_to_1_are_left_over(tmp_path):
-    made = frame(8).rename(columns={"p_A": "A", "p_B": "B", "p_C": "C"})
-    (run,) = table.read([write(tmp_path, made.assign(D=2.5, E=[i / 10 for i in range(8)]), ".csv")])
+    table_frame = frame(8).rename(columns={"p_A": "A", "p_B": "B", "p_C": "C"})
+    (run,) = table.read([write(tmp_path, table_frame.assign(D=2.5, E=[i / 10 for i in range(8)]), ".csv")])
     assert run.read_as == "8 questions, 3 options, answers as letters, probabilities"
 
 
 def test_many_rounded_probabilities_are_no_logits(tmp_path):
     shares = np.random.default_rng(0).dirichlet(np.ones(40), size=30).round(2)
     assert (abs(shares.sum(axis=1) - 1) <= table_values.SUM_WITHIN).mean() < 0.5
-    made = pd.DataFrame(shares, columns=[f"p_{i}" for i in range(40)]).assign(label=[i % 40 for i in range(30)])
-    (run,) = table.read([write(tmp_path, made, ".csv")])
+    table_frame = pd.DataFrame(shares, columns=[f"p_{i}" for i in range(40)]).assign(label=[i % 40 for i in range(30)])
+    (run,) = table.read([write(tmp_path, table_frame, ".csv")])
     assert run.read_as.endswith(", probabilities")
 
 
@@ -447,7 +447,7 @@ def test_columns_that_nobody_named_are_still_recognised(tmp_path):
     path = rows_of(tmp_path / "t.csv", "id,subject,question,ja,nein,antwort,split", rows)
     (run,) = table.read([path], columns=Columns(("ja", "nein"), "antwort", partial=True))
     assert run.roles == ("calibration", "test")
-    assert [(one.id, one.group, one.question) for one in run.questions] == [
+    assert [(question.id, question.group, question.question) for question in run.questions] == [
         ("q7", "law", "Who?"),
         ("q9", "art", "What?"),
     ]

@@ -103,9 +103,9 @@ def test_signs_that_xml_has_not_are_left_out_and_long_texts_are_cut():
 
 
 def test_names_of_sheets_are_short_allowed_and_told_apart():
-    one = pa.table({"a": [1]})
+    cells = pa.table({"a": [1]})
     long = "x" * 40
-    book = opened({"a[b]": one, long: one, long + "y": one, "A b ": one, "'": one})
+    book = opened({"a[b]": cells, long: cells, long + "y": cells, "A b ": cells, "'": cells})
     assert book.sheetnames == ["a b", "x" * 31, "x" * 29 + " 2", "A b 2", "table"]
 
 
@@ -133,8 +133,8 @@ def test_a_workbook_of_runs_has_their_figures_their_questions_and_where_they_com
         "provenance",
     ]
     head, *rows = book["figures"].iter_rows(values_only=True)
-    made = report(runs[0], 200)
-    assert [row[head.index("coverage")] for row in rows[:2]] == [of.coverage for of in made.scores.values()]
+    figures = report(runs[0], 200)
+    assert [row[head.index("coverage")] for row in rows[:2]] == [score.coverage for score in figures.scores.values()]
     questions = list(book.worksheets[1].iter_rows(values_only=True))
     assert len(questions) == 201
     assert questions[1][0] == names[0]

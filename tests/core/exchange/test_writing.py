@@ -55,8 +55,8 @@ def nasty_run(n: int = 80) -> str:
 
 
 def figures(run_id: str) -> dict:
-    made = report(load(run_id), 130, scores=SCORE_NAMES).to_json()
-    return {key: value for key, value in made.items() if key != "run"}
+    figures_read = report(load(run_id), 130, scores=SCORE_NAMES).to_json()
+    return {key: value for key, value in figures_read.items() if key != "run"}
 
 
 @pytest.mark.parametrize("kind", list(writing.ONE_TABLE))

@@ -114,12 +114,13 @@ def main(out: Path, n: int) -> None:
     run("plain", "eval", shuffle=False, epochs=1, listed=K, failing=False)
     run("plain", "json", shuffle=False, epochs=1, listed=K, failing=False)
     run("shuffled", "eval", shuffle=True, epochs=2, listed=LISTED, failing=True)
-    kept = np.argsort(np.argsort(-logps, axis=1), axis=1) < LISTED
+    listed_options = np.argsort(np.argsort(-logps, axis=1), axis=1) < LISTED
     truth = {
         "labels": labels.tolist(),
         "plain": logps.tolist(),
         "shuffled": [
-            [float(v) if k else None for v, k in zip(*row, strict=True)] for row in zip(logps, kept, strict=True)
+            [float(v) if k else None for v, k in zip(*row, strict=True)]
+            for row in zip(logps, listed_options, strict=True)
         ],
     }
     (out / "truth.json").write_text(json.dumps(truth))

@@ -13,7 +13,7 @@ from core.errors import InputError
 from core.models.configurations import load_configuration
 from core.models.decoder import Decoder
 from core.models.model_loading import check_stored, load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.tokenizers import base_of
 from tests.core.models.architectures import SETTINGS, VOCABULARY
 from tests.core.models.zoo import TIED_LLAMA, adapted, model
@@ -66,8 +66,8 @@ def test_the_logits_are_those_of_peft(kind, tmp_path):
         right = PeftModel.from_pretrained(whole, folder).eval()(TEXT).logits
     source = resolve(str(folder))
     check_stored(source, base_of(source), load_configuration(base_of(source)))
-    made, _ = load_model(source, dtype="float32")
-    decoder = Decoder(made)
+    model, _ = load_model(source, dtype="float32")
+    decoder = Decoder(model)
     assert decoder.vocabulary == right.shape[-1]
     assert torch.allclose(decoder.whole(TEXT[0].tolist()), right[0], atol=1e-5)
     shared = min(plain.shape[-1], right.shape[-1])
@@ -117,9 +117,9 @@ def test_half_precision_keeps_the_logits_of_a_wrapped_head_in_float32(tmp_path):
         folder = tmp_path / name.replace(" ", "-")
         KINDS[name](folder)
         assert json.loads((folder / "adapter_config.json").read_text())["peft_type"] == "LORA"
-        made, _ = load_model(resolve(str(folder)), dtype="bfloat16")
-        assert {parameter.dtype for parameter in made.parameters()} == {torch.bfloat16}
-        decoder = Decoder(made)
+        model, _ = load_model(resolve(str(folder)), dtype="bfloat16")
+        assert {parameter.dtype for parameter in model.parameters()} == {torch.bfloat16}
+        decoder = Decoder(model)
         with torch.inference_mode():
-            assert made(TEXT).logits.dtype == torch.float32
+            assert model(TEXT).logits.dtype == torch.float32
         assert decoder.splits

@@ -27,28 +27,28 @@ def _no_collection(monkeypatch):
 
 
 def budget(**changes):
-    made = Budget(CPU, SMALL, rows=changes.pop("rows", None))
+    limits = Budget(CPU, SMALL, rows=changes.pop("rows", None))
     for name, value in changes.items():
-        setattr(made, name, value)
-    return made
+        setattr(limits, name, value)
+    return limits
 
 
 def test_tokens_and_bytes_both_bound_a_batch():
-    made = budget(tokens=100, bytes=10**9)
-    assert made.fits(10, 10, prefix=0, copies=1)
-    assert not made.fits(11, 10, prefix=0, copies=1)
+    limits = budget(tokens=100, bytes=10**9)
+    assert limits.fits(10, 10, prefix=0, copies=1)
+    assert not limits.fits(11, 10, prefix=0, copies=1)
     # A row of 10 tokens behind 90 shared ones: 3 × 100 × 100 + 10 × 50 bytes = 30,500.
-    made = budget(tokens=10**6, bytes=61_000)
-    assert made.fits(2, 10, prefix=90, copies=1)
-    assert not made.fits(3, 10, prefix=90, copies=1)
-    assert not made.fits(2, 10, prefix=90, copies=2)
-    assert made.fits(1, 10**6, prefix=0, copies=1)
+    limits = budget(tokens=10**6, bytes=61_000)
+    assert limits.fits(2, 10, prefix=90, copies=1)
+    assert not limits.fits(3, 10, prefix=90, copies=1)
+    assert not limits.fits(2, 10, prefix=90, copies=2)
+    assert limits.fits(1, 10**6, prefix=0, copies=1)
 
 
 def test_a_size_fixed_by_hand_is_honoured():
-    made = budget(rows=3, tokens=1, bytes=1)
-    assert [len(batch) for batch in made.batches([9] * 8)] == [3, 3, 2]
-    assert made.batches([5, 9, 5], equal=True) == [[1], [0, 2]]
+    limits = budget(rows=3, tokens=1, bytes=1)
+    assert [len(batch) for batch in limits.batches([9] * 8)] == [3, 3, 2]
+    assert limits.batches([5, 9, 5], equal=True) == [[1], [0, 2]]
 
 
 class Device:
@@ -69,10 +69,10 @@ class Device:
         return [2 * row for row in batch]
 
 
-def through(device, made, rows=8):
+def through(device, limits, rows=8):
     done = {}
-    for batch, result in work_through([10] * rows, device, plan=made.batches, budget=made):
-        done |= dict(zip(batch, result, strict=True))
+    for batch, scored in work_through([10] * rows, device, plan=limits.batches, budget=limits):
+        done |= dict(zip(batch, scored, strict=True))
     return done
 
 
@@ -86,13 +86,13 @@ def through(device, made, rows=8):
     ],
 )
 def test_out_of_memory_halves_and_goes_on_where_it_failed(error):
-    device, made = Device(room=2, error=error), budget(tokens=80, bytes=10**9)
-    assert through(device, made) == {row: 2 * row for row in range(8)}
+    device, limits = Device(room=2, error=error), budget(tokens=80, bytes=10**9)
+    assert through(device, limits) == {row: 2 * row for row in range(8)}
     assert [len(batch) for batch in device.asked] == [8, 4, 2, 2, 2, 2]
-    assert made.to_json()["halved"] == 2
+    assert limits.to_json()["halved"] == 2
     # Remembered: the next call does not try the large batch again.
     device.asked.clear()
-    through(device, made)
+    through(device, limits)
     assert {len(batch) for batch in device.asked} == {2}
 
 
@@ -121,9 +121,9 @@ def test_a_single_row_too_large_is_said():
 
 
 def test_a_size_fixed_by_hand_is_halved_too():
-    made = budget(rows=8)
-    assert len(through(Device(room=3), made)) == 8
-    assert made.rows == 2
+    limits = budget(rows=8)
+    assert len(through(Device(room=3), limits)) == 8
+    assert limits.rows == 2
 
 
 def test_other_errors_are_not_swallowed():
@@ -149,9 +149,9 @@ def test_half_the_memory_is_half_the_batch(monkeypatch):
     sizes = []
     for available in (4_000_000, 2_000_000):
         monkeypatch.setattr(module, "free_bytes", lambda device, available=available: available)
-        made = Budget(CPU, SMALL)
-        made.tokens = 10**9
-        sizes.append(len(made.batches([10] * 400, prefix=190)[0]))
+        limits = Budget(CPU, SMALL)
+        limits.tokens = 10**9
+        sizes.append(len(limits.batches([10] * 400, prefix=190)[0]))
     # A quarter of 4 MB by 3 × 100 × 200 + 10 × 50 bytes a row.
     assert sizes == [16, 8]
 
@@ -200,7 +200,7 @@ def test_memory_that_really_runs_out(device):
     """96 prompts at once, with 16 MiB to compute them in: the allocator itself refuses, and no score moves."""
     if device == "cuda" and not torch.cuda.is_available():
         needs.missing("a GPU")
-    said = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", REALLY_OUT, device, "16"],
         cwd=ROOT,
         capture_output=True,
@@ -208,7 +208,7 @@ def test_memory_that_really_runs_out(device):
         check=False,
         timeout=240,
     )
-    assert said.returncode == 0, said.stderr
-    halvings, difference = json.loads(said.stdout)
+    assert completed.returncode == 0, completed.stderr
+    halvings, difference = json.loads(completed.stdout)
     assert halvings > 0
     assert difference < 1e-4

@@ -8,7 +8,7 @@ from jinja2 import TemplateError
 from core.errors import InputError
 from core.models import chat_templates
 from core.models.chat_templates import ConfinedTemplate
-from core.models.models import bundled_models, resolve
+from core.models.model_sources import bundled_models, resolve
 from core.models.tokenizers import load_tokenizer
 from core.processes.confined import Limits
 from core.questions.prompting.chat import render

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.models import paths
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.transformers_engine import TransformersEngine
 from core.questions import bank
 from core.records import Prompt
@@ -33,26 +33,26 @@ def engine_of(folder):
     return TransformersEngine.load(resolve(str(folder)), dtype="float32")
 
 
-def scored(engine, asked):
-    found = {}
-    for batch in engine.score(asked):
+def scored(engine, prompts):
+    collected = {}
+    for batch in engine.score(prompts):
         assert batch.option_tokens is not None
-        found |= {name: (row, counts) for name, row, counts in zip(batch.ids, batch.logits, batch.option_tokens)}  # noqa: B905
-    return [found[p.question_id] for p in asked]
+        collected |= {name: (row, counts) for name, row, counts in zip(batch.ids, batch.logits, batch.option_tokens)}  # noqa: B905
+    return [collected[p.question_id] for p in prompts]
 
 
 def test_story_endings_far_above_chance_on_every_rung(real_models):
     engine = engine_of(real_models / "tinystories-656k")
     opening = "Once upon a time there was a big park. Many kids came to the park every day to run and to play. " * 2
-    asked = [Prompt(f"s{i}", opening + text, 4, continuations=ends) for i, (text, ends) in enumerate(STORIES)]
-    engine.prepare(asked)
-    check = engine.self_check(asked)
+    prompts = [Prompt(f"s{i}", opening + text, 4, continuations=ends) for i, (text, ends) in enumerate(STORIES)]
+    engine.prepare(prompts)
+    check = engine.self_check(prompts)
     assert check.rung == "prefix cache and tree (full mask)"
-    assert sum(int(row.argmax() == 0) for row, _ in scored(engine, asked)) >= 8  # chance: 2.5 of 10
-    truth = np.array(paths.one_by_one(engine.decoder, [engine.encoder.rows([p])[0] for p in asked]))
+    assert sum(int(row.argmax() == 0) for row, _ in scored(engine, prompts)) >= 8  # chance: 2.5 of 10
+    truth = np.array(paths.one_by_one(engine.decoder, [engine.encoder.rows([p])[0] for p in prompts]))
     for rung in engine.rungs:
         engine.climb = type(engine.climb)(rung, 0.0, 1e-4, ())
-        got = np.array([row for row, _ in scored(engine, asked)])
+        got = np.array([row for row, _ in scored(engine, prompts)])
         assert np.abs(got - truth).max() < 1e-4, rung.name
 
 
@@ -70,9 +70,9 @@ def test_a_run_of_texts(home, tiny_model, monkeypatch):
     assert np.isnan(written.letter_mass).all()
     assert (written.logits < 0).all()
     assert store.read_record(name).provenance["self_check"]["rung"] == "tree (full mask)"
-    made = report(load(name), 100)
-    assert made.form == "cloze"
-    assert CLOZE_NOTE in made.scores["lac"].notes
+    figures = report(load(name), 100)
+    assert figures.form == "cloze"
+    assert CLOZE_NOTE in figures.scores["lac"].notes
 
 
 def test_letters_have_no_token_counts(home, tiny_model, monkeypatch):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.errors import InputError
-from core.models import counting, models
+from core.models import counting, model_sources
 from core.models.folder_limits import check_configuration, tokenizer_problem
 from core.settings import ASSETS
 from tests.light_environment import needs_models
@@ -103,7 +103,7 @@ def test_a_tokenizer_beyond_the_limits_is_one_sentence(tmp_path: Path, attack: s
     values, problem = TOKENIZERS[attack]
     folder = changed(tmp_path / "model", "tokenizer.json", values)
     with pytest.raises(InputError) as refused:
-        models.resolve(str(folder))
+        model_sources.resolve(str(folder))
     assert problem in str(refused.value)
     assert str(refused.value).endswith("; take the file that came with the model")
     assert counting.characters_per_token(str(folder), ["aaaa"]) is None  # what the page of a new run asks
@@ -130,7 +130,7 @@ def test_a_tokenizer_beyond_the_limits_is_one_sentence(tmp_path: Path, attack: s
 def test_a_configuration_beyond_the_limits_is_one_sentence(tmp_path: Path, values: dict[str, Any], problem: str):
     folder = changed(tmp_path / "model", "config.json", values)
     with pytest.raises(InputError) as refused:
-        models.resolve(str(folder))
+        model_sources.resolve(str(folder))
     assert problem in str(refused.value)
 
 
@@ -146,12 +146,12 @@ def test_files_too_large_to_be_read_are_not_read(tmp_path: Path):
         with (folder / name).open("wb") as file:
             file.truncate(size)  # a sparse file
         with pytest.raises(InputError, match=problem):
-            models.resolve(str(folder))
+            model_sources.resolve(str(folder))
     beside = tmp_path / "beside"
     shutil.copytree(SMALL, beside)
     with (beside / "training_log.txt").open("wb") as file:
         file.truncate(500_000_000)
-    assert models.resolve(str(beside)).location == str(beside)
+    assert model_sources.resolve(str(beside)).location == str(beside)
 
 
 @pytest.mark.quick
@@ -161,7 +161,7 @@ def test_an_adapter_has_the_same_limits(tmp_path: Path):
     path = folder / "adapter_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"r": 10**9}))
     with pytest.raises(InputError, match=r"has 1e\+09 as 'r', and at most 8,192 can be"):
-        models.resolve(str(folder))
+        model_sources.resolve(str(folder))
 
 
 LARGEST: dict[str, dict[str, Any]] = {
@@ -235,11 +235,11 @@ def test_a_loaded_tokenizer_is_checked_and_a_panic_is_a_sentence(tmp_path: Path)
     folder = changed(tmp_path / "hidden", "tokenizer.json", {})
     grown = json.loads((folder / "tokenizer.json").read_text())
     grown["normalizer"] = sequence("normalizers", [replacement("x", "xx")] * 40)
-    source = models.resolve(str(folder))
+    source = model_sources.resolve(str(folder))
     (folder / "tokenizer.json").write_text(json.dumps(grown))  # after the check of the folder
     with pytest.raises(InputError, match=r"makes a text up to 1.1e\+12 times longer in its normalizer"):
         read_tokenizer(source)
     slow = changed(tmp_path / "slow", "tokenizer.json", {"pre_tokenizer": split("(aa*)+$"), "normalizer": None})
-    encoder = Encoder(read_tokenizer(models.resolve(str(slow))), context=0, vocabulary=None)
+    encoder = Encoder(read_tokenizer(model_sources.resolve(str(slow))), context=0, vocabulary=None)
     with pytest.raises(InputError, match="can't write this text as tokens, because its library stopped"):
         encoder.ids(["a" * 60 + "b"])

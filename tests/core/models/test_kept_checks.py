@@ -11,7 +11,7 @@ import pytest
 from core.models import kept_checks, transformers_engine
 from core.models.engine import SelfCheck
 from core.models.engine_factory import load_engine
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.questions.prompting.strategies import prompt
 from core.records import Prompt
 from core.settings import ASSETS
@@ -26,10 +26,10 @@ def test_a_verdict_is_found_again_for_prompts_that_are_no_longer(home):
     name = kept_checks.key(weights="a", dtype="float32")
     assert kept_checks.find(name, longest=10) is None
     kept_checks.keep(name, CHECK, longest=100)
-    found = kept_checks.find(name, longest=100)
-    assert found is not None
-    assert replace(found, kept="") == CHECK
-    assert len(found.kept) == len("2026-11-22")
+    remembered_checks = kept_checks.find(name, longest=100)
+    assert remembered_checks is not None
+    assert replace(remembered_checks, kept="") == CHECK
+    assert len(remembered_checks.kept) == len("2026-11-22")
     assert kept_checks.find(name, longest=101) is None
     assert kept_checks.find(kept_checks.key(weights="b", dtype="float32"), longest=10) is None
 
@@ -91,7 +91,7 @@ def longrope(tmp_path_factory) -> Path:
     return folder
 
 
-def asked(lengths: Sequence[int], *, shared: int = 36, k: int = 4) -> list[Prompt]:
+def prompts_of_lengths(lengths: Sequence[int], *, shared: int = 36, k: int = 4) -> list[Prompt]:
     """Prompts of so many tokens, of which the first ``shared`` are equal."""
     rng = np.random.default_rng(1)
     words = [word for word in bank_words() if word.isalpha() and len(word) > 1][:50]
@@ -101,32 +101,34 @@ def asked(lengths: Sequence[int], *, shared: int = 36, k: int = 4) -> list[Promp
 
 def test_a_verdict_holds_only_on_the_sides_that_were_checked(longrope, home):
     """The first run has the longest prompts, so length alone would let the others pass."""
-    above = asked(range(LIMIT + 20, LIMIT + 30), shared=LIMIT + 2)
-    crossing = asked(range(LIMIT - 6, LIMIT + 6))
-    below = asked(range(LIMIT - 10, LIMIT - 2))
+    above = prompts_of_lengths(range(LIMIT + 20, LIMIT + 30), shared=LIMIT + 2)
+    crossing = prompts_of_lengths(range(LIMIT - 6, LIMIT + 6))
+    below = prompts_of_lengths(range(LIMIT - 10, LIMIT - 2))
     for texts in (False, True):
         for prompts in (above, crossing, below):
-            prompts = [replace(one, continuations=(" A B", " B A C", " C", " D") if texts else ()) for one in prompts]
-            for kept in (False, True):
+            prompts = [
+                replace(prompt, continuations=(" A B", " B A C", " C", " D") if texts else ()) for prompt in prompts
+            ]
+            for is_kept in (False, True):
                 engine = load_engine(str(longrope), dtype="float32")
                 engine.prepare(prompts)
-                assert bool(engine.self_check(prompts).kept) == kept
+                assert bool(engine.self_check(prompts).kept) == is_kept
 
 
 def test_a_verdict_holds_for_as_many_options(longrope, home):
     for k in (4, 5):
         engine = load_engine(str(longrope), dtype="float32")
-        engine.prepare(prompts := asked(range(40, 46), k=k))
+        engine.prepare(prompts := prompts_of_lengths(range(40, 46), k=k))
         assert not engine.self_check(prompts).kept
 
 
 def test_what_was_not_checked_is_scored_one_by_one(longrope, home):
     """A question that a warm engine gets after its check, on the other side of the limit."""
     engine = load_engine(str(longrope), dtype="float32")
-    prompts = asked(range(40, 46))
+    prompts = prompts_of_lengths(range(40, 46))
     engine.prepare(prompts)
     assert engine.self_check(prompts).rung == engine._rung([engine._row(prompts[0])]).name == "prefix cache"
-    other = replace(asked([LIMIT + 20])[0], question_id="other")
+    other = replace(prompts_of_lengths([LIMIT + 20])[0], question_id="other")
     assert engine._rung([engine._row(other)]).name == "one by one"
     warm = load_engine(str(longrope), dtype="float32")
     warm.take_setup(engine.setup())

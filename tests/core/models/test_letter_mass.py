@@ -44,9 +44,9 @@ def test_more_than_half_of_the_known_questions_make_a_run_without_answers():
     assert (most.questions, most.without_answer, most.is_no_answer) == (3, 2, True)
     assert most.median == np.float32(0.001)
     assert letter_mass(scored(np.nan)) is letter_mass(scored()) is None
-    one = letter_mass(scored(0.001, 1.0), np.array([1]))
-    assert one
-    assert one.mean == 1.0
+    without_letter = letter_mass(scored(0.001, 1.0), np.array([1]))
+    assert without_letter
+    assert without_letter.mean == 1.0
 
 
 def test_letters_that_are_not_listed_count_with_their_upper_bound():
@@ -64,9 +64,9 @@ def test_letters_that_are_not_listed_count_with_their_upper_bound():
 
 
 def test_the_most_frequent_first_token_is_named():
-    some = letter_mass(scored(0.5, 0.001, 0.9, tops=(" A", "<think>", " A")))
-    assert some is not None
-    assert some.without.endswith("for 1 of 3 questions; the most probable token there is “<think>”")
+    mass_of_some = letter_mass(scored(0.5, 0.001, 0.9, tops=(" A", "<think>", " A")))
+    assert mass_of_some is not None
+    assert mass_of_some.without.endswith("for 1 of 3 questions; the most probable token there is “<think>”")
     two = letter_mass(scored(0.5, 0.001, 0.9, 0.001, tops=(" A", "<think>", " A", "<think>")))
     assert two is not None
     assert two.without.endswith("for 2 of 4 questions; the most probable token is “<think>” for 100% of these")

@@ -6,7 +6,7 @@ import torch
 from core.errors import RunCancelled
 from core.models import loading_progress
 from core.models.model_loading import load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 
 
 @pytest.fixture
@@ -22,21 +22,21 @@ def shards(tiny_model, tmp_path, monkeypatch):
 
 
 def test_loading_is_reported_by_tensor_and_file(shards):
-    said: list[str] = []
-    model, _ = load_model(resolve(str(shards)), dtype="float32", report=said.append)
+    messages: list[str] = []
+    model, _ = load_model(resolve(str(shards)), dtype="float32", report=messages.append)
     files = len(list(shards.glob("model-*.safetensors")))
     tensors = len({id(parameter) for parameter in model.parameters()})
-    assert said[0] == f"loading the model: 0 of {tensors} tensors, 0 of {files} files"
-    assert said[-1].startswith(f"loading the model: {tensors - 1} of {tensors} tensors, ")
-    done = [int(line.split(", ")[1].split()[0]) for line in said]
+    assert messages[0] == f"loading the model: 0 of {tensors} tensors, 0 of {files} files"
+    assert messages[-1].startswith(f"loading the model: {tensors - 1} of {tensors} tensors, ")
+    done = [int(line.split(", ")[1].split()[0]) for line in messages]
     assert done == sorted(done)
     assert done[-1] >= files - 1
 
 
 def test_one_file_is_reported_by_tensor(tiny_model):
-    said: list[str] = []
-    load_model(resolve(str(tiny_model)), dtype="float32", report=said.append)
-    assert "files" not in said[0]
+    messages: list[str] = []
+    load_model(resolve(str(tiny_model)), dtype="float32", report=messages.append)
+    assert "files" not in messages[0]
 
 
 def test_a_cancelled_run_stops_loading(shards):

@@ -130,10 +130,10 @@ def test_an_unchanged_model_is_read_once(model, monkeypatch):
     monkeypatch.setattr(model_fingerprint, "REPORT_EVERY_S", 0.0)
     monkeypatch.setattr(model_fingerprint, "QUICK", 1 << 20)
     assert known_fingerprint(str(model)) is None
-    said: list[str] = []
-    before = fingerprint(str(model), report=said.append)
+    messages: list[str] = []
+    before = fingerprint(str(model), report=messages.append)
     assert len(read) == 5  # the blocks of 5.2 MB of weights
-    assert said[0].startswith("reading the model's files: ")
+    assert messages[0].startswith("reading the model's files: ")
     assert fingerprint(str(model)) == known_fingerprint(str(model)) == before
     assert len(read) == 5
     changed_byte(model / "model.safetensors")  # of the same size and the same time of change
@@ -153,8 +153,8 @@ def test_a_file_that_has_just_changed_is_read_again(model, monkeypatch):
 def test_a_damaged_cache_is_written_again(model, home, monkeypatch, content):
     read = aged(model, monkeypatch)
     before = fingerprint(str(model))
-    (kept,) = (home / "cache" / "file_hashes").iterdir()
-    kept.write_bytes(content)
+    (cached,) = (home / "cache" / "file_hashes").iterdir()
+    cached.write_bytes(content)
     assert fingerprint(str(model)) == before
     assert len(read) == 2
     assert known_fingerprint(str(model)) == before

@@ -9,9 +9,9 @@ from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 from safetensors.torch import load_file, save_file
 
 from core.errors import InputError
-from core.models import models
+from core.models import model_sources
 from core.models.model_loading import _adapter_folder, load_model
-from core.models.models import ModelSource, resolve
+from core.models.model_sources import ModelSource, resolve
 from core.models.tokenizers import loading_sentence
 
 
@@ -71,9 +71,11 @@ def test_a_gated_model_says_what_to_accept_and_where_the_token_goes(monkeypatch,
     monkeypatch.setattr(huggingface_hub, "model_info", refuse)
     with pytest.raises(InputError, match=r"is gated: accept its terms at huggingface.co/made/up.*set HF_TOKEN"):
         resolve("made/up")
-    said = loading_sentence(resolve(str(tiny_model)), OSError("You are trying to access a gated repo.\nMake sure to"))
-    assert "accept its terms" in said
-    assert "\n" not in said
+    sentence = loading_sentence(
+        resolve(str(tiny_model)), OSError("You are trying to access a gated repo.\nMake sure to")
+    )
+    assert "accept its terms" in sentence
+    assert "\n" not in sentence
 
 
 def test_a_hub_adapter_is_known_by_its_files(monkeypatch):
@@ -87,9 +89,9 @@ def test_a_hub_adapter_is_known_by_its_files(monkeypatch):
         siblings = (Sibling("adapter_config.json"), Sibling("adapter_model.safetensors"))
 
     monkeypatch.setattr(huggingface_hub, "model_info", lambda *args, **kwargs: Info())
-    assert models.resolve("made/up").is_adapter
+    assert model_sources.resolve("made/up").is_adapter
     Info.siblings = (*Info.siblings, Sibling("config.json"))
-    assert not models.resolve("made/up").is_adapter
+    assert not model_sources.resolve("made/up").is_adapter
 
 
 def test_an_unknown_hub_id(monkeypatch):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from core.models.model_loading import load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.output_head import _on_device, give_float32
 
 TOKENS = torch.tensor([[5, 9, 300, 41, 77, 12]])

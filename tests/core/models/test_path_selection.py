@@ -51,9 +51,9 @@ def decoder(model_type: str) -> Decoder:
 
 
 def climbed(model_type, prefix, rows, *, shared=True):
-    made = decoder(model_type)
-    cache = Prefix(made, prefix) if shared else None
-    rungs = ladder(made, letters=rows[0].is_letters, prefix=shared)
+    model_decoder = decoder(model_type)
+    cache = Prefix(model_decoder, prefix) if shared else None
+    rungs = ladder(model_decoder, letters=rows[0].is_letters, prefix=shared)
     return climb_down(rungs, rows, prefix=cache, dtype="float32"), cache
 
 
@@ -89,8 +89,8 @@ def test_texts_on_their_rung(model_type):
 
 @pytest.mark.parametrize("model_type", ["llama", "gemma2", "mistral", "bloom", "mamba"])
 def test_without_a_prefix(model_type):
-    for made in (letter_rows, option_rows):
-        climb, _ = climbed(model_type, *made(), shared=False)
+    for build_rows in (letter_rows, option_rows):
+        climb, _ = climbed(model_type, *build_rows(), shared=False)
         assert climb.rung.name != "one by one"
         assert climb.difference < 1e-4
 
@@ -115,11 +115,11 @@ def test_what_passed_is_right_on_other_rows(model_type):
 def test_the_plain_tree_is_wrong_here(model_type, kind):
     """The tree that a ladder would use if it trusted one mask for all: far off, or refused."""
     prefix, rows = option_rows()
-    made = decoder(model_type)
-    truth = paths.one_by_one(made, rows)
+    model_decoder = decoder(model_type)
+    truth = paths.one_by_one(model_decoder, rows)
     try:
         got = paths.option_tree(
-            made, [row.without(len(prefix)) for row in rows], prefix=Prefix(made, prefix), kind=kind
+            model_decoder, [row.without(len(prefix)) for row in rows], prefix=Prefix(model_decoder, prefix), kind=kind
         )
     except (RuntimeError, ValueError, IndexError):
         return
@@ -153,9 +153,9 @@ def test_positions_that_forget_the_prefix_are_caught(monkeypatch):
 
 def test_a_prefix_of_another_run_is_caught():
     prefix, rows = letter_rows()
-    made = decoder("llama")
-    other = Prefix(made, prefix[::-1])
-    climb = climb_down(ladder(made, letters=True, prefix=True), rows, prefix=other, dtype="float32")
+    model_decoder = decoder("llama")
+    other = Prefix(model_decoder, prefix[::-1])
+    climb = climb_down(ladder(model_decoder, letters=True, prefix=True), rows, prefix=other, dtype="float32")
     assert climb.rung.name == "padded rows"
 
 
@@ -184,17 +184,19 @@ def test_no_numbers_are_no_result():
     model = tiny("llama")
     with torch.no_grad():
         model.lm_head.weight[5] = float("nan")
-    made = Decoder(model)
+    model_decoder = Decoder(model)
     _, rows = letter_rows()
     with pytest.raises(SelfCheckError, match="gives no numbers"):
-        climb_down(ladder(made, letters=True, prefix=False), rows, prefix=None, dtype="float32")
+        climb_down(ladder(model_decoder, letters=True, prefix=False), rows, prefix=None, dtype="float32")
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_half_precision_has_its_own_tolerance(dtype):
-    made = Decoder(tiny("llama").to(getattr(torch, dtype)))
+    model_decoder = Decoder(tiny("llama").to(getattr(torch, dtype)))
     prefix, rows = letter_rows()
-    climb = climb_down(ladder(made, letters=True, prefix=True), rows, prefix=Prefix(made, prefix), dtype=dtype)
+    climb = climb_down(
+        ladder(model_decoder, letters=True, prefix=True), rows, prefix=Prefix(model_decoder, prefix), dtype=dtype
+    )
     assert climb.tolerance == {"bfloat16": 1e-1, "float16": 2e-2}[dtype]
 
 
@@ -204,51 +206,55 @@ def test_half_precision_has_its_own_tolerance(dtype):
 @pytest.mark.parametrize("model_type", rest_nightly(SETTINGS, now=list(SETTINGS)[::3]))
 def test_the_head_alone_equals_the_whole_model(model_type):
     """Soft-capping, scaling and multipliers are part of the head."""
-    made = decoder(model_type)
-    assert made.splits
+    model_decoder = decoder(model_type)
+    assert model_decoder.splits
     rng = np.random.default_rng(1)
     row = ids(rng, 12)
-    truth = torch.log_softmax(made.whole(row), dim=-1)
-    got = made.log_probabilities(made.hidden(made.tokens([row]))[0], torch.arange(VOCABULARY)[None].expand(12, -1))
+    truth = torch.log_softmax(model_decoder.whole(row), dim=-1)
+    got = model_decoder.log_probabilities(
+        model_decoder.hidden(model_decoder.tokens([row]))[0], torch.arange(VOCABULARY)[None].expand(12, -1)
+    )
     assert (got - truth).abs().max() < 1e-5
 
 
 def test_a_model_that_can_not_be_split_runs_whole():
     model = tiny("llama")
     model.base_model_prefix = "nonesuch"
-    made = Decoder(model)
-    assert not made.splits
+    model_decoder = Decoder(model)
+    assert not model_decoder.splits
     prefix, rows = option_rows()
-    climb = climb_down(ladder(made, letters=False, prefix=True), rows, prefix=Prefix(made, prefix), dtype="float32")
+    climb = climb_down(
+        ladder(model_decoder, letters=False, prefix=True), rows, prefix=Prefix(model_decoder, prefix), dtype="float32"
+    )
     assert climb.rung.name == "prefix cache and tree (full mask)"
 
 
 def test_the_vocabulary_is_never_held_for_a_whole_batch(monkeypatch):
     from core.models import decoder as module
 
-    made = decoder("llama")
+    model_decoder = decoder("llama")
     seen = []
-    head = made._head
+    head = model_decoder._head
     monkeypatch.setattr(module, "VOCABULARY_BYTES", {"cpu": 8 * VOCABULARY * 5})
-    monkeypatch.setattr(made, "_head", lambda hidden: seen.append(len(hidden)) or head(hidden))
-    hidden = made.hidden(made.tokens([tuple(range(3, 20))]))[0]
+    monkeypatch.setattr(model_decoder, "_head", lambda hidden: seen.append(len(hidden)) or head(hidden))
+    hidden = model_decoder.hidden(model_decoder.tokens([tuple(range(3, 20))]))[0]
     with torch.inference_mode():
         whole = torch.log_softmax(head(hidden), dim=-1)[:, :1]
     monkeypatch.setattr(module, "CACHE_BYTES", {"cpu": 4 * VOCABULARY * 2})
-    got = made.log_probabilities(hidden, torch.zeros(17, 1, dtype=torch.long))
+    got = model_decoder.log_probabilities(hidden, torch.zeros(17, 1, dtype=torch.long))
     assert seen == [5, 5, 5, 2]
     assert torch.allclose(got, whole, atol=1e-6)
 
 
 def test_what_all_options_follow_passes_the_head_once(monkeypatch):
     """Options of 1, 4, 7 and 30 tokens after one context: 1 + 0 + 3 + 6 + 29 states, not 42."""
-    made, seen = decoder("llama"), []
-    head = made._head
-    monkeypatch.setattr(made, "_head", lambda hidden: seen.append(len(hidden)) or head(hidden))
+    model_decoder, seen = decoder("llama"), []
+    head = model_decoder._head
+    monkeypatch.setattr(model_decoder, "_head", lambda hidden: seen.append(len(hidden)) or head(hidden))
     _, (row, *_) = option_rows()
-    got = paths.option_tree(made, [row])
+    got = paths.option_tree(model_decoder, [row])
     assert seen == [39]
-    assert got[0] == pytest.approx(paths.one_by_one(made, [row])[0], abs=1e-4)
+    assert got[0] == pytest.approx(paths.one_by_one(model_decoder, [row])[0], abs=1e-4)
 
 
 def test_a_check_that_runs_out_of_memory_goes_on_with_less(monkeypatch):
@@ -278,17 +284,19 @@ def test_a_single_row_without_memory_is_said(monkeypatch):
 def test_long_rows_have_no_path_with_a_mask_and_are_scored_right(monkeypatch):
     """A mask of all pairs of 32,000 tokens takes 8 GB; the path without one gives the same sums."""
     monkeypatch.setattr(masks, "MOST_MASK", masks.MASK_BYTES * 20 * 20)
-    made = decoder("llama")
+    model_decoder = decoder("llama")
     rows = [TokenRow(tuple(range(1, 30 + i)), ((3, 4), (5,), (6, 7, 8))) for i in range(3)]
     assert not masks.fits_mask(29)
-    climb = climb_down(ladder(made, letters=False, prefix=False, long=True), rows, prefix=None, dtype="float32")
+    climb = climb_down(
+        ladder(model_decoder, letters=False, prefix=False, long=True), rows, prefix=None, dtype="float32"
+    )
     assert climb.rung.name == "context cache"
-    assert not any(rung.masked for rung in ladder(made, letters=False, prefix=False, long=True))
+    assert not any(rung.masked for rung in ladder(model_decoder, letters=False, prefix=False, long=True))
 
 
 def test_the_check_shares_batches_only_as_far_as_memory_goes():
     """Rows are checked together, so that padding shows, but never in more memory than the run itself may take."""
-    made = decoder("llama")
+    model_decoder = decoder("llama")
     rows = [TokenRow(tuple(range(1, 20 + i)), ((3, 4), (5,))) for i in range(4)]
     seen: list[int] = []
 
@@ -296,21 +304,21 @@ def test_the_check_shares_batches_only_as_far_as_memory_goes():
         compute = rung.compute
         return replace(rung, compute=lambda batch, prefix: seen.append(len(batch)) or compute(batch, prefix))
 
-    budget = Budget(made.device, geometry(made.model))
+    budget = Budget(model_decoder.device, geometry(model_decoder.model))
     for share, largest in ((10.0, 4), (2.5, 2), (0.0, 1)):
         seen.clear()
-        tree = ladder(made, letters=False, prefix=False)[0]
-        one = budget.shape.row(tree.cost(rows[-1]), 0) + masks.MASK_BYTES * tree.cost(rows[-1]) ** 2
-        budget.bytes = int(share * one)
-        rungs = [counted(tree), ladder(made, letters=False, prefix=False)[-1]]
+        tree = ladder(model_decoder, letters=False, prefix=False)[0]
+        bytes_of_a_row = budget.shape.row(tree.cost(rows[-1]), 0) + masks.MASK_BYTES * tree.cost(rows[-1]) ** 2
+        budget.bytes = int(share * bytes_of_a_row)
+        rungs = [counted(tree), ladder(model_decoder, letters=False, prefix=False)[-1]]
         climb = climb_down(rungs, rows, prefix=None, dtype="float32", budget=budget)
         assert climb.rung.name == "tree (full mask)"
         assert max(seen) == largest
 
 
 def test_the_reference_keeps_only_the_places_that_are_read():
-    made = decoder("llama")
+    model_decoder = decoder("llama")
     row = list(range(1, 30))
-    whole = made.whole(row)
-    assert made.whole(row, last=3).shape == (3, whole.shape[1])
-    torch.testing.assert_close(made.whole(row, last=3), whole[-3:])
+    whole = model_decoder.whole(row)
+    assert model_decoder.whole(row, last=3).shape == (3, whole.shape[1])
+    torch.testing.assert_close(model_decoder.whole(row, last=3), whole[-3:])

@@ -14,7 +14,7 @@ from core.models import memory, placement
 from core.models.memory import parameter_count
 from core.models.memory_estimate import BYTES, devices_for, memory_gib
 from core.models.model_loading import load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.placement import GIB, Placement, check_all_placed, devices_of, place
 from core.models.transformers_engine import TransformersEngine
 from core.records import Prompt
@@ -123,16 +123,16 @@ def placement_folder():
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_spread_model_scores_as_a_whole_one(halves, monkeypatch, dtype):
-    asked = [Prompt(f"p{i}", f"Question: What is number {'one ' * i}?\nAnswer:", 4) for i in range(6)]
+    prompts = [Prompt(f"p{i}", f"Question: What is number {'one ' * i}?\nAnswer:", 4) for i in range(6)]
     source = resolve("pocket-1m")
 
     def scores(engine: TransformersEngine) -> list[list[float]]:
-        engine.prepare(asked)
-        assert engine.self_check(asked).passed
+        engine.prepare(prompts)
+        assert engine.self_check(prompts).passed
         found = {
-            n: row.tolist() for batch in engine.score(asked) for n, row in zip(batch.ids, batch.logits, strict=True)
+            n: row.tolist() for batch in engine.score(prompts) for n, row in zip(batch.ids, batch.logits, strict=True)
         }
-        return [found[prompt.question_id] for prompt in asked]
+        return [found[prompt.question_id] for prompt in prompts]
 
     spread = TransformersEngine.load(source, dtype=dtype)
     assert set(spread.model.hf_device_map.values()) == {"cpu", "disk"}
@@ -148,10 +148,10 @@ def test_the_budget_looks_at_every_device(monkeypatch):
 
     free = {"cpu": 100 * GIB, "meta": 3 * GIB}
     monkeypatch.setattr(budget, "free_bytes", lambda device: free[device.type])
-    both = [torch.device("cpu"), torch.device("meta")]
+    devices = [torch.device("cpu"), torch.device("meta")]
     shape = memory.Geometry(1, 1, 1)
-    alone = budget.Budget(both[0], shape)
-    assert budget.Budget(both[0], shape, also=both).bytes < alone.bytes
+    alone = budget.Budget(devices[0], shape)
+    assert budget.Budget(devices[0], shape, also=devices).bytes < alone.bytes
     assert devices_of(SimpleNamespace(hf_device_map={"a": "cpu", "b": 1, "c": "disk"}, **embedded("cpu"))) == [
         torch.device("cpu"),
         torch.device("cuda", 1),

@@ -4,7 +4,7 @@ from transformers import AutoModelForCausalLM
 from transformers.models.auto.configuration_auto import AutoConfig
 
 from core.errors import InputError
-from core.models.models import HUB_ID, resolve
+from core.models.model_sources import HUB_ID, resolve
 from core.models.registry import BY_ID, MODELS
 
 

@@ -48,10 +48,10 @@ def rows(lengths, options, *, shared: int) -> list[TokenRow]:
 
 
 @torch.inference_mode()
-def truth(name: str, asked: list[TokenRow]) -> list[list[float]]:
+def truth(name: str, token_rows: list[TokenRow]) -> list[list[float]]:
     """Σ log p of each option by transformers alone, each text by a model that has read no other."""
     sums = []
-    for row in asked:
+    for row in token_rows:
         sums.append([])
         for option in row.options:
             model = copy.deepcopy(fresh(name))
@@ -68,15 +68,15 @@ AROUND = (ROPE_LIMIT - 4, ROPE_LIMIT - 1, ROPE_LIMIT, ROPE_LIMIT + 1, ROPE_LIMIT
 @pytest.mark.parametrize("options", [(1, 1, 1), (1, 2, 5, 9)], ids=["letters", "texts"])
 def test_every_path_is_right_on_both_sides_of_the_limit(name, options):
     """The beginning that all rows share ends below the limit, and some options cross it."""
-    asked = rows(AROUND, options, shared=ROPE_LIMIT - 8)
-    right = np.array(truth(name, asked))
+    token_rows = rows(AROUND, options, shared=ROPE_LIMIT - 8)
+    right = np.array(truth(name, token_rows))
     decoder = Decoder(copy.deepcopy(fresh(name)))
-    prefix = Prefix(decoder, asked[0].context[: ROPE_LIMIT - 8])
+    prefix = Prefix(decoder, token_rows[0].context[: ROPE_LIMIT - 8])
     rungs = ladder(decoder, letters=options == (1, 1, 1), prefix=True)[:-1]
     assert len(rungs) > 1
     tried = 0
     for rung in rungs:
-        given, used = shared_part(rung, asked, prefix)
+        given, used = shared_part(rung, token_rows, prefix)
         try:
             got = rung.compute(given, used)
         except WRONG_PATH:  # the model does not take one windowed mask for all layers
@@ -85,32 +85,32 @@ def test_every_path_is_right_on_both_sides_of_the_limit(name, options):
             tried += 1
             assert np.abs(np.array(got) - right).max() < 1e-4, rung.name
     assert tried > 1
-    assert np.abs(np.array(paths.one_by_one(decoder, asked[::-1])) - right[::-1]).max() < 1e-4
+    assert np.abs(np.array(paths.one_by_one(decoder, token_rows[::-1])) - right[::-1]).max() < 1e-4
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_losses_are_right_on_both_sides_of_the_limit(name):
     rng = np.random.default_rng(5)
     begin = ids(rng, ROPE_LIMIT - 6)
-    asked = [Scored(begin + ids(rng, n + 1 - len(begin)), len(begin)) for n in AROUND]
+    test_sequences = [Scored(begin + ids(rng, n + 1 - len(begin)), len(begin)) for n in AROUND]
     decoder = Decoder(copy.deepcopy(fresh(name)))
     losses = TokenLosses(decoder, Budget(decoder.device, geometry(decoder.model)), dtype="float32")
-    losses.prepare(asked)
-    assert losses.self_check(asked).rung == "prefix cache"
-    for i, found in losses.score(asked):
+    losses.prepare(test_sequences)
+    assert losses.self_check(test_sequences).rung == "prefix cache"
+    for i, scored_losses in losses.score(test_sequences):
         with torch.inference_mode():
-            logits = copy.deepcopy(fresh(name))(input_ids=torch.tensor([asked[i].tokens[:-1]])).logits[0]
-        wanted = torch.nn.functional.cross_entropy(logits, torch.tensor(asked[i].tokens[1:]), reduction="none")
-        assert found == pytest.approx(wanted[asked[i].first - 1 :].numpy(), abs=1e-4)
+            logits = copy.deepcopy(fresh(name))(input_ids=torch.tensor([test_sequences[i].tokens[:-1]])).logits[0]
+        wanted = torch.nn.functional.cross_entropy(logits, torch.tensor(test_sequences[i].tokens[1:]), reduction="none")
+        assert scored_losses == pytest.approx(wanted[test_sequences[i].first - 1 :].numpy(), abs=1e-4)
 
 
 def test_the_beginning_is_kept_once_for_each_side():
     decoder = Decoder(copy.deepcopy(fresh("longrope")))
     prefix = Prefix(decoder, (5,) * 33, [34, 36])
     assert prefix.lengths == (36,)
-    both = prefix.cache([ROPE_LIMIT + 5, 36, ROPE_LIMIT + 6])
+    cache = prefix.cache([ROPE_LIMIT + 5, 36, ROPE_LIMIT + 6])
     assert prefix.lengths == (36, ROPE_LIMIT + 6)
-    keys = both.layers[0].keys
+    keys = cache.layers[0].keys
     assert len(keys) == 3
     assert torch.equal(keys[0], keys[2])
     assert not torch.allclose(keys[0], keys[1])

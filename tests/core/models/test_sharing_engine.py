@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.checks.rows.bank_prompts import asked
+from core.checks.rows.bank_prompts import prompts_for
 from core.models.engine import SharingEngine
 from core.models.engine_factory import load_engine
 from core.records import joined
@@ -28,7 +28,7 @@ def scored_apart(first, other, prompts):
     """The batches of the first engine, scored by the other one from last to first, after a trip through a pipe."""
     other.take_setup(pickle.loads(pickle.dumps(first.setup())))
     packed = [pickle.loads(pickle.dumps(first.packed(batch))) for batch in first.batches(prompts)]
-    batches = [batch for one in reversed(packed) for batch in other.score_packed(one)]
+    batches = [batch for packed_batch in reversed(packed) for batch in other.score_packed(packed_batch)]
     return joined(batches, [p.question_id for p in prompts], k=max(p.k for p in prompts))
 
 
@@ -46,7 +46,7 @@ def scored_apart(first, other, prompts):
 def test_another_engine_gives_the_same_bits(engines, form, shots, rung):
     first, other = engines
     assert isinstance(first, SharingEngine)
-    prompts = asked(form, shots, questions=28)
+    prompts = prompts_for(form, shots, questions=28)
     first.prepare(prompts)
     first.self_check(prompts)
     chosen = {"fastest": first.climb.rung, "slowest but one": first.rungs[-2], "one by one": first.rungs[-1]}[rung]
@@ -65,7 +65,7 @@ def test_another_engine_gives_the_same_bits(engines, form, shots, rung):
 
 def test_another_engine_halves_a_batch_for_which_its_memory_is_too_small(engines):
     first, other = engines
-    prompts = asked("letters", 0, questions=40)
+    prompts = prompts_for("letters", 0, questions=40)
     first.prepare(prompts)
     first.self_check(prompts)
     batch = first.batches(prompts)[0]
@@ -79,7 +79,7 @@ def test_another_engine_halves_a_batch_for_which_its_memory_is_too_small(engines
         return rung.compute(rows, prefix)
 
     other.climb = replace(other.climb, rung=replace(rung, compute=little))
-    found = list(other.score_packed(first.packed(batch)))
+    batches = list(other.score_packed(first.packed(batch)))
     assert sizes[0] == len(batch) > 2
-    assert sorted(name for one in found for name in one.ids) == sorted(p.question_id for p in batch)
+    assert sorted(name for scored_batch in batches for name in scored_batch.ids) == sorted(p.question_id for p in batch)
     assert other.budget.halvings > 0 == first.budget.halvings

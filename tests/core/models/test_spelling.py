@@ -20,16 +20,16 @@ def _byte_tokenizer() -> tuple[PreTrainedTokenizerFast, dict[int, bytes]]:
     """A tokenizer of bytes and of a few pairs of them, which may be parts of characters; the bytes of its tokens."""
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=275, initial_alphabet=sorted(alphabet), show_progress=False)
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    made.train_from_iterator([SAMPLE] * 4, trainer)
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator([SAMPLE] * 4, trainer)
     # A printable byte is shown as itself, and the others are shown as the characters from 256 on.
     shown = {chr(byte): byte for byte in range(256) if chr(byte) in alphabet}
     rest = [byte for byte in range(256) if chr(byte) not in alphabet]
     shown |= {chr(256 + i): byte for i, byte in enumerate(rest)}
-    raw = {i: bytes(map(shown.__getitem__, token)) for token, i in made.get_vocab().items()}
-    return PreTrainedTokenizerFast(tokenizer_object=made), raw
+    raw = {i: bytes(map(shown.__getitem__, token)) for token, i in tokenizer.get_vocab().items()}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer), raw
 
 
 TOKENIZER, RAW = _byte_tokenizer()
@@ -39,17 +39,17 @@ def _named(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        return "bytes:" + "".join(chr(one) if one < 0x80 else f"\\x{one:02x}" for one in raw)
+        return "bytes:" + "".join(chr(byte) if byte < 0x80 else f"\\x{byte:02x}" for byte in raw)
 
 
 def _when_whole(tokens: list[bytes]) -> list[str]:
     """Nothing until a character is whole."""
-    shown, kept = [], b""
+    shown, held_bytes = [], b""
     for raw in tokens:
-        kept += raw
+        held_bytes += raw
         try:
-            shown.append(kept.decode())
-            kept = b""
+            shown.append(held_bytes.decode())
+            held_bytes = b""
         except UnicodeDecodeError:
             shown.append("")
     return shown
@@ -116,6 +116,6 @@ def test_options_that_begin_with_other_bytes_do_not_share_a_token():
     replies = [
         echoed(echo(["Answer", ":", " �", "�", "�", "!"]), text="Answer:", continuation=f" {mark}") for mark in "“‘"
     ]
-    assert [one.tokens[2:] for one in replies] == [
+    assert [reply.tokens[2:] for reply in replies] == [
         (r"bytes: \xe2", r"bytes:\x80", rf"bytes:\x{last}") for last in ("9c", "98")
     ]

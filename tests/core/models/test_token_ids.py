@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 from core.errors import InputError
 from core.models.adapters.texts import Text, tokenize
 from core.models.encoding import Encoder
-from core.models.models import ModelSource
+from core.models.model_sources import ModelSource
 from core.models.perplexity.conversations import Conversation, Message
 from core.models.perplexity.prompts import EMPTY
 from core.models.perplexity.request import Request
@@ -28,10 +28,10 @@ SPECIAL = ("<s>", "</s>", "[CLS]", "[SEP]")
 
 def words(single: str | list[str], *, special: tuple[str, ...] = SPECIAL, **parts) -> PreTrainedTokenizerFast:
     """A token a word, with what a template adds to a text."""
-    made = Tokenizer(models.WordLevel(ID, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    made.add_special_tokens(list(special))
-    made.post_processor = processors.Sequence(
+    tokenizer = Tokenizer(models.WordLevel(ID, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.add_special_tokens(list(special))
+    tokenizer.post_processor = processors.Sequence(
         [
             processors.ByteLevel(trim_offsets=False),
             processors.TemplateProcessing(
@@ -40,8 +40,8 @@ def words(single: str | list[str], *, special: tuple[str, ...] = SPECIAL, **part
         ]
     )
     for name, part in parts.items():
-        setattr(made, name, part)
-    return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", bos_token="<s>", eos_token="</s>")
+        setattr(tokenizer, name, part)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<s>", eos_token="</s>")
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_only_what_is_appended_is_taken_back(single, front, behind):
 def test_tokens_that_can_not_be_taken_back_are_refused(tmp_path):
     always = words("$A", normalizer=normalizers.Replace(Regex(r"\z"), " over"))
     assert always("A", add_special_tokens=False).tokens() == ["A", "over"]
-    for made in (always, words("<s> $A </s> $A")):
-        made.save_pretrained(tmp_path)
+    for tokenizer in (always, words("<s> $A </s> $A")):
+        tokenizer.save_pretrained(tmp_path)
         with pytest.raises(InputError, match="adds tokens of its own to a text in a way that Hedge can't take back"):
             load_tokenizer(ModelSource("words", str(tmp_path), is_hub=False))
 
@@ -92,20 +92,22 @@ BARE = Prompt("3", "", 2, continuations=("A over", "B"))
 @pytest.mark.parametrize("single", ["<s> $A", "$A"])
 def test_every_use_of_a_tokenizer_reads_the_same_with_and_without_an_end(single):
     plain, ended = words(single), words(f"{single} </s>")
-    rows = [Encoder(one, context=40, vocabulary=None).rows([QUESTION, TEXTS, BARE]) for one in (plain, ended)]
+    rows = [
+        Encoder(tokenizer, context=40, vocabulary=None).rows([QUESTION, TEXTS, BARE]) for tokenizer in (plain, ended)
+    ]
     assert rows[0] == rows[1]
     assert rows[0][0].options == tuple((ID[letter],) for letter in "ABC")
     assert rows[0][1].options == ((ID["A"], ID["over"]), (ID["B"],))
-    assert [Encoder(one, context=40, vocabulary=None).shown(TEXTS) for one in (plain, ended)] == [
+    assert [Encoder(tokenizer, context=40, vocabulary=None).shown(TEXTS) for tokenizer in (plain, ended)] == [
         (TEXTS.text, len(rows[0][1].context))
     ] * 2
     for text in (Text("ran over", " A B"), Text("", "ran over A")):
-        trained = [tokenize([text], one, context=40) for one in (plain, ended)]
+        trained = [tokenize([text], tokenizer, context=40) for tokenizer in (plain, ended)]
         assert trained[0] == trained[1]
     assert tokenize([Text("ran over", " A B")], ended, context=40)[0].tokens[-2:] == (ID["A"], ID["B"])
     talk = Conversation("t", (Message("user", "ran over"), Message("assistant", "A B ran")))
     parts = list(Request((EMPTY,), (talk,)).parts())
-    laid = [encode(parts, one, mode="standard", context=0)[0][0][0] for one in (plain, ended)]
+    laid = [encode(parts, tokenizer, mode="standard", context=0)[0][0][0] for tokenizer in (plain, ended)]
     assert laid[0] == laid[1]
     assert laid[0].tokens[laid[0].first :] == (ID["A"], ID["B"], ID["ran"])
 

@@ -10,7 +10,7 @@ from core.errors import InputError
 from core.models import paths
 from core.models.encoding import Encoder, context_of
 from core.models.letters import letter_tokens
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.transformers_engine import TransformersEngine
 from core.questions import bank
 from core.questions.prompting.strategies import prompt
@@ -40,23 +40,23 @@ def load(folder, dtype="float32", **options):
     return TransformersEngine.load(resolve(str(folder)), dtype=dtype, **options)
 
 
-def one_by_one(folder, asked, letters):
+def one_by_one(folder, prompts, letters):
     """The plainest way: transformers' own call, a prompt at a time, nothing padded."""
     model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     with torch.inference_mode():
         rows = [
             torch.log_softmax(model(**tokenizer(p.text, return_tensors="pt")).logits[0, -1].float(), -1)[letters]
-            for p in asked
+            for p in prompts
         ]
     return torch.stack(rows).numpy()
 
 
-def scored(engine, asked):
-    batches = list(engine.score(asked))
+def scored(engine, prompts):
+    batches = list(engine.score(prompts))
     ids = [name for batch in batches for name in batch.ids]
     logits = np.concatenate([batch.logits for batch in batches])
     mass = np.concatenate([batch.letter_mass for batch in batches])
-    order = [ids.index(p.question_id) for p in asked]
+    order = [ids.index(p.question_id) for p in prompts]
     return logits[order], mass[order]
 
 
@@ -66,14 +66,14 @@ def letters_of(engine):
 
 @pytest.mark.parametrize(("shared", "rung"), [("", "padded rows"), (SHARED, "prefix cache")])
 def test_fast_equals_one_by_one(tiny_model, shared, rung):
-    asked, engine = prompts(shared=shared), load(tiny_model)
-    engine.prepare(asked)
-    check = engine.self_check(asked)
+    test_prompts, engine = prompts(shared=shared), load(tiny_model)
+    engine.prepare(test_prompts)
+    check = engine.self_check(test_prompts)
     assert check.passed
     assert check.rung == engine.description["rung"] == rung
     assert engine.description["shared_prefix_tokens"] == (len(SHARED.split()) + 2 if shared else 0)
-    logits, mass = scored(engine, asked)
-    alone = one_by_one(tiny_model, asked, letters_of(engine))
+    logits, mass = scored(engine, test_prompts)
+    alone = one_by_one(tiny_model, test_prompts, letters_of(engine))
     assert np.abs(logits - alone).max() < 1e-4
     assert mass == pytest.approx(np.exp(alone).sum(axis=1), abs=1e-5)
 
@@ -84,21 +84,21 @@ def test_no_rung_is_used_that_has_not_passed(tiny_model, monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("a rung was used that has not passed")
 
-    asked, engine = prompts(6, shared=SHARED), load(tiny_model)
-    engine.prepare(asked)
+    test_prompts, engine = prompts(6, shared=SHARED), load(tiny_model)
+    engine.prepare(test_prompts)
     with monkeypatch.context() as patch:
         patch.setattr(paths, "letters", refuse)
-        before, _ = scored(engine, asked)
+        before, _ = scored(engine, test_prompts)
     monkeypatch.setattr(paths, "read_positions", lambda lengths: [max(lengths) - 1] * len(lengths))
-    check = engine.self_check(asked)
+    check = engine.self_check(test_prompts)
     assert check.rung == "one by one"
     assert len(check.refused) == 2
-    after, _ = scored(engine, asked)
+    after, _ = scored(engine, test_prompts)
     assert np.array_equal(before, after)
     # A new set of prompts has to pass anew.
     monkeypatch.undo()
-    assert engine.self_check(asked).rung == "prefix cache"
-    engine.prepare(asked)
+    assert engine.self_check(test_prompts).rung == "prefix cache"
+    engine.prepare(test_prompts)
     assert engine.description["rung"] == "one by one"
 
 
@@ -113,10 +113,10 @@ def test_prompts_that_a_path_can_not_take_are_scored_one_by_one(tiny_model):
         Prompt(prompt.question_id, prompt.text, 2, continuations=(" one two", " three"))
         for prompt in prompts(3, shared=SHARED)
     ]
-    for asked in (others, longer):
-        asked = [replace(prompt, question_id=f"another-{i}") for i, prompt in enumerate(asked)]
-        alone = np.concatenate([batch.logits for batch in load(tiny_model).score(asked)])
-        assert np.array_equal(np.concatenate([batch.logits for batch in engine.score(asked)]), alone)
+    for test_prompts in (others, longer):
+        test_prompts = [replace(prompt, question_id=f"another-{i}") for i, prompt in enumerate(test_prompts)]
+        alone = np.concatenate([batch.logits for batch in load(tiny_model).score(test_prompts)])
+        assert np.array_equal(np.concatenate([batch.logits for batch in engine.score(test_prompts)]), alone)
 
 
 def test_a_planted_fault_steps_down_and_the_run_says_why(home, tiny_model, monkeypatch):
@@ -150,16 +150,16 @@ def test_the_oldest_demonstrations_go_and_are_counted(tiny_model):
     shown = [Question(f"d{i}", "qa", "g", "", f"{'w1 ' * 20}w{i}?", ("w3", "w4"), 0) for i in range(8)]
     last = Question("last", "qa", "g", "", "w5 w6?", ("w3", "w4"), 0)
     engine = load(tiny_model)
-    made = prompt(last, demonstrations=shown)
-    engine.prepare([made])
+    built_prompt = prompt(last, demonstrations=shown)
+    engine.prepare([built_prompt])
     assert engine.description["truncated_prompts"] == 1
     dropped = engine.description["dropped_demonstrations"]
-    kept = prompt(last, demonstrations=shown[dropped:])
+    prompt_after_cut = prompt(last, demonstrations=shown[dropped:])
     assert 0 < dropped < 8
-    assert engine.encoder.shown(made)[0] == kept.text
+    assert engine.encoder.shown(built_prompt)[0] == prompt_after_cut.text
     fuller = prompt(last, demonstrations=shown[dropped - 1 :])
-    assert len(engine.encoder.ids([kept.text])[0]) <= 128 < len(engine.encoder.ids([fuller.text])[0])
-    assert np.isfinite(scored(engine, [made])[0]).all()
+    assert len(engine.encoder.ids([prompt_after_cut.text])[0]) <= 128 < len(engine.encoder.ids([fuller.text])[0])
+    assert np.isfinite(scored(engine, [built_prompt])[0]).all()
 
 
 def test_a_run_says_what_did_not_fit(home, tiny_model, monkeypatch, capsys):
@@ -175,19 +175,19 @@ def test_a_run_says_what_did_not_fit(home, tiny_model, monkeypatch, capsys):
 
 
 def test_what_is_too_long_even_so_loses_its_beginning(tiny_model):
-    asked = [*prompts(3), Prompt("long", "w1 " * 300 + "Answer:", 6)]
+    test_prompts = [*prompts(3), Prompt("long", "w1 " * 300 + "Answer:", 6)]
     engine = load(tiny_model)
-    engine.prepare(asked)
+    engine.prepare(test_prompts)
     assert engine.description["truncated_prompts"] == 1
-    row = engine.encoder.rows([asked[-1]])[0]
+    row = engine.encoder.rows([test_prompts[-1]])[0]
     assert len(row.context) == 128
     assert row.context[-2:] == (WORDS.index("Answer"), WORDS.index(":"))
 
 
 def test_a_text_leaves_room_for_its_options(tiny_model):
     engine = load(tiny_model)
-    made = Prompt("p", "w1 " * 130 + "Answer:", 2, continuations=(" w2 w3 w4", " w5"))
-    row = engine.encoder.rows([made])[0]
+    long_prompt = Prompt("p", "w1 " * 130 + "Answer:", 2, continuations=(" w2 w3 w4", " w5"))
+    row = engine.encoder.rows([long_prompt])[0]
     assert row.options == ((WORDS.index("w2"), WORDS.index("w3"), WORDS.index("w4")), (WORDS.index("w5"),))
     assert len(row.context) + 3 - 1 == 128
 
@@ -237,13 +237,13 @@ class _Bytes:
 
 
 def test_letters_of_two_tokens_are_scored_as_continuations():
-    asked = [Prompt(f"p{i}", "shared words " * 4 + "more " * i + "Answer:", 4) for i in range(6)]
+    prompts = [Prompt(f"p{i}", "shared words " * 4 + "more " * i + "Answer:", 4) for i in range(6)]
     engine = TransformersEngine(tiny("llama"), _Bytes(), name="tiny", dtype="float32")
-    engine.prepare(asked)
-    assert engine.self_check(asked).rung == "prefix cache and tree (full mask)"
+    engine.prepare(prompts)
+    assert engine.self_check(prompts).rung == "prefix cache and tree (full mask)"
     assert engine.description["letter_tokens"] == {"scored as": "continuations"}
-    logits, mass = scored(engine, asked)
-    for p, row, share in zip(asked, logits, mass, strict=True):
+    logits, mass = scored(engine, prompts)
+    for p, row, share in zip(prompts, logits, mass, strict=True):
         tokens = _Bytes()([p.text, *(p.text + f" {letter}" for letter in "ABCD")], add_special_tokens=True, verbose=0)
         context, *wholes = tokens["input_ids"]
         truth = []
@@ -255,17 +255,17 @@ def test_letters_of_two_tokens_are_scored_as_continuations():
 
 
 def test_a_batch_size_by_hand_is_honoured(tiny_model):
-    asked, engine = prompts(10), load(tiny_model, batch_size=3)
-    engine.prepare(asked)
-    engine.self_check(asked)
-    assert [len(batch.ids) for batch in engine.score(asked)] == [3, 3, 3, 1]
+    test_prompts, engine = prompts(10), load(tiny_model, batch_size=3)
+    engine.prepare(test_prompts)
+    engine.self_check(test_prompts)
+    assert [len(batch.ids) for batch in engine.score(test_prompts)] == [3, 3, 3, 1]
 
 
 def test_out_of_memory_inside_a_run_changes_no_score(tiny_model, monkeypatch):
-    asked, engine = prompts(20), load(tiny_model)
-    engine.prepare(asked)
-    engine.self_check(asked)
-    before, _ = scored(engine, asked)
+    test_prompts, engine = prompts(20), load(tiny_model)
+    engine.prepare(test_prompts)
+    engine.self_check(test_prompts)
+    before, _ = scored(engine, test_prompts)
     whole = engine.decoder.hidden
 
     def narrow(tokens, **options):
@@ -274,7 +274,7 @@ def test_out_of_memory_inside_a_run_changes_no_score(tiny_model, monkeypatch):
         return whole(tokens, **options)
 
     monkeypatch.setattr(engine.decoder, "hidden", narrow)
-    after, _ = scored(engine, asked)
+    after, _ = scored(engine, test_prompts)
     assert engine.description["budget"]["halved"] > 0
     assert np.abs(before - after).max() < 1e-4
 
@@ -292,14 +292,14 @@ def test_a_pretrained_model(real_models):
     """Tinystories knows no letters, but all rungs say the same as one by one."""
     folder = real_models / "tinystories-656k"
     story = "Once upon a time there was a little girl named Lily. She liked to play with her red ball. "
-    asked = [Prompt(f"s{i}", story * 2 + "The end. " * (1 + i % 5) + "Answer:", 6) for i in range(12)]
+    prompts = [Prompt(f"s{i}", story * 2 + "The end. " * (1 + i % 5) + "Answer:", 6) for i in range(12)]
     engine = load(folder)
-    engine.prepare(asked)
-    check = engine.self_check(asked)
+    engine.prepare(prompts)
+    check = engine.self_check(prompts)
     assert check.passed
     assert not check.refused
-    truth = np.array(paths.one_by_one(engine.decoder, [engine.encoder.rows([p])[0] for p in asked]))
-    assert np.abs(scored(engine, asked)[0] - truth).max() < 1e-4
+    truth = np.array(paths.one_by_one(engine.decoder, [engine.encoder.rows([p])[0] for p in prompts]))
+    assert np.abs(scored(engine, prompts)[0] - truth).max() < 1e-4
 
 
 def test_a_model_that_can_not_keep_a_prefix_goes_without(tiny_model, monkeypatch):
@@ -308,14 +308,14 @@ def test_a_model_that_can_not_keep_a_prefix_goes_without(tiny_model, monkeypatch
     def refuse(decoder, tokens, lengths):
         raise ValueError("the state has the wrong shape")
 
-    asked, engine = prompts(6, shared=SHARED), load(tiny_model)
+    test_prompts, engine = prompts(6, shared=SHARED), load(tiny_model)
     monkeypatch.setattr(module, "Prefix", refuse)
-    engine.prepare(asked)
-    check = engine.self_check(asked)
+    engine.prepare(test_prompts)
+    check = engine.self_check(test_prompts)
     assert check.rung == "padded rows"
     assert check.refused == ("prefix cache: ValueError: the state has the wrong shape",)
-    alone = one_by_one(tiny_model, asked, letters_of(engine))
-    assert np.abs(scored(engine, asked)[0] - alone).max() < 1e-4
+    alone = one_by_one(tiny_model, test_prompts, letters_of(engine))
+    assert np.abs(scored(engine, test_prompts)[0] - alone).max() < 1e-4
 
 
 def test_a_template_that_writes_the_date_is_described_and_the_rest_of_a_run_keeps_the_date():
@@ -323,10 +323,10 @@ def test_a_template_that_writes_the_date_is_described_and_the_rest_of_a_run_keep
     assert "template_notes" not in engine.description
     dated = "{{ strftime_now('%Y-%m-%d') }}{% for m in messages %}{{ m.content }}{% endfor %}"
     engine.encoder.tokenizer.chat_template = dated
-    asked = [replace(prompt(one), chat=True) for one in synthetic_questions(2)]
+    test_prompts = [replace(prompt(question), chat=True) for question in synthetic_questions(2)]
     engine.take_date({"template_date": "2026-02-28T12:00:00"})
-    engine.prepare(asked)
-    assert engine.encoder.shown(asked[0])[0].startswith("2026-02-28")
+    engine.prepare(test_prompts)
+    assert engine.encoder.shown(test_prompts[0])[0].startswith("2026-02-28")
     described = engine.description
     assert described["template_date"] == "2026-02-28T12:00:00"
     assert "here 2026-02-28;" in described["template_notes"][0]

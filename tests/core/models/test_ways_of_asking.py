@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.models.models import bundled_models, resolve
+from core.models.model_sources import bundled_models, resolve
 from core.models.transformers_engine import TransformersEngine
 from core.questions import bank, catalogue
 from core.questions.prompting.cloze import BARE, OptionTexts, bare_prompt, cloze_prompt, continuation_prompt, normalised
@@ -50,8 +50,8 @@ def scored(engine, prompts):
 
 def alone(engine, texts, by):
     joined = bool(BARE[by]) and engine.joins([bare_prompt(t, by=by) for t in texts])
-    found = scored(engine, [bare_prompt(t, by=by, joined=joined) for t in texts])
-    return {text: float(row[0]) for text, (row, _) in found.items()}
+    scores = scored(engine, [bare_prompt(t, by=by, joined=joined) for t in texts])
+    return {text: float(row[0]) for text, (row, _) in scores.items()}
 
 
 def all_of(engine, questions, build=cloze_prompt):
@@ -60,18 +60,18 @@ def all_of(engine, questions, build=cloze_prompt):
     raw = scored(engine, prompts)
     texts = sorted({text for p in prompts for text in p.continuations})
     bare = {by: alone(engine, texts, by) for by in BARE}
-    made = {}
+    collected = {}
     for q, p in zip(questions, prompts, strict=True):
         row, tokens = raw[q.id]
-        of = OptionTexts(
+        option_texts = OptionTexts(
             tokens[None].astype(float),
             np.array([[float(len(o.strip())) for o in q.options]]),
             np.array([[float(len(o.strip().encode())) for o in q.options]]),
             {by: np.array([[bare[by][text] for text in p.continuations]]) for by in BARE},
         )
         for by in ("raw", "tokens", "characters", "bytes", *BARE):
-            made.setdefault(by, {})[q.id] = normalised(row[None], of, by=by)[0]
-    return made
+            collected.setdefault(by, {})[q.id] = normalised(row[None], option_texts, by=by)[0]
+    return collected
 
 
 def slow(engine, context: str, option: str) -> tuple[float, int]:
@@ -96,9 +96,9 @@ def test_raw_ln_and_un_equal_one_token_at_a_time(build):
     chosen = [*bank.load("qa")[:6], ODD]
     got = all_of(engine, chosen, build)
     for q in chosen:
-        asked = build(q)
-        for j, text in enumerate(asked.continuations):
-            raw, tokens = slow(engine, asked.text, text)
+        prompts_built = build(q)
+        for j, text in enumerate(prompts_built.continuations):
+            raw, tokens = slow(engine, prompts_built.text, text)
             bare, _ = slow(engine, "Answer:", text)
             assert got["raw"][q.id][j] == pytest.approx(raw, abs=1e-4)
             assert got["tokens"][q.id][j] == pytest.approx(raw / tokens, abs=1e-4)
@@ -116,9 +116,9 @@ def test_options_that_join_the_colon_and_others_score_the_same_stretch_of_text(r
     assert engine.joins([cloze_prompt(q) for q in chosen])
     got = all_of(engine, chosen)
     for q in chosen:
-        asked = cloze_prompt(q)
-        raw = np.array([slow(engine, asked.text[:-1], f":{text}")[0] for text in asked.continuations])
-        bare = np.array([slow(engine, "Answer", f":{text}")[0] for text in asked.continuations])
+        built_prompt = cloze_prompt(q)
+        raw = np.array([slow(engine, built_prompt.text[:-1], f":{text}")[0] for text in built_prompt.continuations])
+        bare = np.array([slow(engine, "Answer", f":{text}")[0] for text in built_prompt.continuations])
         # A colon that is the same token for all options is no option's; then it adds the same to all.
         assert got["raw"][q.id] - got["raw"][q.id][0] == pytest.approx(raw - raw[0], abs=2e-4)
         un = raw - bare
@@ -152,32 +152,34 @@ def test_published_questions_of_any_number_of_options(real_data, real_models, ta
     chosen = [*every[:8], *unusual[:4]]
     got = all_of(engine, chosen)
     for q in chosen[-5:]:
-        asked = cloze_prompt(q)
-        expected = np.array([slow(engine, asked.text[:-1], f":{text}")[0] for text in asked.continuations])
+        built_prompt = cloze_prompt(q)
+        expected = np.array(
+            [slow(engine, built_prompt.text[:-1], f":{text}")[0] for text in built_prompt.continuations]
+        )
         assert got["raw"][q.id] - got["raw"][q.id][0] == pytest.approx(expected - expected[0], abs=2e-4)
 
 
 def test_the_most_probable_next_token_is_that_of_the_model(model, request):
     engine = engine_of(folder_of(model, request))
-    asked = [prompt(q) for q in bank.load("qa")[:5]]
-    engine.prepare(asked)
-    engine.self_check(asked)
-    found = {
+    prompts = [prompt(q) for q in bank.load("qa")[:5]]
+    engine.prepare(prompts)
+    engine.self_check(prompts)
+    top_tokens = {
         name: batch.top_tokens and batch.top_tokens[i]
-        for batch in engine.score(asked)
+        for batch in engine.score(prompts)
         for i, name in enumerate(batch.ids)
     }
-    for one in asked:
-        row = engine.encoder.rows([one])[0]
+    for scored_prompt in prompts:
+        row = engine.encoder.rows([scored_prompt])[0]
         assert row.is_letters
         with torch.inference_mode():
             top = int(engine.model(torch.tensor([row.context])).logits[0, -1].argmax())
-        assert found[one.question_id] == engine.encoder.tokenizer.decode([top])
+        assert top_tokens[scored_prompt.question_id] == engine.encoder.tokenizer.decode([top])
 
 
-def next_token(engine, asked):
+def next_token(engine, scored_prompt):
     with torch.inference_mode():
-        tokens = torch.tensor([engine.encoder.tokenizer(asked.text)["input_ids"]])
+        tokens = torch.tensor([engine.encoder.tokenizer(scored_prompt.text)["input_ids"]])
         return torch.softmax(engine.model(tokens).logits[0, -1].float(), -1)
 
 
@@ -188,14 +190,14 @@ def unsure(engine, prompts):
 
 def test_written_answers_come_from_the_models_own_probabilities():
     engine = engine_of(ASSETS / "models" / bundled_models()[0])
-    asked = unsure(engine, [prompt(q) for q in bank.load("qa")[:20]])
-    first, again, other = (answers for _, answers in engine.write([asked] * 3, repeats=8, seeds=[1, 1, 2]))
+    prompts = unsure(engine, [prompt(q) for q in bank.load("qa")[:20]])
+    first, again, other = (answers for _, answers in engine.write([prompts] * 3, repeats=8, seeds=[1, 1, 2]))
     assert first == again
     assert first != other
-    ((_, drawn),) = engine.write([asked], repeats=600, seeds=[0])
-    tokenizer, odds = engine.encoder.tokenizer, next_token(engine, asked)
+    ((_, drawn),) = engine.write([prompts], repeats=600, seeds=[0])
+    tokenizer, odds = engine.encoder.tokenizer, next_token(engine, prompts)
     begins = Counter(text.strip()[:1] for text in drawn)
     for letter in "ABCD":
-        p = float(odds[tokenizer(f"{asked.text} {letter}")["input_ids"][-1]])
+        p = float(odds[tokenizer(f"{prompts.text} {letter}")["input_ids"][-1]])
         spread = 4.5 * max((p * (1 - p) / 600) ** 0.5, 1 / 600)
         assert begins[letter] / 600 == pytest.approx(p, abs=spread), letter

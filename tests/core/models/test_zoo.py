@@ -13,7 +13,7 @@ from transformers import AutoConfig
 from core.errors import InputError
 from core.models.loaded import HARMLESS, check_tensors
 from core.models.model_loading import load_model
-from core.models.models import resolve
+from core.models.model_sources import resolve
 from core.models.safetensors_files import Stored
 from tests.core.models.architectures import SETTINGS, TYPES
 from tests.core.models.zoo import (

@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
-from core.models.models import canonical
+from core.models.model_sources import canonical
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.prompts import draw_questions, prompts
@@ -51,7 +51,7 @@ Change = Callable[[Tensors], Tensors]
 def bank_words() -> tuple[str, ...]:
     """The commonest words and marks of the task's questions."""
     spec = RunSpec(model="pocket-1m", task=TASK, samples=200)
-    texts = [one.text for one in prompts(spec, draw_questions(spec))]
+    texts = [prompt.text for prompt in prompts(spec, draw_questions(spec))]
     return tuple(word for word, _ in Counter(w for t in texts for w in re.findall(r"\w+|[^\w\s]+", t)).most_common(200))
 
 
@@ -161,7 +161,7 @@ def rewritten(path: Path, change: Change) -> None:
 
 
 def without(make: Make, pattern: str) -> Make:
-    return weighed(make, lambda all_: {name: one for name, one in all_.items() if not re.search(pattern, name)})
+    return weighed(make, lambda all_: {name: tensor for name, tensor in all_.items() if not re.search(pattern, name)})
 
 
 def besides(make: Make, more: Tensors) -> Make:
@@ -327,7 +327,7 @@ def auto(name: str) -> Any:
 def _an_expert_less(tensors: Tensors) -> Tensors:
     gone = [name for name in tensors if re.search(r"layers\.1\..*experts\.3\.", name)]
     assert gone, sorted(tensors)
-    return {name: one for name, one in tensors.items() if name not in gone}
+    return {name: tensor for name, tensor in tensors.items() if name not in gone}
 
 
 # ---------------------------------------------------------------- the zoo

@@ -52,11 +52,11 @@ def started(*arguments: str, log: Path | str = "") -> Child:
 
 @contextmanager
 def child(*arguments: str, log: Path | str = "") -> Iterator[Child]:
-    made = started(HERE, *arguments, log=log)
+    started_child = started(HERE, *arguments, log=log)
     try:
-        yield made
+        yield started_child
     finally:
-        made.end()
+        started_child.end()
 
 
 def test_messages_go_both_ways_and_are_of_the_kind_that_is_expected():
@@ -65,8 +65,8 @@ def test_messages_go_both_ways_and_are_of_the_kind_that_is_expected():
         for message in ("a", {"b": 1}):
             echo.send(message)
             assert echo.poll(60)
-            said, more, score = echo.receive(tuple)
-            assert (said, more) == (message, False)
+            received, more, score = echo.receive(tuple)
+            assert (received, more) == (message, False)
             assert score > oom_score(psutil.Process())  # the system stops it before this process
         echo.send("c")
         with pytest.raises(TypeError, match="sent a tuple and not a int"):
@@ -122,9 +122,9 @@ def test_the_kernels_kill_for_memory_is_told_from_others(tmp_path: Path, monkeyp
 
 def test_no_child_or_grandchild_outlives_its_parent(tmp_path: Path):
     """The parent is killed; its child first does what it has to do then, no longer the first to be killed."""
-    told = tmp_path / "told"
-    with child("have a child", str(told)) as parent:
+    path = tmp_path / "told"
+    with child("have a child", str(path)) as parent:
         grandchild, score = parent.receive(int), oom_score(psutil.Process(parent.pid))
         os.kill(parent.pid, signal.SIGKILL)
         assert gone(grandchild)
-        assert int(told.read_text()) == score
+        assert int(path.read_text()) == score

@@ -14,7 +14,7 @@ from core.models.server.client import ServerClient
 from core.processes import proxies
 from core.shelf import downloads
 from tests.core.models.server.loopback import loopback_server
-from tests.core.models.server.test_server_client import BODIES, SHORT, asked
+from tests.core.models.server.test_server_client import BODIES, SHORT, answers_of
 
 pytestmark = pytest.mark.quick
 FAR = "http://models.example:8000/v1"
@@ -77,7 +77,7 @@ def test_a_server_of_this_machine_is_asked_directly(monkeypatch: pytest.MonkeyPa
     for variable in SPELLINGS:
         monkeypatch.setenv(variable, "http://127.0.0.1:9")
     with loopback_server() as server, ServerClient([server.url], patience=SHORT) as client:
-        assert len(asked(client, BODIES[:2])) == 2
+        assert len(answers_of(client, BODIES[:2])) == 2
 
 
 def test_a_proxy_that_fails_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch):
@@ -86,7 +86,7 @@ def test_a_proxy_that_fails_is_named_without_its_password(monkeypatch: pytest.Mo
         ServerClient([FAR], patience=replace(SHORT, first_s=0.1, gone_s=0.1, tries=1)) as client,
         pytest.raises(RunError) as failed,
     ):
-        asked(client, BODIES[:1])
+        answers_of(client, BODIES[:1])
     assert f"the server {FAR}, asked through the proxy http://127.0.0.1:9, can't be reached" in str(failed.value)
     assert "secret" not in str(failed.value)
 
@@ -110,7 +110,7 @@ def test_a_proxy_that_answers_itself_is_named(monkeypatch, answer: bytes, url: s
         address = f"127.0.0.1:{proxy.server_address[1]}"
         monkeypatch.setenv("all_proxy", f"http://me:secret@{address}")
         with ServerClient([url], patience=replace(SHORT, tries=1)) as client, pytest.raises(RunError) as failed:
-            asked(client, BODIES[:1])
+            answers_of(client, BODIES[:1])
         proxy.shutdown()
     assert f"the server {url}, asked through the proxy http://{address}, {sentence}" in str(failed.value)
 

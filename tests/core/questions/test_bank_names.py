@@ -54,18 +54,18 @@ def test_a_new_run_keeps_what_an_old_one_is_read_for(home):
     """An import stores its bank; with the stored one taken out, the same is read off its questions."""
     (name,) = save([bluq.read(write_bluq(settings().home.parent, name="probs_tiny_qa_float32_base.npz"))])
     record = store.read_record(name)
-    kept = record.provenance["bank"]
-    assert kept == {"name": "BLUQ MMLU", "test_questions": question_set(name)}
+    bank_name = record.provenance["bank"]
+    assert bank_name == {"name": "BLUQ MMLU", "test_questions": question_set(name)}
     store.update_record(name, provenance={k: v for k, v in record.provenance.items() if k != "bank"})
-    assert question_set(name) == kept["test_questions"]
+    assert question_set(name) == bank_name["test_questions"]
     assert load(name).bank == "BLUQ MMLU"
 
 
 def test_labels_alone_are_shared_where_all_of_them_are_the_same(home, tmp_path):
-    one, other, changed = (tmp_path / part for part in ("one", "other", "changed"))
-    for folder in (one, other, changed):
+    first_path, other, changed = (tmp_path / part for part in ("one", "other", "changed"))
+    for folder in (first_path, other, changed):
         folder.mkdir()
-    first = write_bluq(one, name="probs_tiny_qa_float32_base.npz")
+    first = write_bluq(first_path, name="probs_tiny_qa_float32_base.npz")
     second = write_bluq(other, name="probs_small_qa_float32_base.npz")
     with np.load(first) as archive:
         labels = archive["test_labels"].copy()
@@ -139,16 +139,16 @@ def test_nothing_is_said_across_banks(home, tmp_path, capsys):
     assert len(alike(near.assign(questions="the same"), "lac")) == 1
 
     assert main(["compare", ours, other, "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
-    assert made["pairs"] == []
-    assert {claim["verdict"] for claim in made["claims"][:2]} == {
+    values = json.loads(capsys.readouterr().out)
+    assert values["pairs"] == []
+    assert {claim["verdict"] for claim in values["claims"][:2]} == {
         "can't tell, because these models were not tested on the same questions with the same number of options"
     }
     assert main(["compare", ours, other]) == 0
-    said = capsys.readouterr().out
-    assert "Question answering: accuracy" in said
-    assert "Question answering · BLUQ MMLU: accuracy" in said
-    assert "No two of these runs were tested on the same questions" in said
+    output = capsys.readouterr().out
+    assert "Question answering: accuracy" in output
+    assert "Question answering · BLUQ MMLU: accuracy" in output
+    assert "No two of these runs were tested on the same questions" in output
 
 
 def test_a_summary_keeps_banks_of_one_task_apart(home, tmp_path, capsys):

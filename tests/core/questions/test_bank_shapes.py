@@ -37,7 +37,7 @@ def each(**fields):
     return [{name: value(i) if callable(value) else value for name, value in fields.items()} for i in range(6)]
 
 
-def asked(i):
+def question_text(i):
     return f"What is {WORDS[i]}?"
 
 
@@ -66,74 +66,77 @@ def pairs(mark, text):
     return lambda i: [{mark: own, text: option} for own, option in lettered(i).items()]
 
 
-def nth(n, of=four):
-    return lambda i: of(i)[n]
+def nth(n, shape=four):
+    return lambda i: shape(i)[n]
 
 
 HUB = {
-    "an object by letter": each(question=asked, choices=lettered, answer=letter),
+    "an object by letter": each(question=question_text, choices=lettered, answer=letter),
     "lists of texts and labels (ARC, CommonsenseQA)": each(
-        question=asked,
+        question=question_text,
         choices=lambda i: {"text": four(i), "label": list("1234" if i % 2 else "ABCD")},
         answerKey=lambda i: ("1234" if i % 2 else "ABCD")[i % 4],
     ),
     "a stem with choices (OpenBookQA)": each(
-        question=lambda i: {"stem": asked(i), "choices": pairs("label", "text")(i)}, answerKey=letter
+        question=lambda i: {"stem": question_text(i), "choices": pairs("label", "text")(i)}, answerKey=letter
     ),
     "objects with a letter and an option": each(
-        question_stem=asked, options=pairs("letter", "option"), answer=lambda i: f"({letter(i)})"
+        question_stem=question_text, options=pairs("letter", "option"), answer=lambda i: f"({letter(i)})"
     ),
     "columns of their own (MedMCQA), numbers from 1": each(
-        **{"question": asked, **{f"op{m}": nth(n) for n, m in enumerate("abcd")}},
+        **{"question": question_text, **{f"op{m}": nth(n) for n, m in enumerate("abcd")}},
         **{"cop": lambda i: i % 4 + 1, "exp": "because"},
     ),
     "letters in front of the texts (AGIEval)": each(
-        question=asked, options=lambda i: [f"({m}) {t}" for m, t in lettered(i).items()], label=letter
+        question=question_text, options=lambda i: [f"({m}) {t}" for m, t in lettered(i).items()], label=letter
     ),
     "one text (MathQA)": each(
-        Problem=asked,
+        Problem=question_text,
         options=lambda i: " , ".join(f"{m.lower()} ) {t}" for m, t in lettered(i).items()),
         correct=lambda i: letter(i).lower(),
     ),
-    "answers as texts (MedQA)": each(question=asked, options=lettered, answer=right, answer_idx=letter),
+    "answers as texts (MedQA)": each(question=question_text, options=lettered, answer=right, answer_idx=letter),
     "a right and wrong answers (SciQ)": each(
-        question=asked, correct_answer=right, **{f"distractor{n + 1}": nth(n, wrong) for n in (2, 0, 1)}
+        question=question_text, correct_answer=right, **{f"distractor{n + 1}": nth(n, wrong) for n in (2, 0, 1)}
     ),
-    "a list of wrong answers (GPQA)": each(**{"Question": asked, "Correct Answer": right, "Incorrect Answers": wrong}),
+    "a list of wrong answers (GPQA)": each(
+        **{"Question": question_text, "Correct Answer": right, "Incorrect Answers": wrong}
+    ),
     "numbers in front of the texts": each(
-        question=asked,
+        question=question_text,
         options=lambda i: [f"{n + 1}. {t}" for n, t in enumerate(four(i))],
         answer=lambda i: f"{i % 4 + 1}. {right(i)}",
     ),
     "an object for each letter": each(
-        question=asked,
+        question=question_text,
         options=lambda i: [{m: t} for m, t in lettered(i).items()],
         answer=lambda i: {"label": letter(i), "text": right(i)},
     ),
     "columns with names of their own": each(
-        **{"pregunta": asked, **{f"opción {m}": nth(n) for n, m in enumerate("abcd")}},
+        **{"pregunta": question_text, **{f"opción {m}": nth(n) for n, m in enumerate("abcd")}},
         respuesta=lambda i: letter(i).lower(),
     ),
     "columns that are numbers alone": each(
-        **{"Question #": lambda i: i + 1, "Question Text": asked, **{str(n + 1): nth(n) for n in range(4)}},
+        **{"Question #": lambda i: i + 1, "Question Text": question_text, **{str(n + 1): nth(n) for n in range(4)}},
         answer=lambda i: i % 4 + 1,
     ),
     "options in the question's text": each(
-        question=lambda i: f"{asked(i)} " + " ".join(f"({m}) {t}" for m, t in lettered(i).items()), AnswerKey=letter
+        question=lambda i: f"{question_text(i)} " + " ".join(f"({m}) {t}" for m, t in lettered(i).items()),
+        AnswerKey=letter,
     ),
     "letters as options, and the texts in the question": each(
-        question=lambda i: "\n".join([asked(i), *(f"{m}. {t}" for m, t in lettered(i).items()), "Answer:"]),
+        question=lambda i: "\n".join([question_text(i), *(f"{m}. {t}" for m, t in lettered(i).items()), "Answer:"]),
         choices=list("ABCD"),
         answer=lambda i: i % 4,
     ),
     "targets (BIG-bench on the hub)": each(
-        inputs=asked,
+        inputs=question_text,
         targets=lambda i: [right(i)],
         multiple_choice_targets=four,
         multiple_choice_scores=lambda i: [int(n == i % 4) for n in range(4)],
     ),
     "scores of the targets (BIG-bench)": each(
-        input=asked, target_scores=lambda i: {text: int(text == right(i)) for text in four(i)}
+        input=question_text, target_scores=lambda i: {text: int(text == right(i)) for text in four(i)}
     ),
 }
 
@@ -143,7 +146,7 @@ HUB = {
 def test_options_and_answers_of_data_sets(tmp_path, shape):
     data = loaded(tmp_path, lines(HUB[shape]))
     assert [(q.question, q.options, q.label) for q in data.questions] == [
-        (asked(i), tuple(four(i)), i % 4) for i in range(6)
+        (question_text(i), tuple(four(i)), i % 4) for i in range(6)
     ]
     assert looks_like_bank(open_sheet(tmp_path / "mine.jsonl"))
     assert data.read_as.startswith("6 questions, 4 options")
@@ -151,7 +154,7 @@ def test_options_and_answers_of_data_sets(tmp_path, shape):
 
 @pytest.mark.quick
 def test_columns_keep_their_letters_and_leftover_columns_are_no_options(tmp_path):
-    rows = "".join(f"\"{asked(i)}\",\"['w' 'x'\n 'y' 'z']\",{i % 4},0.{i},2.5\n" for i in range(6))
+    rows = "".join(f"\"{question_text(i)}\",\"['w' 'x'\n 'y' 'z']\",{i % 4},0.{i},2.5\n" for i in range(6))
     data = loaded(tmp_path, "question,choices,answer,e,f\n" + rows, "tokens.csv")
     assert {q.options for q in data.questions} == {("w", "x", "y", "z")}  # as numpy writes a list, without commas
     gap = loaded(tmp_path, "question,A,B,C,D,answer\nOne?,a,,c,d,C\nTwo?,a,b,,,B\n", "gap.csv")
@@ -159,34 +162,47 @@ def test_columns_keep_their_letters_and_leftover_columns_are_no_options(tmp_path
 
 
 CONTEXTS = {
-    "RACE": (each(article="Ann came.", question=asked, options=four, answer="A"), "Ann came.", asked(0)),
+    "RACE": (
+        each(article="Ann came.", question=question_text, options=four, answer="A"),
+        "Ann came.",
+        question_text(0),
+    ),
     "COPA": (
-        each(premise=asked, choice1="a", choice2="b", question=lambda i: ("cause", "effect")[i % 2], label=0),
-        asked(0),
+        each(premise=question_text, choice1="a", choice2="b", question=lambda i: ("cause", "effect")[i % 2], label=0),
+        question_text(0),
         "What was the cause of this?",
     ),
     "NLI": (
-        each(premise="It rains.", hypothesis=asked, options=["yes", "no"], label="A"),
+        each(premise="It rains.", hypothesis=question_text, options=["yes", "no"], label="A"),
         "It rains.",
-        f"Does the context support this statement? {asked(0)}",
+        f"Does the context support this statement? {question_text(0)}",
     ),
     "HellaSwag": (
-        each(ctx=asked, endings=four, label=lambda i: str(i % 4)),
-        asked(0),
+        each(ctx=question_text, endings=four, label=lambda i: str(i % 4)),
+        question_text(0),
         "How does it most sensibly go on?",
     ),
-    "a question about a text": (each(text="It rains.", question=asked, options=four, label="B"), "It rains.", asked(0)),
+    "a question about a text": (
+        each(text="It rains.", question=question_text, options=four, label="B"),
+        "It rains.",
+        question_text(0),
+    ),
     "a prompt that repeats the question": (
-        each(text=lambda i: f"Question: {asked(i)} Answer:", question=asked, options=four, label="B"),
+        each(text=lambda i: f"Question: {question_text(i)} Answer:", question=question_text, options=four, label="B"),
         "",
-        asked(0),
+        question_text(0),
     ),
     "BBQ": (
         each(
-            context="Two men came.", question=asked, ans0="one", ans1="the other", ans2="unknown", label=lambda i: i % 3
+            context="Two men came.",
+            question=question_text,
+            ans0="one",
+            ans1="the other",
+            ans2="unknown",
+            label=lambda i: i % 3,
         ),
         "Two men came.",
-        asked(0),
+        question_text(0),
     ),
 }
 
@@ -234,22 +250,24 @@ def test_one_passage_with_its_questions_is_a_bank(tmp_path):
 @pytest.mark.quick
 def test_the_place_of_the_right_answer_is_no_option(tmp_path):
     for right in (lambda i: "ABC"[i % 3], lambda i: i % 3 + 1):
-        rows = each(question=asked, correct=right, **{f"distractor{n}": (lambda i, n=n: four(i)[n]) for n in range(3)})
+        rows = each(
+            question=question_text, correct=right, **{f"distractor{n}": (lambda i, n=n: four(i)[n]) for n in range(3)}
+        )
         assert all(q.options == tuple(four(i)[:3]) for i, q in enumerate(loaded(tmp_path, lines(rows)).questions))
 
 
 @pytest.mark.quick
 def test_answers_that_name_their_options(tmp_path):
-    rows = each(question=asked, passage="It rains.", answer=lambda i: i % 2 == 0)
+    rows = each(question=question_text, passage="It rains.", answer=lambda i: i % 2 == 0)
     assert [(q.options, q.label) for q in loaded(tmp_path, lines(rows)).questions[:2]] == [
         (("Yes", "No"), 0),
         (("Yes", "No"), 1),
     ]
     with pytest.raises(InputError, match=r"expected options: a list, or a column for each option"):
-        loaded(tmp_path, lines(each(premise="It rains.", hypothesis=asked, label=lambda i: i % 3)))
+        loaded(tmp_path, lines(each(premise="It rains.", hypothesis=question_text, label=lambda i: i % 3)))
     with pytest.raises(InputError, match=r"expected options: a list, or a column for each option"):
         loaded(
-            tmp_path, lines(each(question=asked, answer=asked, label=lambda i: i % 2 == 0))
+            tmp_path, lines(each(question=question_text, answer=question_text, label=lambda i: i % 2 == 0))
         )  # answers that were judged
 
 
@@ -296,16 +314,16 @@ def test_numbers_are_options_and_figures_of_a_model_are_none(tmp_path):
     assert looks_like_bank(open_sheet(tmp_path / "sums.csv"))
     text = "question,A,B,C,answer\n"
     years = text + "".join(
-        f"{asked(i)},{1900 + i},{1905 + i},{1910 + i},{(1900, 1905, 1910)[i % 3] + i}\n" for i in range(6)
+        f"{question_text(i)},{1900 + i},{1905 + i},{1910 + i},{(1900, 1905, 1910)[i % 3] + i}\n" for i in range(6)
     )
-    letters = text + "".join(f"{asked(i)},{1900 + i},{1905 + i},{1910 + i},{'ABC'[i % 3]}\n" for i in range(6))
+    letters = text + "".join(f"{question_text(i)},{1900 + i},{1905 + i},{1910 + i},{'ABC'[i % 3]}\n" for i in range(6))
     for bank_of_years in (years, letters):
         data = loaded(tmp_path, bank_of_years, "years.csv")
         assert [(q.options[0], q.label) for q in data.questions] == [(str(1900 + i), i % 3) for i in range(6)]
         assert looks_like_bank(open_sheet(tmp_path / "years.csv"))
     votes, logits = ("20,8,2", "15,9,6"), ("3.14159,2.71828,1.41421", "1.11111,2.22222,-0.33333")
     for figures, other in (("0.7,0.2,0.1", "0.1,0.2,0.7"), ("-0.5,-1.5,-2.5", "-1.5,-0.5,-4"), logits, votes):
-        text = "question,A,B,C,label\n" + "".join(f"{asked(i)},{(figures, other)[i % 2]},A\n" for i in range(6))
+        text = "question,A,B,C,label\n" + "".join(f"{question_text(i)},{(figures, other)[i % 2]},A\n" for i in range(6))
         with pytest.raises(InputError, match=r"figures for the options .* bring it in as results \(hedge import\)"):
             loaded(tmp_path, text, "results.csv")
         assert not looks_like_bank(open_sheet(tmp_path / "results.csv"))
@@ -313,24 +331,27 @@ def test_numbers_are_options_and_figures_of_a_model_are_none(tmp_path):
 
 def test_numbers_and_workbooks_are_banks_when_they_are_dropped(home, tmp_path):
     book = openpyxl.Workbook()
-    for row in [["Question", "Option 1", "Option 2", "Answer"], *([asked(i), i, i + 2, i % 2 + 1] for i in range(6))]:
+    for row in [
+        ["Question", "Option 1", "Option 2", "Answer"],
+        *([question_text(i), i, i + 2, i % 2 + 1] for i in range(6)),
+    ]:
         book.active.append(row)
     book.save(tmp_path / "quiz.xlsx")
-    listed = each(question=asked, choices=lambda i: [str(i), str(i + 2), "99"], answer=lambda i: i % 3)
+    listed = each(question=question_text, choices=lambda i: [str(i), str(i + 2), "99"], answer=lambda i: i % 3)
     (tmp_path / "listed.jsonl").write_text(lines(listed))
-    right = each(Problem=asked, question=asked, options=four, correct=lambda i: "ABCD"[i % 4])
+    right = each(Problem=question_text, question=question_text, options=four, correct=lambda i: "ABCD"[i % 4])
     (tmp_path / "right.txt").write_text(lines(right))  # no labels of a jury, and JSON lines whatever the name
     files = [tmp_path / name for name in ("quiz.xlsx", "listed.jsonl", "right.txt")]
     reading = Drop(files, scratch=tmp_path / "scratch").read()
     assert (reading.runs, reading.refused) == ((), ())
-    assert {one.kind for one in reading.elsewhere} == {"questions"}
-    for one in reading.elsewhere:
-        assert len(catalogue.load(question_files.keep(one.file.path, one.file.path.name)).questions) == 6
+    assert {file.kind for file in reading.elsewhere} == {"questions"}
+    for bank_file in reading.elsewhere:
+        assert len(catalogue.load(question_files.keep(bank_file.file.path, bank_file.file.path.name)).questions) == 6
 
 
 @pytest.mark.quick
 def test_none_of_the_above_can_be_right(tmp_path):
-    rows = each(question=asked, options=["a", NONE_OF_ABOVE, DONT_KNOW], answer=lambda i: "ABC"[i % 3])
+    rows = each(question=question_text, options=["a", NONE_OF_ABOVE, DONT_KNOW], answer=lambda i: "ABC"[i % 3])
     assert [q.label for q in loaded(tmp_path, lines(rows)).questions] == [0, 1, 2, 0, 1, 2]
 
 
@@ -353,7 +374,7 @@ def test_rows_that_are_left_out_are_counted(tmp_path):
 
 def test_where_numbers_count_from_is_asked_and_kept(home, tmp_path, monkeypatch, capsys):
     path = tmp_path / "mine.jsonl"
-    path.write_text(lines(each(question=asked, options=four, answer=lambda i: i % 3 + 1)))
+    path.write_text(lines(each(question=question_text, options=four, answer=lambda i: i % 3 + 1)))
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     command = ["run", "--model", "fake", "--task", str(path)]
     assert main(command) == 2

@@ -148,7 +148,7 @@ def test_built_twice_and_elsewhere_are_identical(tmp_path, task, shape):
         "print(bank.fingerprint(catalogue.load(sys.argv[1]).questions))"
     )
     for seed in ("1", "2"):
-        said = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", code, f"{task}@{path}"],
             env=os.environ | {"PYTHONHASHSEED": seed},
             cwd=ROOT,
@@ -157,22 +157,22 @@ def test_built_twice_and_elsewhere_are_identical(tmp_path, task, shape):
             check=True,
             timeout=60,
         )
-        assert said.stdout.strip() == bank.fingerprint(first.questions)
+        assert completed.stdout.strip() == bank.fingerprint(first.questions)
 
 
 @pytest.mark.quick
 def test_what_came_from_the_hub_is_kept(home, monkeypatch):
-    asked = []
-    monkeypatch.setattr(catalogue, "read_dataset", lambda *a, **k: asked.append((a, k)) or mmlu(30))
+    requests = []
+    monkeypatch.setattr(catalogue, "read_dataset", lambda *a, **k: requests.append((a, k)) or mmlu(30))
     first = catalogue.load("qa@hub")
-    assert asked == [(("cais/mmlu",), {"configuration": "all", "split": "test", "revision": None})]
+    assert requests == [(("cais/mmlu",), {"configuration": "all", "split": "test", "revision": None})]
     assert catalogue.load("qa@hub") == first
-    assert len(asked) == 1
+    assert len(requests) == 1
     # A file that is not whole is no result.
     (path,) = (settings().home / "cache" / "tasks").iterdir()
     path.write_text(path.read_text()[:100])
     assert catalogue.load("qa@hub") == first
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 @pytest.mark.quick

@@ -31,8 +31,8 @@ def test_templates_about_different_things_are_not_alike():
 
 
 def test_the_same_question_with_other_options_is_another():
-    asked = "Which of the following is true?"
-    assert clusters([question("a", asked, ("x y z", "u v w")), question("b", asked, ("k l m", "p q r"))]) == [0, 1]
+    text = "Which of the following is true?"
+    assert clusters([question("a", text, ("x y z", "u v w")), question("b", text, ("k l m", "p q r"))]) == [0, 1]
 
 
 def test_nearly_all_pairs_above_the_threshold_are_found():
@@ -45,16 +45,16 @@ def test_nearly_all_pairs_above_the_threshold_are_found():
         changed = list(base)
         changed[int(rng.integers(0, 60))] = "other"
         questions += [question(f"{i}a", " ".join(base)), question(f"{i}b", " ".join(changed))]
-    found = clusters(questions)
-    pairs = sum(found[2 * i] == found[2 * i + 1] for i in range(60))
+    groups = clusters(questions)
+    pairs = sum(groups[2 * i] == groups[2 * i + 1] for i in range(60))
     assert pairs >= 59
-    assert len(set(found)) == 120 - pairs
+    assert len(set(groups)) == 120 - pairs
     assert NEAR == 0.8
 
 
 def test_near_duplicates_are_on_one_side():
-    told = [" ".join(f"w{i}x{j}" for j in range(40)) for i in range(20)]
-    questions = [question(f"{i}{side}", f"{told[i]} {side}.") for i in range(20) for side in "ab"]
+    texts = [" ".join(f"w{i}x{j}" for j in range(40)) for i in range(20)]
+    questions = [question(f"{i}{side}", f"{texts[i]} {side}.") for i in range(20) for side in "ab"]
     for seed in range(5):
         drawn = draw(questions, samples=None, shots=1, calibration_share=0.5, seed=seed)
         side = {q.id: role for q, role in zip(drawn.questions, drawn.roles, strict=True)}
@@ -69,6 +69,6 @@ def test_few_words_and_none():
 
 def test_the_bundled_bank_keeps_its_clusters():
     """Splits, and with them links and recorded runs, stand on these; another way to find pairs must find the same."""
-    found = clusters(bank.load("qa"))
-    assert (len(found), len(set(found))) == (2129, 2110)
-    assert hashlib.sha256(str(found).encode()).hexdigest()[:12] == "5022f93b693b"
+    groups = clusters(bank.load("qa"))
+    assert (len(groups), len(set(groups))) == (2129, 2110)
+    assert hashlib.sha256(str(groups).encode()).hexdigest()[:12] == "5022f93b693b"

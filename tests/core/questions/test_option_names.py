@@ -30,8 +30,8 @@ def test_a_hundred_classes_are_named_wherever_a_run_is_read(home):
     run = load(classifier_run(SPECIES, 600))
     assert tuple(run.letters) == tuple(SPECIES)
     assert run.k == 100
-    made = form(run, "lac", 100, by="class")
-    assert list(made.thresholds) == SPECIES
+    class_form = form(run, "lac", 100, by="class")
+    assert list(class_form.thresholds) == SPECIES
     rows = sets_table(run, 100, scores=["lac"])
     test = int(run.test[3])
     inside = np.flatnonzero(form(run, "lac", 100).members[3])
@@ -47,11 +47,11 @@ def test_a_classifier_is_neither_asked_nor_shown_examples(home):
     record = store.read_record(classifier_run(["cat", "dog", "cow"]))
     assert record_details(record) == CLASSES_TITLE
     assert record_title(record) == "forest · inputs · table"
-    made = report(load(record.run_id), 100)
-    assert (made.strategy, made.form) == ("", "")
-    asked = store.read_record(synthetic_run(40))
-    assert "by letter" in record_details(asked)
-    assert report(load(asked.run_id), 100).form == "letters"
+    figures = report(load(record.run_id), 100)
+    assert (figures.strategy, figures.form) == ("", "")
+    run_record = store.read_record(synthetic_run(40))
+    assert "by letter" in record_details(run_record)
+    assert report(load(run_record.run_id), 100).form == "letters"
 
 
 def test_options_that_have_no_name_are_letters(home):
@@ -72,9 +72,9 @@ def test_the_numbered_columns_of_a_classifier_are_its_classes(home, tmp_path):
     path.write_text("\n".join([",".join([f"proba_{j}" for j in range(10)]) + ",label", *rows]))
     (run_id,) = save(table.read([path]))
     assert tuple(load(run_id).letters) == tuple("0123456789")
-    asked = tmp_path / "asked.csv"
-    asked.write_text("question,p_0,p_1,label\nWhy?,0.5,0.5,1\nWhere?,0.25,0.75,0\n")
-    (run_id,) = save(table.read([asked]))
+    questions_path = tmp_path / "asked.csv"
+    questions_path.write_text("question,p_0,p_1,label\nWhy?,0.5,0.5,1\nWhere?,0.25,0.75,0\n")
+    (run_id,) = save(table.read([questions_path]))
     assert tuple(load(run_id).letters) == ("A", "B")
 
 
@@ -93,8 +93,8 @@ def test_the_recipe_of_a_classifier_gives_its_sets(home, tmp_path, names, capsys
     sets_table(run, 100, scores=["aps"]).to_parquet(path)
     script = tmp_path / "recipe.py"
     script.write_text(numpy_recipe(run, "aps", 100, file=str(path)))
-    made = runpy.run_path(str(script))
-    assert np.array_equal(made["sets"], form(run, "aps", 100).members)
+    script_values = runpy.run_path(str(script))
+    assert np.array_equal(script_values["sets"], form(run, "aps", 100).members)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

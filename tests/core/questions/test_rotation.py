@@ -26,13 +26,13 @@ pytestmark = pytest.mark.quick
 @given(st.integers(2, 6), st.integers(0, 5), st.integers(0, 2))
 def test_every_option_stands_at_every_place_once(m, label, closing):
     options = tuple(f"o{j}" for j in range(m)) + (DONT_KNOW, NONE_OF_ABOVE)[:closing]
-    asked = Question("q", "qa", "g", "", "?", options, label % m)
-    made = [asked, *rotations(asked)]
-    assert len(made) == m == moving(asked)
+    question = Question("q", "qa", "g", "", "?", options, label % m)
+    all_orders = [question, *rotations(question)]
+    assert len(all_orders) == m == moving(question)
     for j in range(m):
-        assert {q.options[j] for q in made} == set(options[:m])
-    for q in made:
-        assert q.options[q.label] == options[asked.label]
+        assert {q.options[j] for q in all_orders} == set(options[:m])
+    for q in all_orders:
+        assert q.options[q.label] == options[question.label]
         assert q.options[m:] == options[m:]
         name, r = origin(q.id)
         assert name == "q"
@@ -46,17 +46,17 @@ def test_an_id_with_the_mark_of_its_own_is_left_alone():
 @given(st.integers(2, 7), st.integers(0, 6), st.integers(0, 2), st.integers(0, 9))
 def test_in_all_orders_every_option_stands_at_every_place_equally_often(m, label, closing, seed):
     options = tuple(f"o{j}" for j in range(m)) + (DONT_KNOW, NONE_OF_ABOVE)[:closing]
-    asked = Question("q", "qa", "g", "", "?", options, label % m)
-    made = [asked, *reorderings(asked, seed=seed)]
-    assert len({q.id for q in made}) == len({q.options for q in made}) == len(made)
+    question = Question("q", "qa", "g", "", "?", options, label % m)
+    all_orders = [question, *reorderings(question, seed=seed)]
+    assert len({q.id for q in all_orders}) == len({q.options for q in all_orders}) == len(all_orders)
     if m <= 4:
-        assert {q.options[:m] for q in made} == set(itertools.permutations(options[:m]))
+        assert {q.options[:m] for q in all_orders} == set(itertools.permutations(options[:m]))
     else:
-        assert ABOUT <= len(made) < ABOUT + m
+        assert ABOUT <= len(all_orders) < ABOUT + m
     for j in range(m):
-        assert set(Counter(q.options[j] for q in made).values()) == {len(made) // m}
-    for q in made:
-        assert q.options[q.label] == options[asked.label]
+        assert set(Counter(q.options[j] for q in all_orders).values()) == {len(all_orders) // m}
+    for q in all_orders:
+        assert q.options[q.label] == options[question.label]
         assert q.options[m:] == options[m:]
         name, order = asked_order(q.id, m)
         assert name == "q"

@@ -39,10 +39,10 @@ def test_demonstrations_are_in_no_split_and_every_question_is_used_once(samples,
 
 def test_the_same_seed_draws_the_same():
     questions = synthetic_questions(50)
-    one = draw(questions, samples=20, shots=2, calibration_share=0.5, seed=1)
-    assert one == draw(questions, samples=20, shots=2, calibration_share=0.5, seed=1)
-    assert one != draw(questions, samples=20, shots=2, calibration_share=0.5, seed=2)
-    assert one.demonstrations == draw(questions, samples=40, shots=2, calibration_share=0.5, seed=1).demonstrations
+    first = draw(questions, samples=20, shots=2, calibration_share=0.5, seed=1)
+    assert first == draw(questions, samples=20, shots=2, calibration_share=0.5, seed=1)
+    assert first != draw(questions, samples=20, shots=2, calibration_share=0.5, seed=2)
+    assert first.demonstrations == draw(questions, samples=40, shots=2, calibration_share=0.5, seed=1).demonstrations
 
 
 def test_questions_alike_stay_on_one_side_and_out_of_the_demonstrations():

@@ -20,10 +20,10 @@ def test_normalisation_by_hand() -> None:
 def test_the_shipped_questions_keep_a_fact_and_its_inverse_together() -> None:
     questions = read("trivia")
     assert len(questions) > 2000
-    assert len({one.id for one in questions}) == len(questions)
-    about = {one.cluster for one in questions if "paris" in one.cluster.split()}
+    assert len({question.id for question in questions}) == len(questions)
+    about = {question.cluster for question in questions if "paris" in question.cluster.split()}
     assert "france paris" in about
-    assert sum(one.cluster == "france paris" for one in questions) >= 2
+    assert sum(question.cluster == "france paris" for question in questions) >= 2
 
 
 def test_a_file_in_the_shape_of_trivia_qa(tmp_path) -> None:
@@ -34,9 +34,13 @@ def test_a_file_in_the_shape_of_trivia_qa(tmp_path) -> None:
         {"question": "Where?", "answer": "Here", "aliases": ["over here"]},
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = read(str(path))
-    assert [one.normalized_aliases for one in found] == [("ann", "anna"), ("luna", "moon"), ("over here", "here")]
-    assert [one.id for one in found] == ["a", "b", "3"]
+    reading = read(str(path))
+    assert [question.normalized_aliases for question in reading] == [
+        ("ann", "anna"),
+        ("luna", "moon"),
+        ("over here", "here"),
+    ]
+    assert [question.id for question in reading] == ["a", "b", "3"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.jury.pipeline.jury_spec import JurySpec
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.questions import POCKET_BANK
 from core.questions.bank_names import bank_name
 from core.questions.prompting.forms import FORMATS, FORMS

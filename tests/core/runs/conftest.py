@@ -116,6 +116,6 @@ def is_in(run_id: str, state: str) -> Callable[[], bool]:
 
 def assert_each_question_once(run_id: str) -> None:
     questions = store.read_questions(run_id).to_pydict()
-    asked = [name for name, role in zip(questions["id"], questions["role"], strict=True) if role != "demonstration"]
-    assert sorted(store.read_logits(run_id).ids) == sorted(asked)
-    assert len(set(asked)) == len(asked)
+    expected = [name for name, role in zip(questions["id"], questions["role"], strict=True) if role != "demonstration"]
+    assert sorted(store.read_logits(run_id).ids) == sorted(expected)
+    assert len(set(expected)) == len(expected)

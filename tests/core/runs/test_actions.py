@@ -84,17 +84,17 @@ def test_launching_what_is_done_or_waits_makes_no_group(no_agent):
 
 
 def test_the_command_line_says_what_comes_of_a_run_that_is_asked_for_again(no_agent, capsys):
-    def said(*words: str) -> str:
+    def printed(*words: str) -> str:
         assert cli.main(["run", "--model", "fake", "--task", "qa", "--samples", "130", "--queue", *words]) == 0
         return capsys.readouterr().out
 
     name = spec().run_id
-    assert f"{name} is queued" in said()
+    assert f"{name} is queued" in printed()
     store.update_record(name, state="done", ended=time.time())
-    assert f"{name} is already done" in said()
-    both = said("--seed", "0", "--strategy", "base", "task")
-    assert f"{name} is already done" in both
-    assert both.count("is queued") == 1
+    assert f"{name} is already done" in printed()
+    two_runs = printed("--seed", "0", "--strategy", "base", "task")
+    assert f"{name} is already done" in two_runs
+    assert two_runs.count("is queued") == 1
 
 
 @pytest.mark.quick

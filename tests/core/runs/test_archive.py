@@ -17,9 +17,9 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture(params=["file", "memory"])
 def url(request, home, tmp_path, monkeypatch):
-    found = f"file://{tmp_path}/bucket/hedge" if request.param == "file" else f"memory://{tmp_path.name}/hedge"
-    monkeypatch.setenv("HEDGE_ARCHIVE_URL", found)
-    return found
+    address = f"file://{tmp_path}/bucket/hedge" if request.param == "file" else f"memory://{tmp_path.name}/hedge"
+    monkeypatch.setenv("HEDGE_ARCHIVE_URL", address)
+    return address
 
 
 def archived(name: str) -> dict[str, bytes]:

@@ -59,10 +59,10 @@ def test_everything_comes_back_and_nothing_starts(filled: str, tmp_path: Path, c
     assert main(["restore-backup", str(file)]) == 2
     assert "add --replace" in capsys.readouterr().err
     assert main(["restore-backup", str(file), "--replace"]) == 0
-    told = capsys.readouterr().out
-    assert f"1 run that waited or was at work is cancelled; `hedge resume {waited}` continues it" in told
+    output = capsys.readouterr().out
+    assert f"1 run that waited or was at work is cancelled; `hedge resume {waited}` continues it" in output
     (aside,) = home.parent.glob(f"{home.name}.before-restore-*")
-    assert f"what was there before is in {aside}" in told
+    assert f"what was there before is in {aside}" in output
     assert (aside / "runs" / spec(seed=3).run_id / "run.json").is_file()
     assert records_apart(home) == (before, states | {waited: "cancelled"})
     assert list(run_queue.unfinished()) == []
@@ -192,9 +192,9 @@ def test_what_is_no_backup_changes_nothing(engine_home, tmp_path, members, sente
     file = written(tmp_path / "one.tar.gz", members)
     before = sorted(tmp_path.rglob("*"))
     assert main(["restore-backup", str(file)]) == 2
-    assert sentence in (told := capsys.readouterr().err)
-    assert told.count("\n") == 1
-    assert "\x1b" not in told
+    assert sentence in (errors := capsys.readouterr().err)
+    assert errors.count("\n") == 1
+    assert "\x1b" not in errors
     assert sorted(tmp_path.rglob("*")) == before
 
 

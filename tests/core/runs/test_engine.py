@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from core.errors import InputError, RunError
-from core.models import memory_estimate, models
+from core.models import memory_estimate, model_sources
 from core.questions import bank
 from core.runs import engine, store
 from core.runs.queue import run_queue
@@ -77,13 +77,13 @@ def _counted(action, *functions):
 
 def test_a_launch_reads_each_thing_once(home, monkeypatch):
     monkeypatch.setenv("HEDGE_START_AGENT", "0")
-    functions = bank.load, models.resolve, memory_estimate.memory_gib, store.read_record
-    asked = spec(model="pocket-1m")
-    assert _counted(lambda: engine.submit(asked), *functions) == [1, 1, 1, 0]
-    engine.cancel(asked.run_id)
+    functions = bank.load, model_sources.resolve, memory_estimate.memory_gib, store.read_record
+    run_spec = spec(model="pocket-1m")
+    assert _counted(lambda: engine.submit(run_spec), *functions) == [1, 1, 1, 0]
+    engine.cancel(run_spec.run_id)
     # The record is read before and after the database, and to be changed.
-    assert _counted(lambda: engine.submit(asked), *functions) == [0, 2, 1, 3]
-    assert engine.status(asked.run_id).state == "queued"
+    assert _counted(lambda: engine.submit(run_spec), *functions) == [0, 2, 1, 3]
+    assert engine.status(run_spec.run_id).state == "queued"
 
 
 def test_the_form_of_a_run_loads_no_client_of_servers():

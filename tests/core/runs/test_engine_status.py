@@ -44,8 +44,8 @@ def test_the_state_of_a_run(written, known, held, state, part):
     record = RunRecord(
         spec=spec(), state=written, created=0.0, message="as written" if written in ("failed", "paused") else ""
     )
-    found, message = judge(record, known, held=held)
-    assert found == state
+    judged_state, message = judge(record, known, held=held)
+    assert judged_state == state
     assert part in message
 
 

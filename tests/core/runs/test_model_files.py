@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save
 from core.errors import InputError, RunCancelled
 from core.models import engine_factory, model_fingerprint
 from core.models.model_fingerprint import fingerprint, shipped
-from core.models.models import bundled_adapters, bundled_models, resolve
+from core.models.model_sources import bundled_adapters, bundled_models, resolve
 from core.reports.compare.what_differs import what_differs
 from core.reports.prompting.experiments import experiments
 from core.reports.titles import record_titles
@@ -127,7 +127,7 @@ def test_models_that_ship_have_the_fingerprints_that_are_recorded(home):
 
 @pytest.mark.quick
 def test_a_model_that_ships_and_was_changed_makes_another_run(folder, monkeypatch):
-    monkeypatch.setattr("core.models.models.ASSETS", folder.parent)
+    monkeypatch.setattr("core.models.model_sources.ASSETS", folder.parent)
     (folder.parent / "models").mkdir()
     changed = folder.rename(folder.parent / "models" / "pocket-1m")
     assert run_id("pocket-1m") != RunSpec(model="pocket-1m", task="qa").run_id
@@ -169,19 +169,19 @@ def test_another_revision_makes_another_run_and_each_is_loaded_as_it_was_asked_f
     (after,) = identified([spec])
     assert after.model_fingerprint == NEW
     assert before.run_id != after.run_id
-    for asked, source in ((before, "pocket-1m"), (after, "pocket-3m")):
-        scored = store.read_logits(execute(asked))
+    for revision, source in ((before, "pocket-1m"), (after, "pocket-3m")):
+        scored = store.read_logits(execute(revision))
         same = store.read_logits(execute(replace(spec, model=source)))
         assert np.array_equal(scored.logits, same.logits)
-        assert store.read_record(asked.run_id).provenance["model_files"]["fingerprint"] == asked.model_fingerprint
+        assert store.read_record(revision.run_id).provenance["model_files"]["fingerprint"] == revision.model_fingerprint
 
 
 def launched(folder: Path, *words: str) -> RunSpec:
     """A run from the command line."""
     known_ids = set(store.run_ids())
     assert main(["run", "--model", str(folder), *SMALL, *words]) == 0
-    (made,) = set(store.run_ids()) - known_ids
-    return store.read_record(made).spec
+    (run_id,) = set(store.run_ids()) - known_ids
+    return store.read_record(run_id).spec
 
 
 def test_a_checkpoint_in_the_same_folder_is_another_run_and_no_page_takes_both_for_one_model(
@@ -199,7 +199,7 @@ def test_a_checkpoint_in_the_same_folder_is_another_run_and_no_page_takes_both_f
         assert "model.safetensors" in record.provenance["model_files"]["files"]
         assert record_titles(records)[record.run_id].endswith(f" · weights {value[:6]}")
         assert "weights" not in record_titles([record])[record.run_id]
-    assert [len(of) for of in experiments(records).values()] == [2, 1]
+    assert [len(runs_of_a_model) for runs_of_a_model in experiments(records).values()] == [2, 1]
     old, new = first.model_fingerprint[:6], second.model_fingerprint[:6]
     assert f"form (by letter, by text) and weights ({old}, {new})" in what_differs([first, by_text])
     assert what_differs([second, by_text]) == ""
@@ -219,30 +219,30 @@ def test_a_checkpoint_in_the_same_folder_is_another_run_and_no_page_takes_both_f
 
 
 def test_a_run_fails_if_its_model_changes_before_or_while_it_is_at_work(folder, monkeypatch):
-    (asked,) = identified([RunSpec(model=str(folder), task="qa", samples=40)])
+    (spec,) = identified([RunSpec(model=str(folder), task="qa", samples=40)])
     shutil.copytree(folder, folder.parent / "kept")
     engine_of = engine_factory.load_engine
 
     def changing(*arguments, **options):
-        made = engine_of(*arguments, **options)
-        score = made.score
-        monkeypatch.setattr(type(made), "chunk", 10)
-        monkeypatch.setattr(made, "score", lambda prompts: (other_weights(folder), score(prompts))[1])
-        return made
+        engine = engine_of(*arguments, **options)
+        score = engine.score
+        monkeypatch.setattr(type(engine), "chunk", 10)
+        monkeypatch.setattr(engine, "score", lambda prompts: (other_weights(folder), score(prompts))[1])
+        return engine
 
     sentence = f"the model in {folder} has changed since this run was asked for"
     with monkeypatch.context() as patch:
         patch.setattr("core.runs.execution.execute.load_engine", changing)
         with pytest.raises(InputError, match=sentence):
-            execute(asked)
-    record = store.read_record(asked.run_id)
+            execute(spec)
+    record = store.read_record(spec.run_id)
     assert record.state == "failed"
     assert record.message.endswith("launch it again to run what is there now")
-    assert not list((store.folder_of(asked.run_id) / "chunks").glob("*.parquet"))
+    assert not list((store.folder_of(spec.run_id) / "chunks").glob("*.parquet"))
     with pytest.raises(InputError, match=sentence):  # nor does it continue with the new weights
-        execute(asked)
+        execute(spec)
     shutil.copy(folder.parent / "kept" / "model.safetensors", folder)
-    assert store.read_record(execute(asked)).state == "done"  # but with the old ones
+    assert store.read_record(execute(spec)).state == "done"  # but with the old ones
 
 
 def test_chunks_of_weights_that_were_not_recorded_are_not_mixed_with_others(folder, monkeypatch):
@@ -272,7 +272,7 @@ def test_one_name_on_a_server_with_two_kinds_of_weights_is_no_single_model():
     assert titles[again.run_id].endswith(" · weights of 1970-01-01 00:00")
     assert titles[by_text.run_id].endswith(" · weights of 1970-01-02 00:00")
     assert "weights" not in record_titles([letters, again])[letters.run_id]
-    assert sorted(len(of) for of in experiments([letters, by_text, again]).values()) == [1, 2]
+    assert sorted(len(runs_of_a_model) for runs_of_a_model in experiments([letters, by_text, again]).values()) == [1, 2]
     specs, served = [letters.spec, by_text.spec], list(served_weights([letters, by_text]).values())
     assert "and weights (of 1970-01-01 00:00, of 1970-01-02 00:00)" in what_differs(specs, served=served)
     damaged = replace(letters, provenance={"engine": {"weights": {"told": 1, "log_p": "x"}}})

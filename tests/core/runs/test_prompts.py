@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.models.models import DTYPES
+from core.models.model_sources import DTYPES
 from core.questions import bank, catalogue
 from core.questions.prompting.forms import FORMATS, FORMS
 from core.questions.prompting.strategies import STRATEGIES
@@ -39,9 +39,9 @@ def test_a_changed_file_is_another_run(home, tmp_path, monkeypatch, capsys):
     for answer in (1, 1, 0):
         write(tmp_path / "mine.jsonl", answer=answer)
         assert main(words) == 0
-        said = capsys.readouterr()
-        names += json.loads(said.out)["runs"]
-    assert f"run {names[2]} uses all 20 available questions" in said.err
+        printed = capsys.readouterr()
+        names += json.loads(printed.out)["runs"]
+    assert f"run {names[2]} uses all 20 available questions" in printed.err
     assert names[0] == names[1] != names[2]
     assert names[0].startswith("fake-mine-base")
     assert store.read_record(names[0]).provenance["data"] == {"source": path, "left_out": {}, "alike": 0}
@@ -61,16 +61,16 @@ def test_prompts_are_as_the_spec_says(monkeypatch, form, prompt_format):
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(20))
     spec = RunSpec(model="m", task="qa", form=form, prompt_format=prompt_format, shots=2)
     drawn = draw_questions(spec)
-    made = prompts(spec, drawn)
-    assert [len(p.text) for p in made] == sorted((len(p.text) for p in made), reverse=True)
-    assert {p.question_id for p in made} == {q.id for q in drawn.scored}
-    assert {bool(p.continuations) for p in made} == {form == "cloze"}
-    assert {p.chat for p in made} == {prompt_format == "chat"}
+    test_prompts = prompts(spec, drawn)
+    assert [len(p.text) for p in test_prompts] == sorted((len(p.text) for p in test_prompts), reverse=True)
+    assert {p.question_id for p in test_prompts} == {q.id for q in drawn.scored}
+    assert {bool(p.continuations) for p in test_prompts} == {form == "cloze"}
+    assert {p.chat for p in test_prompts} == {prompt_format == "chat"}
     assert make_prompt(spec, drawn.scored[0], ()).text.count("Answer:") == 1
-    assert made[0].text.count("Answer:") == 3
+    assert test_prompts[0].text.count("Answer:") == 3
 
 
-def some(choices):
+def one_or_two(choices):
     return st.lists(st.sampled_from(choices), min_size=1, max_size=2, unique=True).map(tuple)
 
 
@@ -78,12 +78,12 @@ def some(choices):
     st.builds(
         Combination,
         models=st.just(("pocket-1m",)),
-        tasks=some(("qa", "rc@hub", "qa@published")),
-        strategies=some(STRATEGIES),
-        dtypes=some(DTYPES),
-        forms=some(FORMS),
-        formats=some(FORMATS),
-        shots=some(range(MAX_SHOTS + 1)),
+        tasks=one_or_two(("qa", "rc@hub", "qa@published")),
+        strategies=one_or_two(STRATEGIES),
+        dtypes=one_or_two(DTYPES),
+        forms=one_or_two(FORMS),
+        formats=one_or_two(FORMATS),
+        shots=one_or_two(range(MAX_SHOTS + 1)),
         samples=st.none() | st.integers(2, 20_000),
         rotations=st.booleans(),
         batch_size=st.none() | st.integers(1, 64),
@@ -92,15 +92,15 @@ def some(choices):
     )
 )
 def test_the_page_and_the_command_line_ask_for_the_same(asked):
-    said = specs_of(parser("run").parse_args(["run", *run_words(asked)]))  # as `hedge.cli.main`
-    assert said == asked.specs()
-    assert {spec.batch_size for spec in said} == {asked.batch_size}
+    specs = specs_of(parser("run").parse_args(["run", *run_words(asked)]))  # as `hedge.cli.main`
+    assert specs == asked.specs()
+    assert {spec.batch_size for spec in specs} == {asked.batch_size}
     product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats, asked.shots)
-    assert len({spec.run_id for spec in said}) == len(said)
+    assert len({spec.run_id for spec in specs}) == len(specs)
     expected = 1
     for choices in product:
         expected *= len(choices)
-    assert len(said) == expected
+    assert len(specs) == expected
 
 
 def test_a_persons_file_is_read_once_and_drawn_once_in_a_launch(home, monkeypatch, tmp_path, capsys):
@@ -108,7 +108,7 @@ def test_a_persons_file_is_read_once_and_drawn_once_in_a_launch(home, monkeypatc
     rows = [f"Question {i}?,yes {i},no {i},A" for i in range(40)]
     path.write_text("\n".join(["question,A,B,label", *rows]), encoding="utf-8")
     reads, draws = [], []
-    monkeypatch.setattr(catalogue, "read_columns", lambda found: reads.append(found) or read_columns(found))
+    monkeypatch.setattr(catalogue, "read_columns", lambda file: reads.append(file) or read_columns(file))
     monkeypatch.setattr(run_prompts, "draw", lambda *args, **named: draws.append(1) or draw(*args, **named))
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     assert main(["run", "--model", "fake", "--task", str(path)]) == 0

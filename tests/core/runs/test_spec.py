@@ -7,8 +7,8 @@ pytestmark = pytest.mark.quick
 
 
 def test_equal_specs_are_one_run_and_unlike_ones_are_not():
-    one = RunSpec(model="m", task="qa")
-    assert one.run_id == RunSpec(model="m", task="qa").run_id
+    spec = RunSpec(model="m", task="qa")
+    assert spec.run_id == RunSpec(model="m", task="qa").run_id
     ids = {
         RunSpec(**({"model": "m", "task": "qa"} | change)).run_id
         for change in (
@@ -28,7 +28,7 @@ def test_equal_specs_are_one_run_and_unlike_ones_are_not():
         )
     }
     assert len(ids) == 13
-    assert RunSpec(model="m", task="qa", batch_size=7).run_id == one.run_id
+    assert RunSpec(model="m", task="qa", batch_size=7).run_id == spec.run_id
 
 
 def test_the_id_is_a_file_name_that_can_be_read():

@@ -29,9 +29,9 @@ def test_a_record_comes_back(folder):
 def test_progress_and_log(folder):
     assert store.read_progress(folder.name) is None
     store.write_progress(folder, Progress(3, 10, "scoring", 1.5, 4.7, "w"))
-    found = store.read_progress(folder.name)
-    assert (found.done, found.total, found.rate) == (3, 10, 1.5)
-    assert found.updated == pytest.approx(time.time(), abs=60)
+    progress = store.read_progress(folder.name)
+    assert (progress.done, progress.total, progress.rate) == (3, 10, 1.5)
+    assert progress.updated == pytest.approx(time.time(), abs=60)
     store.clear_progress(folder)
     assert store.read_progress(folder.name) is None
     for i in range(5):
@@ -40,14 +40,14 @@ def test_progress_and_log(folder):
 
 
 def test_a_beginning_is_enough_if_it_is_one_runs(home):
-    one, other = synthetic_run(seed=0, model="alpha"), synthetic_run(seed=1, model="alpha")
-    assert store.folder_of(one[:-1]).name == one
+    alpha_run, other = synthetic_run(seed=0, model="alpha"), synthetic_run(seed=1, model="alpha")
+    assert store.folder_of(alpha_run[:-1]).name == alpha_run
     with pytest.raises(InputError, match="begins 2 run ids"):
         store.folder_of("alpha")
     for nonsense in ("\ud800", "nonesuch", "", "../x", ".hidden"):
         with pytest.raises(InputError, match="run"):
             store.folder_of(nonsense)
-    assert other != one
+    assert other != alpha_run
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"schema": 1}', b"\xff"])

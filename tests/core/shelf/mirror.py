@@ -69,11 +69,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             sides = {self.connection: there, there: self.connection}
             while ready := select.select(list(sides), [], [], 30)[0]:
-                sent = [one.recv(CHUNK) for one in ready]
+                sent = [connection.recv(CHUNK) for connection in ready]
                 if not all(sent):
                     break
-                for one, content in zip(ready, sent, strict=True):
-                    sides[one].sendall(content)
+                for connection, content in zip(ready, sent, strict=True):
+                    sides[connection].sendall(content)
         self.close_connection = True
 
     def parse_request(self) -> bool:
@@ -145,14 +145,14 @@ class _Handler(BaseHTTPRequestHandler):
             content = content * 10
         if mirror.fault == "truncated":
             content = content[: len(content) // 2]
-        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        match = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         etag = f'"{hash(content)}"'
-        if asked and mirror.ranges and not content:
+        if match and mirror.ranges and not content:
             self._empty(416)
             return
-        whole = not asked or not mirror.ranges or self.headers.get("If-Range", etag) != etag
-        start = 0 if whole else int(asked[1])
-        body = content if whole else content[start : int(asked[2]) + 1]
+        whole = not match or not mirror.ranges or self.headers.get("If-Range", etag) != etag
+        start = 0 if whole else int(match[1])
+        body = content if whole else content[start : int(match[2]) + 1]
         self.send_response(200 if whole else 206)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("ETag", etag)
@@ -174,14 +174,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _tree(self) -> bytes | None:
         """The files of a data set, as the hub's interface lists them."""
-        asked = re.match(r"/api/datasets/([^/]+/[^/]+)/tree/main\b", self.path)
-        begins = f"/datasets/{asked[1]}/resolve/main/" if asked else "?"
-        found = [
+        match = re.match(r"/api/datasets/([^/]+/[^/]+)/tree/main\b", self.path)
+        begins = f"/datasets/{match[1]}/resolve/main/" if match else "?"
+        listed = [
             {"type": "file", "path": path.removeprefix(begins), "size": len(content), "oid": COMMIT}
             for path, content in self.mirror.files.items()
             if path.startswith(begins)
         ]
-        return json.dumps(found).encode() if found else None
+        return json.dumps(listed).encode() if listed else None
 
     def _send(self, body: bytes) -> None:
         for begin in range(0, len(body), CHUNK):

@@ -139,10 +139,10 @@ def test_cancelled_in_the_middle_it_goes_on_without_fetching_a_byte_twice(made_u
     first = sent(made_up)
     assert 0 < first < everything(made_up)
     assert imported() == []
-    told = DownloadProgress()
-    assert len(bring(entry("made-up"), progress=told).runs) == 2
-    assert sent(made_up) == everything(made_up) == first + told.fetched
-    assert told.done == told.total == everything(made_up)
+    progress = DownloadProgress()
+    assert len(bring(entry("made-up"), progress=progress).runs) == 2
+    assert sent(made_up) == everything(made_up) == first + progress.fetched
+    assert progress.done == progress.total == everything(made_up)
 
 
 def test_a_cut_connection_is_made_anew_and_goes_on(made_up: Mirror, monkeypatch):
@@ -175,26 +175,26 @@ def test_another_file_behind_the_same_address_is_not_mixed_with_the_old_one(made
 
 def test_a_cached_file_that_was_changed_on_the_disk_is_fetched_again(made_up: Mirror):
     done = bring(entry("made-up"), only="small")
-    (kept,) = (cache.folder() / "files").iterdir()
-    kept.write_bytes(b"something else")
+    (cached,) = (cache.folder() / "files").iterdir()
+    cached.write_bytes(b"something else")
     assert bring(entry("made-up"), only="small").fetched == done.fetched
 
 
 def test_a_file_without_a_recorded_hash_must_equal_its_first_download(made_up: Mirror):
     written = settings().home / "shelf" / "entries" / "made-up.toml"
     written.write_text(written.read_text().partition("[sources.sizes]")[0])
-    one = entry("made-up")
-    assert (one.hashed, one.files[0].lasting) == (0, True)
-    bring(one)
+    entry_read = entry("made-up")
+    assert (entry_read.hashed, entry_read.files[0].lasting) == (0, True)
+    bring(entry_read)
     for path in (settings().home / "shelf" / "files").iterdir():
         path.unlink()
     made_up.fault = "tampered"
-    with pytest.raises(InputError, match="the first download had the SHA-256") as told:
-        bring(one)
-    assert cache.is_here(one.files[0].address) is False
+    with pytest.raises(InputError, match="the first download had the SHA-256") as refused:
+        bring(entry_read)
+    assert cache.is_here(entry_read.files[0].address) is False
     made_up.fault = ""
-    assert len(bring(one).existed) == 2, "the first file is taken again"
-    assert Path(re.findall(r"delete (\S+) and", str(told.value))[0]).is_file()
+    assert len(bring(entry_read).existed) == 2, "the first file is taken again"
+    assert Path(re.findall(r"delete (\S+) and", str(refused.value))[0]).is_file()
 
 
 def test_a_server_that_can_not_be_reached(made_up: Mirror, monkeypatch):
@@ -204,8 +204,8 @@ def test_a_server_that_can_not_be_reached(made_up: Mirror, monkeypatch):
     monkeypatch.setenv("HEDGE_SHELF_MIRROR", made_up.url)
     bring(entry("made-up"), only="small")
     monkeypatch.setenv("HEDGE_SHELF_MIRROR", "http://127.0.0.1:9")
-    told = r"127.0.0.1 can't be reached; .*; 1 of its 2 files is here already and can be brought in alone$"
-    with pytest.raises(UnreachableError, match=told):
+    sentence = r"127.0.0.1 can't be reached; .*; 1 of its 2 files is here already and can be brought in alone$"
+    with pytest.raises(UnreachableError, match=sentence):
         bring(entry("made-up"))
     assert bring(entry("made-up"), only="small").fetched == 0
 
@@ -230,25 +230,25 @@ def test_an_unreadable_result_brings_in_nothing_of_the_others(made_up: Mirror):
 
 @pytest.mark.nightly
 def test_published_vision_models_come_out_as_published(mirror: Mirror, real_data):
-    one = entry("vlm-uncertainty-bench")
+    vision_entry = entry("vlm-uncertainty-bench")
     folder = real_data / "vlm-uncertainty-bench"
     for path in (*folder.glob("output/*/*.pkl"), *folder.glob("tables/*.csv")):
         name = path.relative_to(folder).as_posix()
-        commit = one.files[0].address.split("/")[5]
+        commit = vision_entry.files[0].address.split("/")[5]
         mirror.add("EnSec-AI/VLM-Uncertainty-Bench", commit, name, path.read_bytes())
-    done = bring(one, only="output/Yi-VL-6B/*")
-    more = bring(one, only="output/llava-v1.6-vicuna-13b/*")
-    for found in (done, more):
-        assert [figure for figure in found.figures if not figure.same] == []
-        assert summary(found.figures) == "14 of 14 published figures recomputed"
+    done = bring(vision_entry, only="output/Yi-VL-6B/*")
+    more = bring(vision_entry, only="output/llava-v1.6-vicuna-13b/*")
+    for recomputed in (done, more):
+        assert [figure for figure in recomputed.figures if not figure.same] == []
+        assert summary(recomputed.figures) == "14 of 14 published figures recomputed"
 
 
 @pytest.mark.nightly
 def test_published_language_models_come_out_as_published(mirror: Mirror, real_data):
-    one = entry("llm-uncertainty-bench")
+    language_entry = entry("llm-uncertainty-bench")
     for path in (real_data / "llm-uncertainty-bench" / "logits").glob("*_halu_*.pkl"):
         mirror.add("smartyfh/LLM-Uncertainty-Bench", "5d189dc", f"outputs_base/{path.name}", path.read_bytes())
-    done = bring(one, only="outputs_base/Mistral-7B*_halu_*")
+    done = bring(language_entry, only="outputs_base/Mistral-7B*_halu_*")
     assert len(done.runs) == 6
     assert [figure for figure in done.figures if not figure.same] == []
     assert summary(done.figures) == "6 of 6 published figures recomputed"
@@ -306,12 +306,12 @@ def test_what_the_hub_does_not_give(mirror: Mirror, monkeypatch, content, endpoi
 
 def test_an_archive_of_arrays_and_a_jury_come_in(mirror: Mirror, real_data):
     """ConformalLLM's zip is made anew of its members; JuriesDemo's files are the published ones."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    zip_bytes = io.BytesIO()
+    with zipfile.ZipFile(zip_bytes, "w") as archive:
         for path in sorted((real_data / "conformal-llm").glob("*.npy")):
             archive.write(path, f"llm_probs_gpt/{path.name}")
     arrays, demo = entry("conformal-llm"), entry("juries-demo")
-    mirror.files[urlsplit(arrays.files[0].address).path] = made.getvalue()
+    mirror.files[urlsplit(arrays.files[0].address).path] = zip_bytes.getvalue()
     done = bring(arrays)
     assert len(done.runs) == 16
     assert {store.read_record(run).spec.model for run in done.runs} == {"LLaMA-13B"}
@@ -328,14 +328,14 @@ def test_an_archive_of_arrays_and_a_jury_come_in(mirror: Mirror, real_data):
 
 def test_bluq_comes_out_as_published_to_the_last_bit(mirror: Mirror, real_data):
     """Three of these figures are what rounding leaves at an APS threshold of 1; only the authors' sums give them."""
-    one = entry("bluq")
-    wanted = one.chosen(where={"model": ["phi-2", "gemma-2-9b-it"]})
+    bluq_entry = entry("bluq")
+    wanted = bluq_entry.chosen(where={"model": ["phi-2", "gemma-2-9b-it"]})
     for file in wanted:
         model = Path(file.path).parts[2]
         name = re.sub(r"_\d{8}_\d{6}", "", Path(file.path).name)
-        kept = name.replace("probs_", f"probs_{model}_").replace("results_", f"results_{model}_")
-        mirror.files[urlsplit(file.address).path] = (real_data / "bluq" / kept).read_bytes()
-    done = bring(one, where={"model": ["phi-2", "gemma-2-9b-it"]})
+        local_name = name.replace("probs_", f"probs_{model}_").replace("results_", f"results_{model}_")
+        mirror.files[urlsplit(file.address).path] = (real_data / "bluq" / local_name).read_bytes()
+    done = bring(bluq_entry, where={"model": ["phi-2", "gemma-2-9b-it"]})
     assert len(done.runs) == 10
     assert [figure for figure in done.figures if not figure.same] == []
     assert summary(done.figures) == "50 of 50 published figures recomputed"

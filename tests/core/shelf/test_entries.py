@@ -22,14 +22,14 @@ model = ["a", "b"]
 
 
 def test_every_entry_is_whole(home):
-    found, problems = entries()
+    all_entries, problems = entries()
     assert not problems
-    assert {"llm-uncertainty-bench", "vlm-uncertainty-bench", "conformal-llm", "juries-demo"} <= set(found)
-    for one in found.values():
-        assert one.authors
-        assert one.bytes_about > 0
-        assert one.results
-        assert all(file.address.startswith("https://") for file in one.files if file.kind == "git")
+    assert {"llm-uncertainty-bench", "vlm-uncertainty-bench", "conformal-llm", "juries-demo"} <= set(all_entries)
+    for shelf_entry in all_entries.values():
+        assert shelf_entry.authors
+        assert shelf_entry.bytes_about > 0
+        assert shelf_entry.results
+        assert all(file.address.startswith("https://") for file in shelf_entry.files if file.kind == "git")
 
 
 def test_the_base_models_and_what_their_answers_need(home):
@@ -42,15 +42,15 @@ def test_the_base_models_and_what_their_answers_need(home):
     assert [file.kind for file in bench.chosen("*Qwen-72B_halu_dialogue*")] == ["git", "git", "git", "recipe"]
     assert len(entry("vlm-uncertainty-bench").results) == 52
     assert bench.values_of("model")[0] == "Mistral-7B-v0.1"
-    some = bench.chosen(where={"model": ["Yi-6B"], "data": ["halu_dialogue"]})
-    assert [file.kind for file in some] == ["git", "git", "git", "recipe"]
+    chosen_files = bench.chosen(where={"model": ["Yi-6B"], "data": ["halu_dialogue"]})
+    assert [file.kind for file in chosen_files] == ["git", "git", "git", "recipe"]
     with pytest.raises(InputError, match="matches the choice"):
         bench.chosen(where={"model": ["none"]})
 
 
 def test_a_protocol_is_said_in_sentences(home):
-    for one in entries()[0].values():
-        assert " none" not in one.protocol_said
+    for shelf_entry in entries()[0].values():
+        assert " none" not in shelf_entry.protocol_said
     assert entry("llmbar").protocol_said.endswith("Missing verdicts: count as wrong.")
     for name in ("llm-uncertainty-bench-chat-v1", "llm-uncertainty-bench-chat-v2"):
         assert "No published numbers are recorded here" in entry(name).note
@@ -108,7 +108,7 @@ def test_a_damaged_entry_takes_no_other_away(home):
     path = home / "shelf" / "entries" / "mine.toml"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"title = '\xff'")
-    found, (problem,) = entries()
-    assert found == whole
+    all_entries, (problem,) = entries()
+    assert all_entries == whole
     assert problem.startswith(f"{path} is no readable TOML file (")
     assert problem.endswith("; mend the file or delete it")

@@ -15,15 +15,15 @@ pytestmark = pytest.mark.quick
 
 
 def brought(mirror: Mirror, name: str, files: dict[str, bytes], **where: list[str]) -> Brought:
-    one = entry(name)
-    for file in one.files:
+    shelf_entry = entry(name)
+    for file in shelf_entry.files:
         if file.path in files:
             mirror.files[urlsplit(file.address).path] = files[file.path]
-    return bring(one, where=where)
+    return bring(shelf_entry, where=where)
 
 
 def figures(done: Brought) -> dict[str, tuple[float, float]]:
-    return {f"{one.model}, {one.name}": (one.published, one.recomputed) for one in done.figures}
+    return {f"{figure.model}, {figure.name}": (figure.published, figure.recomputed) for figure in done.figures}
 
 
 def test_llmbar_with_the_figures_of_each_evaluator(mirror: Mirror):
@@ -52,18 +52,18 @@ def test_llmbar_with_the_figures_of_each_evaluator(mirror: Mirror):
 def test_pandalm_with_three_way_figures(mirror: Mirror):
     votes = [(1, 1, 2), (2, 2, 2), (0, 0, 1), (1, 2, 0)]  # majorities 1, 2, 0, 1
     done = brought(mirror, "pandalm", pandalm(votes, ["1", "Tie", "0", "2"], [1, 2, 0, 1]))
-    made = {name: value for name, (_, value) in figures(done).items()}
+    recomputed = {name: value for name, (_, value) in figures(done).items()}
     assert len(done.juries) == 2
-    assert len(made) == 14
-    assert made["pandalm-7b, accuracy"] == made["pandalm-7b, macro F1"] == 1
+    assert len(recomputed) == 14
+    assert recomputed["pandalm-7b, accuracy"] == recomputed["pandalm-7b, macro F1"] == 1
     # gpt: verdicts 1, 0, 0, 2. Precision 1/2, 1, 0; recall 1, 1/2, 0; F1 2/3, 2/3, 0 for the verdicts 0, 1, 2.
-    assert made["gpt-3.5-turbo, accuracy"] == 0.5
-    assert made["gpt-3.5-turbo, macro precision"] == pytest.approx(0.5)
-    assert made["gpt-3.5-turbo, macro recall"] == pytest.approx(0.5)
-    assert made["gpt-3.5-turbo, macro F1"] == pytest.approx(4 / 9)
-    assert [made[f"annotators, pairs with the verdict {side}"] for side in (0, 1, 2)] == [1, 2, 1]
+    assert recomputed["gpt-3.5-turbo, accuracy"] == 0.5
+    assert recomputed["gpt-3.5-turbo, macro precision"] == pytest.approx(0.5)
+    assert recomputed["gpt-3.5-turbo, macro recall"] == pytest.approx(0.5)
+    assert recomputed["gpt-3.5-turbo, macro F1"] == pytest.approx(4 / 9)
+    assert [recomputed[f"annotators, pairs with the verdict {side}"] for side in (0, 1, 2)] == [1, 2, 1]
     # annotators 1 and 2 agree on 3 of 4; by chance on 2/4·1/4 + 1/4·2/4 + 1/4·1/4 = 5/16
-    assert made["annotators, kappa of 1 and 2"] == pytest.approx((3 / 4 - 5 / 16) / (11 / 16))
+    assert recomputed["annotators, kappa of 1 and 2"] == pytest.approx((3 / 4 - 5 / 16) / (11 / 16))
 
 
 def test_alpaca_eval_with_its_win_rates(mirror: Mirror):

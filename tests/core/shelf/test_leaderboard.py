@@ -29,9 +29,9 @@ def hub(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Mirror:
 def test_tasks_are_chosen_and_come_in(hub: Mirror, tmp_path):
     files = add(hub)
     hub.add_to_hub(REPOSITORY, f"{FOLDER}/samples_leaderboard_ifeval_{DATE}.jsonl", b"{}\n")
-    found = of_model("org/tiny-1B")
-    assert found.values_of("task") == ("gpqa", "mmlu_pro")
-    done = bring(found, where={"task": ["mmlu_pro"]})
+    entry = of_model("org/tiny-1B")
+    assert entry.values_of("task") == ("gpqa", "mmlu_pro")
+    done = bring(entry, where={"task": ["mmlu_pro"]})
     (run,) = done.runs
     record = store.read_record(run)
     assert (record.spec.model, record.spec.shots, record.spec.dtype) == ("org/tiny-1B", 5, "bfloat16")

@@ -88,8 +88,8 @@ def test_the_hubs_token_goes_to_the_hub_alone_and_is_written_nowhere(
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     with serving() as hub, serving() as storage:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        for one in (hub, storage):
-            one.add_to_hub("some/data", "scores.csv", CSV)
+        for server in (hub, storage):
+            server.add_to_hub("some/data", "scores.csv", CSV)
         hub.storage = storage.url
         assert len(bring(of_link("some/data")).runs) == 1
         bring(entry("made-up"))
@@ -100,8 +100,8 @@ def test_the_hubs_token_goes_to_the_hub_alone_and_is_written_nowhere(
     assert storage.heads
     assert made_up.heads
     assert not any(TOKEN in head for head in [*storage.heads, *made_up.heads])
-    told = capfd.readouterr()
-    for text in (str(caught.value), repr(caught.value.__cause__), caplog.text, told.out, told.err):
+    printed = capfd.readouterr()
+    for text in (str(caught.value), repr(caught.value.__cause__), caplog.text, printed.out, printed.err):
         assert TOKEN not in text
     files = [path for path in home.rglob("*") if path.is_file()]
     assert len(files) > 5

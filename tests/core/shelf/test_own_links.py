@@ -60,7 +60,7 @@ def test_the_page_of_a_file_stands_for_the_file(mirror: Mirror, monkeypatch):
     mirror.add_to_hub("org/data", "b.csv", CSV)
     page = "https://huggingface.co/datasets/org/data"
     assert [file.path for file in of_link(f"{page}/blob/main/a/scores.csv").files] == ["a/scores.csv"]
-    assert [len(of_link(one).files) for one in (page, f"{page}/tree/main", "org/data")] == [2, 2, 2]
+    assert [len(of_link(link).files) for link in (page, f"{page}/tree/main", "org/data")] == [2, 2, 2]
     with pytest.raises(InputError, match=r"expected a file of results at c\.csv"):
         of_link(f"{page}/blob/main/c.csv")
 

@@ -14,17 +14,17 @@ TEXTS = ("", "two words", "Größe – 漢字 🙂", "line\nbreak", "\x00")
 @pytest.mark.quick
 @pytest.mark.parametrize("values", [(), TEXTS, ("",) * 3])
 def test_texts_are_as_pyarrow_makes_them(values):
-    made = texts(values)
-    made.validate(full=True)
-    assert made.equals(pa.array(values, pa.string()))
+    array = texts(values)
+    array.validate(full=True)
+    assert array.equals(pa.array(values, pa.string()))
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("values", [(), [TEXTS, (), ("one",)], [(), ()]])
 def test_lists_of_texts_are_as_pyarrow_makes_them(values):
-    made = text_lists(values)
-    made.validate(full=True)
-    assert made.equals(pa.array(values, pa.list_(pa.string())))
+    array = text_lists(values)
+    array.validate(full=True)
+    assert array.equals(pa.array(values, pa.list_(pa.string())))
 
 
 @pytest.mark.quick

@@ -35,10 +35,10 @@ def test_option_logits_come_back_from_their_table(known):
     np.testing.assert_array_equal(after.letter_mass, before.letter_mass)
     assert after.top_tokens == before.top_tokens
     for name in ("option_tokens", "bounded"):
-        one, other = getattr(after, name), getattr(before, name)
-        assert (one is None) == (other is None)
+        column, other = getattr(after, name), getattr(before, name)
+        assert (column is None) == (other is None)
         if other is not None:
-            np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(column, other)
 
 
 def test_a_row_holds_a_question_with_its_role():

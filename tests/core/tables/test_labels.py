@@ -37,8 +37,8 @@ def read(cells, counts=4, **more):
     ],
 )
 def test_each_way_to_name_an_option(cells, counts, more, labels, form):
-    found = read(list(cells), counts, **more)
-    assert (found.labels.tolist(), found.form) == (labels, form)
+    reading = read(list(cells), counts, **more)
+    assert (reading.labels.tolist(), reading.form) == (labels, form)
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_each_way_to_name_an_option(cells, counts, more, labels, form):
     ],
 )
 def test_what_decides_where_numbers_count_from_if_they_do_not(more, first):
-    found = read(["1", "3", "2"], **more)
-    assert found.labels.tolist() == [1 - first, 3 - first, 2 - first]
-    assert found.form == f"numbers from {first}"
-    assert found.reason
+    reading = read(["1", "3", "2"], **more)
+    assert reading.labels.tolist() == [1 - first, 3 - first, 2 - first]
+    assert reading.form == f"numbers from {first}"
+    assert reading.reason
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_hits_decide_where_a_model_is_right_under_one_reading_alone(first):
     rng = np.random.default_rng(7)
     numbers = rng.integers(1, 4, 200)
     picks = np.where(rng.random(200) < 0.4, numbers - first, rng.integers(0, 4, 200))
-    found = read(list(map(str, numbers)), picks=picks)
-    assert found.form == f"numbers from {first}"
-    assert "are then right" in found.reason
+    reading = read(list(map(str, numbers)), picks=picks)
+    assert reading.form == f"numbers from {first}"
+    assert "are then right" in reading.reason
 
 
 def test_a_model_that_always_takes_one_letter_decides_nothing():
@@ -114,18 +114,18 @@ def answers(kind: str, rng: np.random.Generator, truth: np.ndarray, k: int, accu
 def test_hits_decide_rightly_or_not_at_all(kind, accuracies, least_decided):
     """Simulated models of 4, 5 and 10 classes, with 60 and 200 rows whose numbers fit both readings. One that is mostly
     off by one class has a right reading that is hit seldom: a wrong decision is rare there, and never elsewhere."""
-    found: list[bool | None] = []
+    collected: list[bool | None] = []
     for accuracy, k, n, seed in itertools.product(accuracies, (4, 5, 10), (60, 200), range(10)):
         rng = np.random.default_rng([seed, k, n, int(100 * accuracy)])
         first, numbers = seed % 2, rng.integers(1, k, n)
         try:
             picks = answers(kind, rng, numbers - first, k, accuracy)
             read_as = read_labels(list(map(str, numbers)), np.full(n, k), where=str, picks=picks).form
-            found.append(read_as == f"numbers from {first}")
+            collected.append(read_as == f"numbers from {first}")
         except Undecided:
-            found.append(None)
-    assert found.count(False) <= 0.05 * len(found) * (least_decided == 0)
-    assert found.count(True) >= least_decided * len(found)
+            collected.append(None)
+    assert collected.count(False) <= 0.05 * len(collected) * (least_decided == 0)
+    assert collected.count(True) >= least_decided * len(collected)
 
 
 def test_figures_that_contradict_the_columns_names_decide_nothing():
@@ -157,5 +157,5 @@ def test_a_cell_that_names_no_option_is_named(cells, says):
 
 
 def test_a_persons_word_is_noted_only_where_the_file_does_not_say_it():
-    assert read(["1", "3"], start=1).told
-    assert not read(["0", "3"], start=0).told
+    assert read(["1", "3"], start=1).is_given
+    assert not read(["0", "3"], start=0).is_given

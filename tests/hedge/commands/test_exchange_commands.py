@@ -45,10 +45,10 @@ def test_many_paths_come_in_at_once_and_each_is_told_apart(home, tmp_path, capsy
         archive.writestr("deep/two.csv", CSV.replace("0.7,0.3", "0.8,0.2"))
     paths = [str(folder), str(tmp_path / "two.zip")]
     assert main(["import", *paths, "--model", "m", "--json"]) == 1  # one file is refused
-    told = json.loads(capsys.readouterr().out)
-    assert [load(name).spec.task for name in told["runs"]] == ["one", "two"]
-    assert [one["place"] for one in told["elsewhere"]] == ["perplexity"]
-    assert [one["reason"] for one in told["refused"]] == ["it is text without results"]
+    values = json.loads(capsys.readouterr().out)
+    assert [load(name).spec.task for name in values["runs"]] == ["one", "two"]
+    assert [entry["place"] for entry in values["elsewhere"]] == ["perplexity"]
+    assert [entry["reason"] for entry in values["refused"]] == ["it is text without results"]
     assert main(["import", *paths, "--model", "m"]) == 1
     assert capsys.readouterr().out.count("(was here already)") == 2
 
@@ -65,10 +65,10 @@ def test_out_and_in_again_is_the_same_report(home, tmp_path, capsys, kind):
     assert main(["import", path, "--json"]) == 0
     (again,) = json.loads(capsys.readouterr().out)["runs"]
     assert again != name
-    made = [first, report(load(again), 100).to_json()]
-    for values in made:
+    reports = [first, report(load(again), 100).to_json()]
+    for values in reports:
         del values["run"]
-    assert made[0] == made[1]
+    assert reports[0] == reports[1]
 
 
 def test_a_benchmark_goes_out_as_three_files(home, tmp_path, capsys):
@@ -78,10 +78,10 @@ def test_a_benchmark_goes_out_as_three_files(home, tmp_path, capsys):
     kinds = {path.split("/")[-1].split("_")[0]: json.loads(Path(path).read_text()) for path in paths}
     assert set(kinds) == {"results", "summary", "config"}
     assert len(kinds["results"]) == 4
-    made = report(load(names[0]), 100)
+    figures = report(load(names[0]), 100)
     first = kinds["results"][0]
     assert (first["model"], first["conformal_method"], first["num_samples"]) == ("model-0", "lac", 100)
-    assert first["coverage_rate"] == made.scores["lac"].coverage
+    assert first["coverage_rate"] == figures.scores["lac"].coverage
     mean = sum(row["avg_set_size"] for row in kinds["results"]) / 4
     assert kinds["summary"]["overall"]["avg_set_size"] == pytest.approx(mean)
     assert kinds["config"]["alpha"] == 0.1
@@ -123,11 +123,11 @@ def test_one_figure_is_drawn_as_it_is_asked_for(home, tmp_path, capsys):
     run = synthetic_run(n=60)
     look = ["--width", "4in", "--font", "serif", "--theme", "dark", "--alpha", "0.2"]
     assert main(["figure", "set-size-by-alpha", run, *look, "--format", "svg", "--out", str(tmp_path), "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
-    svg, text = (Path(path) for path in made["files"])
+    values = json.loads(capsys.readouterr().out)
+    svg, text = (Path(path) for path in values["files"])
     assert svg.name == "hedge_synthetic_question-answering_alpha-0.20_set-size-by-alpha.svg"
     assert 'width="4in"' in svg.read_text()
-    assert text.read_text().startswith(made["captions"][0])
+    assert text.read_text().startswith(values["captions"][0])
     assert main(["figure", "forest", run, "--width", "wide", "--out", str(tmp_path)]) == 2
     assert "unknown width 'wide'; choose single, double, slide, or give inches" in capsys.readouterr().err
 
@@ -164,20 +164,20 @@ def test_a_run_that_has_not_ended_goes_nowhere(home, tmp_path, capsys):
 def test_compare_says_figures_pairs_and_verdicts(home, capsys):
     names = [synthetic_run(seed=5, model=f"m-{i}B", signal=1.0 + i) for i in range(1, 4)]
     assert main(["compare", *names, "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
-    assert [row["score"] for row in made["runs"]] == ["lac", "aps"] * 3
-    assert len(made["pairs"]) == 3
-    assert all(list(pair["p_values"]) == ["accuracy", "set_size", "uacc"] for pair in made["pairs"])
-    assert all(row["uacc_low"] <= row["uacc"] <= row["uacc_high"] for row in made["runs"])
-    assert [claim["verdict"] for claim in made["claims"]] == [
+    values = json.loads(capsys.readouterr().out)
+    assert [row["score"] for row in values["runs"]] == ["lac", "aps"] * 3
+    assert len(values["pairs"]) == 3
+    assert all(list(pair["p_values"]) == ["accuracy", "set_size", "uacc"] for pair in values["pairs"])
+    assert all(row["uacc_low"] <= row["uacc"] <= row["uacc_high"] for row in values["runs"])
+    assert [claim["verdict"] for claim in values["claims"]] == [
         "can't tell with 3 models",
         "can't tell with 3 models",
         "can't be tested without a pair",
     ]
     assert main(["compare", *names]) == 0
-    said = capsys.readouterr().out
-    assert CHOSEN not in said
-    assert "p after Holm: accuracy" in said
-    assert "at alpha 0.100 coverage" in said
+    output = capsys.readouterr().out
+    assert CHOSEN not in output
+    assert "p after Holm: accuracy" in output
+    assert "at alpha 0.100 coverage" in output
     assert main(["compare", *names, "--score", "saps"]) == 0
     assert CHOSEN in capsys.readouterr().out

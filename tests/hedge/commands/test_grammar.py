@@ -15,11 +15,11 @@ from hedge.commands.grammar import COMMANDS, parser
 from hedge.commands.grammar.parsers import PROG
 
 
-def commands(made: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+def commands(program: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """Every parser that runs a command, those in groups too."""
-    inner = [action for action in made._actions if isinstance(action, argparse._SubParsersAction)]
+    inner = [action for action in program._actions if isinstance(action, argparse._SubParsersAction)]
     if not inner:
-        yield made
+        yield program
     for action in inner:
         for choice in action.choices.values():
             yield from commands(choice)
@@ -29,32 +29,32 @@ ALL = list(commands(parser()))
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("made", ALL, ids=lambda made: made.prog)
-def test_every_argument_has_help_that_says_what_happens_without_it(made: argparse.ArgumentParser):
-    for action in made._actions:
-        words = made._get_formatter()._expand_help(action) if action.help else ""
-        assert words, f"{made.prog} {action.dest}"
+@pytest.mark.parametrize("program", ALL, ids=lambda program: program.prog)
+def test_every_argument_has_help_that_says_what_happens_without_it(program: argparse.ArgumentParser):
+    for action in program._actions:
+        words = program._get_formatter()._expand_help(action) if action.help else ""
+        assert words, f"{program.prog} {action.dest}"
         if not action.option_strings or action.required or action.nargs == 0:
             continue
         if action.default in (None, "", []):
-            assert re.search(r"\b(if|unless)\b", words), f"{made.prog} {action.dest}: and without it?"
+            assert re.search(r"\b(if|unless)\b", words), f"{program.prog} {action.dest}: and without it?"
         else:
             shown = action.default if isinstance(action.default, list | tuple) else [action.default]
-            assert words.endswith(f"(default: {' '.join(map(str, shown))})"), f"{made.prog} --{action.dest}"
+            assert words.endswith(f"(default: {' '.join(map(str, shown))})"), f"{program.prog} --{action.dest}"
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("made", ALL, ids=lambda made: made.prog)
-def test_every_command_has_examples_that_are_its_own_and_parse(made: argparse.ArgumentParser):
-    assert made.epilog
-    first, *examples = made.epilog.splitlines()
+@pytest.mark.parametrize("program", ALL, ids=lambda program: program.prog)
+def test_every_command_has_examples_that_are_its_own_and_parse(program: argparse.ArgumentParser):
+    assert program.epilog
+    first, *examples = program.epilog.splitlines()
     assert first == "examples:"
     for example in examples:
         line = example.strip().partition(" > ")[0]
-        assert line.startswith(made.prog)
+        assert line.startswith(program.prog)
         words = shlex.split(line.removeprefix(PROG))
         assert callable(parser(words[0]).parse_args(words).action)
-        assert example in made.format_help()
+        assert example in program.format_help()
 
 
 def test_help_imports_no_library_that_takes_time():
@@ -64,18 +64,18 @@ def test_help_imports_no_library_that_takes_time():
         "print(sorted({'numpy', 'pydantic', 'pandas', 'pyarrow', 'scipy', 'torch'} & set(sys.modules))); print(text)"
     )
     done = subprocess.run([sys.executable, "-c", says], cwd=ROOT, capture_output=True, text=True, check=True)
-    found, _, text = done.stdout.partition("\n")
-    assert found == "[]"
+    loaded, _, text = done.stdout.partition("\n")
+    assert loaded == "[]"
     assert all(f"\n    {name}" in text for name in COMMANDS)
 
 
 @pytest.mark.quick
 def test_no_words_print_the_help(capsys):
     assert main([]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"usage: {PROG}")
-    assert "examples:" in told.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"usage: {PROG}")
+    assert "examples:" in printed.err
 
 
 @pytest.mark.quick

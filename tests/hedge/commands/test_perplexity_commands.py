@@ -22,7 +22,7 @@ def talk(tmp_path):
     return path
 
 
-def said(capsys, *arguments: str):
+def status_and_output(capsys, *arguments: str):
     status = main(["perplexity", *arguments, "--json"])
     out = capsys.readouterr()
     return status, json.loads(out.out) if out.out else None, out.err
@@ -31,7 +31,7 @@ def said(capsys, *arguments: str):
 def test_run_and_report(home, talk, tmp_path, capsys):
     prompt = tmp_path / "gentle.txt"
     prompt.write_text("You are gentle.", encoding="utf-8")
-    status, values, _ = said(
+    status, values, _ = status_and_output(
         capsys, "run", "--model", "pocket-1m", "--conversation", str(talk), "--prompt", str(prompt), "empty"
     )
     assert status == 0
@@ -42,7 +42,7 @@ def test_run_and_report(home, talk, tmp_path, capsys):
     ]
     (difference,) = report["differences"]
     assert (difference["a"], difference["b"], difference["n"]) == ("gentle", "No prompt", 2)
-    status, again, _ = said(capsys, "report", values["runs"][0])
+    status, again, _ = status_and_output(capsys, "report", values["runs"][0])
     assert (status, again) == (0, [report])
     assert main(["perplexity", "report", values["runs"][0]]) == 0
     assert "gentle − No prompt, short talk" in capsys.readouterr().out
@@ -57,11 +57,13 @@ def test_run_and_report(home, talk, tmp_path, capsys):
 
 def test_endings_are_written_and_chosen_from(home, talk, tmp_path, capsys):
     out = tmp_path / "choices.jsonl"
-    status, values, _ = said(capsys, "endings", "--model", "pocket-1m", "--conversation", str(talk), "--out", str(out))
+    status, values, _ = status_and_output(
+        capsys, "endings", "--model", "pocket-1m", "--conversation", str(talk), "--out", str(out)
+    )
     assert (status, values["choices"]) == (0, 2)
-    made = choices.read(out)
-    assert [choice.endings[choice.label] for choice in made] == ["Why are you sad?", "That sounds hard."]
-    status, values, _ = said(
+    all_choices = choices.read(out)
+    assert [choice.endings[choice.label] for choice in all_choices] == ["Why are you sad?", "That sounds hard."]
+    status, values, _ = status_and_output(
         capsys,
         *("run", "--model", "pocket-1m", "--prompt", "fitting", "--choices", str(out), "--conversation"),
         *("--mode", "published"),

@@ -21,12 +21,12 @@ def printed(capsys, *argv: str) -> dict:
 
 def test_list_and_show_say_size_licence_and_hashes(home, capsys):
     listed = printed(capsys, "shelf", "list")
-    bench = next(one for one in listed if one["name"] == "llm-uncertainty-bench")
+    bench = next(entry for entry in listed if entry["name"] == "llm-uncertainty-bench")
     assert (bench["licence"], bench["hashed"], bench["here"]) == ("MIT", 27, 0)
     assert main(["shelf", "show", "juries-demo"]) == 0
-    said = capsys.readouterr().out
-    assert "Licence:   none stated: the files are fetched for your own use, and Hedge passes nothing on" in said
-    assert "6 files have a recorded SHA-256" in said
+    output = capsys.readouterr().out
+    assert "Licence:   none stated: the files are fetched for your own use, and Hedge passes nothing on" in output
+    assert "6 files have a recorded SHA-256" in output
     assert main(["shelf", "show", "none"]) == 2
     assert "there is no 'none' on the shelf" in capsys.readouterr().err
 
@@ -36,9 +36,9 @@ def test_bring(made_up: Mirror, capsys, monkeypatch):  # noqa: F811
     assert [store.read_record(run).spec.model for run in done["runs"]] == ["small-1B"]
     assert done["fetched_bytes"] == sum(made_up.sent.values()) > 0
     assert main(["shelf", "bring", "made-up"]) == 0
-    said = capsys.readouterr().out
-    assert "2 runs, 1 of them here already" in said
-    assert "No published figures are recorded for these files." in said
+    output = capsys.readouterr().out
+    assert "2 runs, 1 of them here already" in output
+    assert "No published figures are recorded for these files." in output
     made_up.files.clear()
     assert main(["shelf", "bring", "made-up"]) == 0
     monkeypatch.setenv("HEDGE_SHELF_MIRROR", "http://127.0.0.1:9")
@@ -48,9 +48,9 @@ def test_bring(made_up: Mirror, capsys, monkeypatch):  # noqa: F811
 def test_a_failed_download_is_one_sentence(made_up: Mirror, capsys):  # noqa: F811
     made_up.fault = "404"
     assert main(["shelf", "bring", "made-up"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err == (
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == (
         "hedge: output/small-1B/mmbench.pkl: it is not there any more (the server answers 404); nothing was imported\n"
     )
 

@@ -17,21 +17,21 @@ def spoken(capsys, *words: str) -> dict | list:
 
 def test_calibration_of_a_run(home, capsys):
     run_id = synthetic_run(400, signal=2.0)
-    (found,) = spoken(capsys, "calibration", run_id, "--bins", "10", "--recalibrate", "temperature")
+    (printed,) = spoken(capsys, "calibration", run_id, "--bins", "10", "--recalibrate", "temperature")
     run = load(run_id)
     expected = expected_calibration_error(run.probabilities[run.test], run.labels[run.test], bins=10)
-    assert found["strata"][0]["figures"]["ece"]["value"] == pytest.approx(expected)
-    assert [one["method"] for one in found["recalibrated"]] == ["none", "temperature"]
+    assert printed["strata"][0]["figures"]["ece"]["value"] == pytest.approx(expected)
+    assert [method["method"] for method in printed["recalibrated"]] == ["none", "temperature"]
     assert cli.main(["calibration", run_id, "--recalibrate"]) == 0
-    said = capsys.readouterr().out
-    assert "isotonic" in said
-    assert "NLL ∞ (" in said
-    (found,) = spoken(capsys, "calibration", run_id, "--recalibrate", "isotonic")
-    made = found["recalibrated"][1]
-    assert (made["nll"], made["nll_change"]) == (None, [None] * 3)
-    assert made["nll_infinite"] > 0
-    assert found["strata"][0]["figures"]["nll"]["infinite"] == 0
-    assert "luck alone" in said
+    output = capsys.readouterr().out
+    assert "isotonic" in output
+    assert "NLL ∞ (" in output
+    (printed,) = spoken(capsys, "calibration", run_id, "--recalibrate", "isotonic")
+    recalibrated = printed["recalibrated"][1]
+    assert (recalibrated["nll"], recalibrated["nll_change"]) == (None, [None] * 3)
+    assert recalibrated["nll_infinite"] > 0
+    assert printed["strata"][0]["figures"]["nll"]["infinite"] == 0
+    assert "luck alone" in output
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +44,18 @@ def adapter(tmp_path_factory):
 
 def test_an_adapter_is_trained_evaluated_and_looked_at(home, adapter, capsys):
     words = ["tokens", "evaluate", "--model_path", str(adapter), "--config", "trivia", "--num_samples", "60"]
-    found = spoken(capsys, *words, "--n_bins", "5", "--batch_size", "8", "--seed", "3")
-    assert (found["kind"], found["n_samples"], found["vocabulary"], found["ranks"]) == ("ard-lora", 60, 2048, 24)
+    printed = spoken(capsys, *words, "--n_bins", "5", "--batch_size", "8", "--seed", "3")
+    assert (printed["kind"], printed["n_samples"], printed["vocabulary"], printed["ranks"]) == (
+        "ard-lora",
+        60,
+        2048,
+        24,
+    )
     beside = json.loads((adapter / "evaluation_results.json").read_text())
     assert beside["nll_infinite"] == 0
-    assert beside == {key: value for key, value in found.items() if key != "files"}
+    assert beside == {key: value for key, value in printed.items() if key != "files"}
     assert len(beside["reliability"]) == 5
-    assert sum(one["n"] for one in beside["reliability"]) == 60
+    assert sum(bin_row["n"] for bin_row in beside["reliability"]) == 60
     assert list((home / "tokens").glob("mine-*.json"))
     drawn = spoken(capsys, *words, "--passes", "2")
     assert drawn["uncertainty"]["epistemic"] > 0
@@ -61,24 +66,24 @@ def test_an_adapter_is_trained_evaluated_and_looked_at(home, adapter, capsys):
 
 def test_the_documents_layout(home, adapter, capsys):
     assert cli.main(["tokens", "evaluate", "--model", str(adapter), "--num-samples", "20"]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for line in (
         "UNCERTAINTY EVALUATION RESULTS",
         "Accuracy (ACC):",
         "Evaluated samples: 20",
         "Vocabulary size: 2,048",
     ):
-        assert line in said
+        assert line in output
 
 
 def test_letters_of_a_task(home, capsys):
-    found = spoken(
+    printed = spoken(
         capsys, "tokens", "evaluate", "--model", "pocket-1m", "--data", "qa", "--letters", "--num-samples", "80"
     )
-    assert found["classes"] == 6
-    assert found["n_samples"] == 80
-    assert 0.2 < found["accuracy"] < 0.7
-    assert "brier" in found
+    assert printed["classes"] == 6
+    assert printed["n_samples"] == 80
+    assert 0.2 < printed["accuracy"] < 0.7
+    assert "brier" in printed
 
 
 @pytest.mark.parametrize(
@@ -91,15 +96,15 @@ def test_letters_of_a_task(home, capsys):
 def test_bad_input_is_a_sentence(home, tmp_path, capsys, words, says):
     words = [str(tmp_path / "out") if word == "OUT" else word for word in words]
     assert cli.main(words) == 2
-    said = capsys.readouterr().err
-    assert says in said
-    assert "Traceback" not in said
+    errors = capsys.readouterr().err
+    assert says in errors
+    assert "Traceback" not in errors
 
 
 def test_the_command_names_a_temperature_at_its_limit(home, capsys):
     run_id = synthetic_run(200, signal=60.0)
     assert cli.main(["calibration", run_id, "--recalibrate", "temperature"]) == 0
-    said = capsys.readouterr().out
-    assert "\n    The temperature is at its limit of 0.01: " in said
-    (found,) = spoken(capsys, "calibration", run_id, "--recalibrate", "temperature")
-    assert "at its limit" in found["recalibrated"][1]["notes"][0]
+    output = capsys.readouterr().out
+    assert "\n    The temperature is at its limit of 0.01: " in output
+    (printed,) = spoken(capsys, "calibration", run_id, "--recalibrate", "temperature")
+    assert "at its limit" in printed["recalibrated"][1]["notes"][0]

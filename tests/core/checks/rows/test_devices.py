@@ -55,9 +55,9 @@ def test_two_runs_are_at_work_on_two_slots_at_once(fake_home, monkeypatch):
     monkeypatch.setenv("HEDGE_TEST_GPUS", json.dumps([16, 16]))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     monkeypatch.setenv("PYTHONPATH", str(FAKE_NVML))
-    found = workers.two_workers(GPU, model="fake")
-    assert found.passed, found.says
-    assert int(found.figures["times both were seen at work"]) > 0
+    outcome = workers.two_workers(GPU, model="fake")
+    assert outcome.passed, outcome.says
+    assert int(outcome.figures["times both were seen at work"]) > 0
     assert not liveness.agent_alive()
 
 
@@ -69,22 +69,22 @@ def test_a_run_is_shared_out_over_two_devices(fake_home, monkeypatch):
     monkeypatch.setattr(shared, "FORMS", ("letters",))
     monkeypatch.syspath_prepend(str(FAKE_NVML))
     monkeypatch.delitem(sys.modules, "pynvml", raising=False)
-    found = shared.shared(GPU, model="fake", samples=150)
+    outcome = shared.shared(GPU, model="fake", samples=150)
     sys.modules.pop("pynvml", None)
-    assert found.passed, found.says
-    assert found.says.startswith("cuda:0 and cuda:1 scored each run together")
-    assert found.figures["letters: questions on cuda:0"] + found.figures["letters: questions on cuda:1"] == 150
+    assert outcome.passed, outcome.says
+    assert outcome.says.startswith("cuda:0 and cuda:1 scored each run together")
+    assert outcome.figures["letters: questions on cuda:0"] + outcome.figures["letters: questions on cuda:1"] == 150
 
 
 def test_a_device_that_does_nothing_or_scores_otherwise_fails_the_row():
     scores = OptionLogits(("a", "b"), np.zeros((2, 4), np.float32), np.ones(2, np.float32))
     other = replace(scores, logits=np.full((2, 4), 1e-7, np.float32))
-    both = {"cuda:0": 1, "cuda:1": 1}
-    assert shared.judged(scores, scores, both, log=[]) == ""
-    assert shared.judged(scores, other, both, log=[]) == "The scores of two devices are not those of one."
+    one_each = {"cuda:0": 1, "cuda:1": 1}
+    assert shared.judged(scores, scores, one_each, log=[]) == ""
+    assert shared.judged(scores, other, one_each, log=[]) == "The scores of two devices are not those of one."
     log = ["2026-11-23 05:00:00Z cuda:1 left: there was not enough memory; cuda:0 scores what it had"]
-    said = shared.judged(scores, scores, {}, log=log)
-    assert said.startswith("One device scored all questions: cuda:1 left: there was not enough memory")
+    outcome = shared.judged(scores, scores, {}, log=log)
+    assert outcome.startswith("One device scored all questions: cuda:1 left: there was not enough memory")
 
 
 @pytest.mark.parametrize(

@@ -30,21 +30,21 @@ def one_too_early(lengths):
 
 
 def test_the_bundled_model_s_paths_pass_and_a_wrong_one_fails(few, monkeypatch):
-    found = bundled.paths(CPU)
-    assert found.passed
-    assert found.says.startswith("2 paths of pocket-3m agree with one by one")
-    assert all(0 <= float(value) < 1e-3 for value in found.figures.values())
+    outcome = bundled.paths(CPU)
+    assert outcome.passed
+    assert outcome.says.startswith("2 paths of pocket-3m agree with one by one")
+    assert all(0 <= float(value) < 1e-3 for value in outcome.figures.values())
     monkeypatch.setattr(paths, "read_positions", one_too_early)
-    found = bundled.paths(CPU)
-    assert_fails(found, "prefix cache is off by")
-    assert_fails(found, "padded rows is off by")
+    outcome = bundled.paths(CPU)
+    assert_fails(outcome, "prefix cache is off by")
+    assert_fails(outcome, "padded rows is off by")
 
 
 def test_fewer_bits_are_held_against_float32(few, monkeypatch):
     bfloat16 = Place("cpu", "bfloat16")
-    found = bundled.paths(bfloat16)
-    assert found.passed
-    assert 0 < float(found.figures["by letter, 5 shots: off float32, mean"]) < bundled.MEAN_OFF
+    outcome = bundled.paths(bfloat16)
+    assert outcome.passed
+    assert 0 < float(outcome.figures["by letter, 5 shots: off float32, mean"]) < bundled.MEAN_OFF
     monkeypatch.setattr(bundled, "MEAN_OFF", 1e-6)  # as if the device's arithmetic were worse than it may be
     assert_fails(bundled.paths(bfloat16), "is off float32 on the CPU")
 
@@ -58,11 +58,11 @@ def test_a_path_that_the_model_refuses_fails_with_its_error(few, monkeypatch):
 
 
 def test_the_shape_says_its_speed_and_fails_with_a_wrong_path(few, monkeypatch):
-    found = shapes.shape(CPU)
-    assert found.passed
-    assert "questions and" in found.says
-    assert "by prefix cache" in found.says
-    figures = found.figures
+    outcome = shapes.shape(CPU)
+    assert outcome.passed
+    assert "questions and" in outcome.says
+    assert "by prefix cache" in outcome.says
+    figures = outcome.figures
     # Two layers, each with 64 · 64 · 2 for queries and outputs, 64 · 16 · 2 for keys and values, 3 · 64 · 128 for the
     # inner layer and 2 · 64 for the norms.
     assert figures["parameters in layers, million"] == pytest.approx(2 * (8192 + 2048 + 24576 + 128) / 1e6)

@@ -17,17 +17,17 @@ WELL = {"ended": True, "took": 0.1, "held": 0.5, "left": 0.0, "finished": "", "s
 def test_a_run_is_stopped_and_continued(fake_home, monkeypatch, how):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 4}))
     monkeypatch.setattr(stopping, "RUN", ("run", "--model", "fake", "--task", "qa", "--samples", "200"))
-    found = getattr(stopping, how)(Place("cpu"))
-    assert found.passed, found.says
-    assert "finished what was missing" in found.says
-    assert float(found.figures["memory of the host that it held, GiB"]) > 0.01
+    outcome = getattr(stopping, how)(Place("cpu"))
+    assert outcome.passed, outcome.says
+    assert "finished what was missing" in outcome.says
+    assert float(outcome.figures["memory of the host that it held, GiB"]) > 0.01
 
 
 def test_a_run_that_does_not_begin_says_why(fake_home, monkeypatch):
     monkeypatch.setattr(stopping, "RUN", ("run", "--model", "fake", "--task", "none-such"))
-    found = stopping.cancel(Place("cpu"))
-    assert_fails(found, "did not begin to score and ended: hedge: ")
-    assert_fails(found, "none-such")
+    outcome = stopping.cancel(Place("cpu"))
+    assert_fails(outcome, "did not begin to score and ended: hedge: ")
+    assert_fails(outcome, "none-such")
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ BOMBS = {
 def test_a_bomb_is_refused_and_the_rest_is_read(home, tmp_path, name):
     make, says = BOMBS[name]
     reading = read(tmp_path, (name, make()), ("good.csv", GOOD))
-    assert [found.name for found in reading.runs] == ["good.csv"]
+    assert [found_run.name for found_run in reading.runs] == ["good.csv"]
     ((sentence, names),) = refusals(reading)
     assert names == (name,)
     assert re.search(says, sentence), sentence
@@ -95,7 +95,7 @@ def test_a_bomb_is_refused_and_the_rest_is_read(home, tmp_path, name):
 @pytest.mark.parametrize(("name", "make"), [("t.xlsx", xlsx_bomb), ("a.pkl", pickle_bomb)])
 def test_a_bomb_of_time_is_stopped(home, tmp_path, name, make):
     reading = read(tmp_path, (name, make()), ("good.csv", GOOD), limits=Limits(memory=400 << 20, seconds=0.5))
-    assert [found.name for found in reading.runs] == ["good.csv"]
+    assert [found_run.name for found_run in reading.runs] == ["good.csv"]
     assert [names for _, names in refusals(reading)] in ([(name,)], [])  # a pickle of shared lists holds no texts
 
 
@@ -104,17 +104,19 @@ def test_what_is_read_apart_equals_what_is_read_here(home, tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(GOOD.replace("0.1,0.8", "0.2,0.7") if name == "b.csv" else GOOD)
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    for one in ("here", "there"):
-        (tmp_path / one).mkdir()
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
     drop = DropApart(paths, scratch=tmp_path / "there", limits=MEMORY)
-    apart = drop.read(progress=lambda done, of, name: steps.append(name))
+    apart = drop.read(progress=lambda done, total, name: steps.append(name))
     here = Drop(paths, scratch=tmp_path / "here").read()
-    assert [found.run.questions for found in apart.runs] == [found.run.questions for found in here.runs]
-    assert [found.run.spec for found in apart.runs] == [found.run.spec for found in here.runs]
+    assert [found_run.run.questions for found_run in apart.runs] == [found_run.run.questions for found_run in here.runs]
+    assert [found_run.run.spec for found_run in apart.runs] == [found_run.run.spec for found_run in here.runs]
     assert list(refusals(apart)) == list(refusals(here))
     assert {str(path) for path in paths} <= set(steps)
     again = drop.read()
-    assert [id(found.run) for found in again.runs] == [id(found.run) for found in apart.runs]  # read once
+    assert [id(found_run.run) for found_run in again.runs] == [
+        id(found_run.run) for found_run in apart.runs
+    ]  # read once
 
 
 def test_the_limits_are_those_of_the_settings(monkeypatch):

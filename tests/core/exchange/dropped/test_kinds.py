@@ -41,14 +41,14 @@ def test_an_example_is_recognised_and_read(home, tmp_path, name, place):
         assert sentences == []
         assert reading.unmapped == ()
     if kind.place == "runs" and name not in ALONE:
-        (found,) = reading.runs
-        assert found.run.spec.origin == (kind.origin or "table")
-        assert figures(found.run).questions >= 4
+        (found_run,) = reading.runs
+        assert found_run.run.spec.origin == (kind.origin or "table")
+        assert figures(found_run.run).questions >= 4
     if kind.place == "jury":
         (jury,) = reading.juries
         assert len(jury.jury.judgements.jurors) >= 2
     if kind.place in ("new_run", "perplexity"):
-        assert [found.kind for found in reading.elsewhere] == [name]
+        assert [file.kind for file in reading.elsewhere] == [name]
     if name == "questions":
         assert "question" in reading.elsewhere[0].read_as
         assert question_files.keep(paths[0], paths[0].name)
@@ -94,7 +94,7 @@ MESSAGES = [{"role": "user", "content": "I can't sleep."}]
 def test_texts_with_endings_go_where_they_can_be_used(home, tmp_path, name, content, kinds):
     reading = dropped(tmp_path, {name: content})
     path = tmp_path / "files" / name
-    assert {found.kind for found in reading.elsewhere} == kinds
+    assert {file.kind for file in reading.elsewhere} == kinds
     assert not refused(reading)
     if "choices" in kinds:
         assert choices.read(path)
@@ -109,8 +109,8 @@ def test_a_person_says_whether_numbers_are_options_or_figures(home, tmp_path):
     (tmp_path / "scratch").mkdir()
     drop = Drop([path], scratch=tmp_path / "scratch", name=lambda path: path.name)
     assert "--as questions or --as results" in refused(drop.read())["prices.csv"]
-    (found,) = drop.read(meant={"prices.csv": "questions"}).elsewhere
-    assert found.kind == "questions"
+    (file,) = drop.read(meant={"prices.csv": "questions"}).elsewhere
+    assert file.kind == "questions"
     (run,) = drop.read(meant={"": "results"}).runs
     assert run.run.scored.logits.shape == (6, 3)
 
@@ -156,5 +156,5 @@ def test_numbers_that_count_from_0_or_1_are_asked_about(home, tmp_path):
     rows = b"".join(
         b'{"question": "Q%d?", "options": ["a%d", "b%d", "c%d"], "answer": 1}\n' % (i, i, i, i) for i in range(6)
     )
-    (found,) = dropped(tmp_path, {"bank.jsonl": rows}).elsewhere
-    assert (found.kind, found.undecided) == ("questions", True)
+    (file,) = dropped(tmp_path, {"bank.jsonl": rows}).elsewhere
+    assert (file.kind, file.undecided) == ("questions", True)

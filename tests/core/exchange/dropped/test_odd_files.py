@@ -328,13 +328,13 @@ def check_right(tmp_path: Path, name: str, content: bytes | str) -> FoundRun:
     """Read a file to the figures ``P`` and the answers ``TRUE``."""
     reading = dropped(tmp_path, {name: content})
     assert refused(reading) == {}
-    (found,) = reading.runs
-    made = evaluation(found.run)
-    order = np.argsort([int(one.removeprefix("q")) for one in made.ids])
-    assert made.probabilities[order] == pytest.approx(np.array(P), abs=1e-5)
-    assert made.labels[order].tolist() == TRUE
-    assert figures(found.run).accuracy == 1
-    return found
+    (found_run,) = reading.runs
+    run_evaluation = evaluation(found_run.run)
+    order = np.argsort([int(name.removeprefix("q")) for name in run_evaluation.ids])
+    assert run_evaluation.probabilities[order] == pytest.approx(np.array(P), abs=1e-5)
+    assert run_evaluation.labels[order].tolist() == TRUE
+    assert figures(found_run.run).accuracy == 1
+    return found_run
 
 
 def check_refused(tmp_path: Path, name: str, content: bytes | str, says: str) -> None:
@@ -361,7 +361,7 @@ def test_an_odd_file_is_refused_in_one_sentence(home, tmp_path, name):
 
 def test_columns_without_known_names_are_asked_for(home, tmp_path):
     reading = dropped(tmp_path, {"odd.csv": csv(names=("one", "two", "three"), label="says")})
-    assert [one.header for one in reading.unmapped] == [("one", "two", "three", "says")]
+    assert [table.header for table in reading.unmapped] == [("one", "two", "three", "says")]
     assert refused(reading) == {}
 
 
@@ -369,22 +369,22 @@ def test_unequal_numbers_of_options(home, tmp_path):
     rows = json_rows(probs=lambda i: P[i] if i % 2 else (0.7, 0.3))
     for i, row in enumerate(rows):
         row["label"] = "AB"[i % 2]
-    (found,) = dropped(tmp_path, {"ragged.jsonl": jsonl(rows)}).runs
-    assert evaluation(found.run).option_counts.tolist() == [2, 3] * 3
+    (found_run,) = dropped(tmp_path, {"ragged.jsonl": jsonl(rows)}).runs
+    assert evaluation(found_run.run).option_counts.tolist() == [2, 3] * 3
 
 
 def test_models_in_one_file_are_runs_of_their_own(home, tmp_path):
     twice = pd.concat([FRAME.assign(model_name="a", id=range(6)), FRAME.assign(model_name="b", id=range(6))])
     runs = dropped(tmp_path, {"both.csv": twice.to_csv(index=False)}).runs
-    assert [found.run.spec.model for found in runs] == ["a", "b"]
-    assert [found.lacks for found in runs] == [("task",)] * 2
+    assert [found_run.run.spec.model for found_run in runs] == ["a", "b"]
+    assert [run.lacks for run in runs] == [("task",)] * 2
 
 
 def test_next_token_probabilities_keep_their_letter_mass(home, tmp_path):
     shares = csv(number=lambda p: f"{p / 2:.6f}")
-    (found,) = dropped(tmp_path, {"letters.csv": shares}).runs
-    assert evaluation(found.run).probabilities == pytest.approx(np.array(P), abs=1e-5)
-    assert found.run.scored.letter_mass == pytest.approx(np.full(6, 0.5), abs=1e-5)
+    (found_run,) = dropped(tmp_path, {"letters.csv": shares}).runs
+    assert evaluation(found_run.run).probabilities == pytest.approx(np.array(P), abs=1e-5)
+    assert found_run.run.scored.letter_mass == pytest.approx(np.full(6, 0.5), abs=1e-5)
 
 
 def test_a_zip_that_unpacks_to_too_much_is_not_unpacked(home, tmp_path, monkeypatch):
@@ -420,8 +420,8 @@ def test_files_that_once_ended_in_a_traceback(home, tmp_path, name, content, say
 
 def test_half_characters_and_huge_numbers_in_json_are_read(home, tmp_path):
     rows = jsonl(json_rows(probs=lambda i: P[i], question=lambda i: f"cut {i}"))
-    (found,) = dropped(tmp_path, {"cut.jsonl": rows.replace("cut 0", "cut \\ud83d")}).runs
-    assert found.run.questions[0].question == "cut \ufffd"
+    (found_run,) = dropped(tmp_path, {"cut.jsonl": rows.replace("cut 0", "cut \\ud83d")}).runs
+    assert found_run.run.questions[0].question == "cut \ufffd"
     (sentence,) = refused(dropped(tmp_path / "again", {"huge.jsonl": rows.replace("0.5", "9" * 400, 1)})).values()
     assert "expected" in sentence
 
@@ -434,7 +434,7 @@ def test_a_line_is_counted_from_the_top_of_the_file(home, tmp_path):
 
 def test_what_systems_leave_is_passed_over(home, tmp_path):
     reading = dropped(tmp_path, {".DS_Store": b"\0\0\0\1Bud1", "._mine.csv": b"litter", "mine.csv": GOOD})
-    assert [found.name for found in reading.runs] == ["mine.csv"]
+    assert [found_run.name for found_run in reading.runs] == ["mine.csv"]
     assert refused(reading) == {}
 
 
@@ -446,15 +446,15 @@ def test_members_that_want_to_be_elsewhere_are_left_where_they_are(home, tmp_pat
         archive.writestr("__MACOSX/._mine.csv", b"litter")
         archive.writestr("mine.csv", GOOD.replace("0.5,0.3", "0.4,0.4"))
     reading = dropped(tmp_path, {"x.zip": into.getvalue()})
-    assert sorted(found.name for found in reading.runs) == ["x.zip/abs.csv", "x.zip/mine.csv"]
+    assert sorted(found_run.name for found_run in reading.runs) == ["x.zip/abs.csv", "x.zip/mine.csv"]
     assert not (tmp_path / "evil.csv").exists()
 
 
 def test_a_first_line_of_json_lines_may_be_long_or_hold_a_huge_number(home, tmp_path):
     rows = [{"question": f"Which {i}?", "options": ["x", "y"], "label": "AB"[i % 2]} for i in range(6)]
     rows[0]["question"] = "long " * 300_000
-    (found,) = dropped(tmp_path, {"long.jsonl": jsonl(rows)}).elsewhere
-    assert (found.kind, found.read_as) == ("questions", "6 questions, 2 options, answers as letters")
+    (file,) = dropped(tmp_path, {"long.jsonl": jsonl(rows)}).elsewhere
+    assert (file.kind, file.read_as) == ("questions", "6 questions, 2 options, answers as letters")
     rows[0]["question"] = "Which 0?"
     huge = jsonl(rows).replace('"label": "A"', '"label": 1' + "0" * 5_000, 1)
     (sentence,) = refused(dropped(tmp_path / "again", {"huge.jsonl": huge})).values()

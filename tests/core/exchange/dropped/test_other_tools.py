@@ -66,7 +66,7 @@ def workbook(cell: str) -> bytes:
     sheet.append(["id", "prob A", "prob B", "prob C", "answer"])
     for i, row in enumerate(P):
         cells = [cell.format(p) for p in row]
-        sheet.append([i, *(one if one.startswith("=") else float(one) for one in cells), "ABC"[TRUE[i]]])
+        sheet.append([i, *(cell if cell.startswith("=") else float(cell) for cell in cells), "ABC"[TRUE[i]]])
     into = io.BytesIO()
     book.save(into)
     return into.getvalue()
@@ -84,16 +84,16 @@ def torch_file(*names: str) -> bytes:
 
 def tokens(i: int, *more: tuple[str, float]) -> list[dict[str, object]]:
     """The likeliest tokens as a server lists them, the likeliest first."""
-    found = [*zip("ABC", np.log(P[i]).tolist(), strict=True), *more]
-    return [{"token": token, "logprob": p} for token, p in sorted(found, key=lambda one: -one[1])]
+    entries = [*zip("ABC", np.log(P[i]).tolist(), strict=True), *more]
+    return [{"token": token, "logprob": p} for token, p in sorted(entries, key=lambda entry: -entry[1])]
 
 
 def halved(listed: list[dict[str, object]]) -> list[dict[str, object]]:
     """The tokens, where half of the probability of A is that of the token with a blank before it."""
     return [
-        {"token": token, "logprob": float(str(one["logprob"])) - (math.log(2) if one["token"] == "A" else 0)}
-        for one in listed
-        for token in ((" A", "A") if one["token"] == "A" else (one["token"],))
+        {"token": token, "logprob": float(str(entry["logprob"])) - (math.log(2) if entry["token"] == "A" else 0)}
+        for entry in listed
+        for token in ((" A", "A") if entry["token"] == "A" else (entry["token"],))
     ]
 
 
@@ -210,13 +210,13 @@ def test_a_file_is_refused_in_one_sentence(home, tmp_path, name):
 
 
 def test_texts_of_options_are_read_from_their_objects(home, tmp_path):
-    (found,) = dropped(tmp_path, {"objects.jsonl": RIGHT["an_object_for_each_option.jsonl"]}).runs
-    assert [question.options for question in found.run.questions] == TEXTS
+    (found_run,) = dropped(tmp_path, {"objects.jsonl": RIGHT["an_object_for_each_option.jsonl"]}).runs
+    assert [question.options for question in found_run.run.questions] == TEXTS
 
 
 def test_model_weights_of_pytorch_are_still_a_model(home, tmp_path):
     reading = dropped(tmp_path, {"pytorch_model.bin": torch_file("lm_head.weight", "logits_processor")})
-    assert [found.kind for found in reading.elsewhere] == ["weights"]
+    assert [file.kind for file in reading.elsewhere] == ["weights"]
 
 
 def test_a_compressed_file_takes_its_model_from_its_folder(home, tmp_path):
@@ -235,7 +235,7 @@ def test_a_compressed_file_takes_its_model_from_its_folder(home, tmp_path):
     )
     reading = dropped(tmp_path, {"org__model-1/samples_arc.jsonl.gz": gzip.compress(lines.encode())})
     assert refused(reading) == {}
-    assert [(found.run.spec.model, found.lacks) for found in reading.runs] == [("org/model-1", ())]
+    assert [(found_run.run.spec.model, found_run.lacks) for found_run in reading.runs] == [("org/model-1", ())]
 
 
 def test_numbered_options_come_in_the_order_of_their_numbers():

@@ -34,9 +34,9 @@ JURY = "question,answer,accurate_judgement,logits\n" + "".join(
 
 @pytest.fixture
 def folder(home, tmp_path) -> Path:
-    made = tmp_path / "dropped"
-    made.mkdir()
-    return made
+    path = tmp_path / "dropped"
+    path.mkdir()
+    return path
 
 
 def read(folder: Path, **more) -> Reading:
@@ -54,21 +54,21 @@ def harness(folder: Path, name: str = "samples_mine_2026-01-01T00-00-00.jsonl") 
 
 def test_samples_find_results_that_were_renamed(folder):
     harness(folder)
-    (found,) = read(folder).runs
-    assert (found.run.spec.model, found.run.spec.shots, found.lacks) == ("org/model", 3, ())
+    (found_run,) = read(folder).runs
+    assert (found_run.run.spec.model, found_run.run.spec.shots, found_run.lacks) == ("org/model", 3, ())
 
 
 def test_samples_are_known_by_their_content(folder):
     harness(folder, name="whatever.txt")
-    (found,) = read(folder).runs
-    assert found.run.spec.task == "whatever"
+    (found_run,) = read(folder).runs
+    assert found_run.run.spec.task == "whatever"
 
 
 def test_answers_are_found_for_results_and_asked_for_where_they_lack(folder):
     published.write(folder)
     published.write(folder, name="Tiny_mmlu_10k_base_icl1.pkl")
     reading = read(folder)
-    assert [found.run.spec.task for found in reading.runs] == ["drs"]
+    assert [found_run.run.spec.task for found_run in reading.runs] == ["drs"]
     assert refused(reading) == {
         "Tiny_mmlu_10k_base_icl1.pkl": "it has no answers; bring in mmlu_10k.json or mmlu_10k.labels.json of the same "
         "publication too"
@@ -77,8 +77,8 @@ def test_answers_are_found_for_results_and_asked_for_where_they_lack(folder):
 
 def test_a_renamed_result_takes_the_only_answers_and_lacks_its_model(folder):
     published.write(folder, name="whatever.pkl")
-    (found,) = read(folder).runs
-    assert (found.run.spec.task, found.lacks) == ("drs", ("model",))
+    (found_run,) = read(folder).runs
+    assert (found_run.run.spec.task, found_run.lacks) == ("drs", ("model",))
 
 
 def test_answers_alone_are_refused_and_whole_questions_go_to_new_run(folder):
@@ -89,11 +89,11 @@ def test_answers_alone_are_refused_and_whole_questions_go_to_new_run(folder):
     ]
     (folder / "halu_dialogue.labels.json").unlink()
     (folder / "mmlu_10k.json").write_text(json.dumps(rows))
-    (found,) = read(folder).elsewhere
-    assert found.kind == "questions"
-    task = question_files.keep(found.file.path, "mmlu_10k.json")
+    (found_file,) = read(folder).elsewhere
+    assert found_file.kind == "questions"
+    task = question_files.keep(found_file.file.path, "mmlu_10k.json")
     assert task.startswith("qa@")
-    assert task == question_files.keep(found.file.path, "mmlu_10k.json")
+    assert task == question_files.keep(found_file.file.path, "mmlu_10k.json")
 
 
 def test_a_bank_that_no_task_reads_is_not_kept(folder):
@@ -112,7 +112,7 @@ def test_scores_and_labels_find_each_other(folder):
     np.save(folder / "z_scores.npy", scores)
     np.save(folder / "image.npy", np.zeros((3, 3, 3, 3)))
     reading = read(folder)
-    assert [found.run.spec.task for found in reading.runs] == ["x", "y"]
+    assert [found_run.run.spec.task for found_run in reading.runs] == ["x", "y"]
     assert refused(reading)["z_scores.npy"] == "it has no labels; bring in an array of labels too, such as z_labels.npy"
     assert "found the shape (3, 3, 3, 3)" in refused(reading)["image.npy"]
 
@@ -120,8 +120,8 @@ def test_scores_and_labels_find_each_other(folder):
 def test_a_jury_of_several_files_and_one_without_others(folder):
     for juror in ("ann", "bob"):
         (folder / f"jury_logits_{juror}_calib.csv").write_text(JURY)
-    (found,) = read(folder).juries
-    assert found.jury.judgements.jurors == ("ann", "bob")
+    (found_jury,) = read(folder).juries
+    assert found_jury.jury.judgements.jurors == ("ann", "bob")
     (folder / "jury_logits_bob_calib.csv").unlink()
     assert "a jury needs at least two jurors" in refused(read(folder))["jury_logits_ann_calib.csv"]
 
@@ -133,19 +133,19 @@ def test_text_jurors_need_a_table_of_labels(folder):
     (folder / "truth.csv").write_text("question,answer,correctness\nWho?,a,Correct\nWhat?,b,Incorrect\n")
     reading = read(folder)
     assert refused(reading) == {}
-    (found,) = reading.juries
-    assert found.jury.judgements.labels.tolist() == [True, False]
+    (found_jury,) = reading.juries
+    assert found_jury.jury.judgements.labels.tolist() == [True, False]
 
 
 def test_a_run_of_hedge_comes_back_as_it_was(folder):
     name = synthetic_run()
     before = report(evaluation.load(name), 100).to_json()
     shutil.move(settings().runs / name, folder / name)
-    (found,) = read(folder).runs
-    (imported,) = save([found.run])
+    (found_run,) = read(folder).runs
+    (imported,) = save([found_run.run])
     assert imported != name
     assert report(evaluation.load(imported), 100).to_json() | {"run": name} == before
-    assert stored_as(found.run) == imported
+    assert stored_as(found_run.run) == imported
     (folder / name / FILES[0]).unlink()
     assert all("it is part of a run of Hedge" in sentence for sentence in refused(read(folder)).values())
 
@@ -154,8 +154,8 @@ def test_a_model_folder_is_one_thing(folder):
     (folder / "config.json").write_text('{"model_type": "llama", "architectures": ["X"]}')
     (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}" + b"0" * 50)
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "X"}')
-    (found,) = read(folder).elsewhere
-    assert found.kind == "model"
+    (file,) = read(folder).elsewhere
+    assert file.kind == "model"
 
 
 def test_the_same_file_twice_counts_once_and_other_files_of_its_name_do_not(folder):
@@ -169,33 +169,33 @@ def test_the_same_file_twice_counts_once_and_other_files_of_its_name_do_not(fold
 
 def test_what_a_file_lacks_is_told_and_a_name_makes_another_run(folder):
     (folder / "t.csv").write_text(TABLE)
-    (found,) = read(folder).runs
-    assert found.lacks == ("model", "task")
-    run = named(found, model="m", task="sums")
+    (found_run,) = read(folder).runs
+    assert found_run.lacks == ("model", "task")
+    run = named(found_run, model="m", task="sums")
     assert (run.spec.model, run.spec.task, run.questions[0].task, run.questions[0].group) == (
         "m",
         "sums",
         "sums",
         "sums",
     )
-    assert named(found).spec == found.run.spec
+    assert named(found_run).spec == found_run.run.spec
 
 
 def test_figures_before_the_import_are_those_after_it(folder):
     name = synthetic_run()
     shutil.move(settings().runs / name, folder / name)
-    (found,) = read(folder).runs
-    shown = figures(found.run)
-    (imported,) = save([found.run])
-    made = report(evaluation.load(imported), 100)
-    assert shown.accuracy == made.accuracy
-    assert shown.mean_set_size == made.scores["lac"].mean_set_size
+    (found_run,) = read(folder).runs
+    shown = figures(found_run.run)
+    (imported,) = save([found_run.run])
+    figures_read = report(evaluation.load(imported), 100)
+    assert shown.accuracy == figures_read.accuracy
+    assert shown.mean_set_size == figures_read.scores["lac"].mean_set_size
 
 
 def test_after_an_error_nothing_is_half_imported(folder, monkeypatch):
     (folder / "a.csv").write_text(TABLE)
     (folder / "b.csv").write_text(TABLE.replace("0.7,0.3", "0.8,0.2"))
-    runs = [found.run for found in read(folder).runs]
+    runs = [found_run.run for found_run in read(folder).runs]
     write, calls = store.write_logits, []
 
     def fails(path, scored):
@@ -216,13 +216,13 @@ def test_steps_are_told_and_an_answer_reads_only_what_it_changes(folder):
     scratch = folder.with_name("scratch")
     scratch.mkdir()
     drop, steps = Drop([folder], scratch=scratch), []
-    first = drop.read(progress=lambda done, of, name: steps.append(done / of))
+    first = drop.read(progress=lambda done, total, name: steps.append(done / total))
     assert steps == sorted(steps)
     assert 0 <= steps[0] <= steps[-1] < 1
-    (asked,) = first.unmapped
-    again = drop.read(mappings={asked.header: Columns(("one", "two"), "says")})
+    (table,) = first.unmapped
+    again = drop.read(mappings={table.header: Columns(("one", "two"), "says")})
     assert len(again.runs) == 2
-    assert any(found.run is first.runs[0].run for found in again.runs)
+    assert any(found_run.run is first.runs[0].run for found_run in again.runs)
 
 
 @pytest.mark.parametrize("folder", ["", "probs/"])
@@ -238,7 +238,7 @@ def test_a_zip_of_several_runs_arrays_is_no_npz(tmp_path, folder):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     reading = Drop([path], scratch=scratch).read()
-    assert sorted(found.run.spec.task for found in reading.runs) == ["anatomy", "business", "chemistry"]
+    assert sorted(found_run.run.spec.task for found_run in reading.runs) == ["anatomy", "business", "chemistry"]
     assert reading.refused == ()
 
 
@@ -255,11 +255,11 @@ def test_tables_that_calibrate_and_test_are_one_run(home, tmp_path):
             archive.writestr(name, sided(n))
     (tmp_path / "scratch").mkdir()
     reading = Drop([path], scratch=tmp_path / "scratch", name=lambda path: path.name).read()
-    one, other = sorted((found.run for found in reading.runs), key=lambda run: -len(run.questions))
-    assert (one.roles.count("calibration"), one.roles.count("test")) == (30, 20)
-    assert (one.spec.task, other.spec.task) == ("pets", "other")
-    assert "40 rows of training left out" in one.read_as
-    assert one.provenance["file"] == "calibration.csv, test.csv, train.csv"
+    longer, other = sorted((found_run.run for found_run in reading.runs), key=lambda run: -len(run.questions))
+    assert (longer.roles.count("calibration"), longer.roles.count("test")) == (30, 20)
+    assert (longer.spec.task, other.spec.task) == ("pets", "other")
+    assert "40 rows of training left out" in longer.read_as
+    assert longer.provenance["file"] == "calibration.csv, test.csv, train.csv"
 
 
 def test_a_damaged_row_of_one_of_two_sides_is_named_with_its_file(home, tmp_path):

@@ -31,10 +31,10 @@ def naive(model, texts):
 
 @pytest.mark.parametrize("rows", [1, 4])
 def test_every_figure_is_that_of_a_naive_pass(model, rows):
-    found = judge(model, TEXTS, rows=rows)
-    got = np.array(sorted(zip(found.confidence, found.correct, np.exp(-found.loss), found.entropy, strict=True)))
+    judged = judge(model, TEXTS, rows=rows)
+    got = np.array(sorted(zip(judged.confidence, judged.correct, np.exp(-judged.loss), judged.entropy, strict=True)))
     assert got == pytest.approx(naive(model, TEXTS), abs=1e-5)
-    assert found.epistemic == pytest.approx(np.zeros(len(found)), abs=1e-6)
+    assert judged.epistemic == pytest.approx(np.zeros(len(judged)), abs=1e-6)
 
 
 def test_pieces_of_the_vocabulary_change_nothing(model, monkeypatch):
@@ -48,14 +48,14 @@ def test_a_loss_is_not_cut_where_the_probability_is_too_small_for_a_number():
     model = tiny()
     with torch.no_grad():
         model.lm_head.weight.mul_(1e5)
-    found = judge(model, TEXTS)
+    judged = judge(model, TEXTS)
     expected = []
     with torch.no_grad():
         for text in TEXTS:
             logs = model(input_ids=torch.tensor([text.tokens])).logits[0].double().log_softmax(-1)
             expected += [-float(logs[at - 1, text.tokens[at]]) for at in range(text.first, len(text.tokens))]
     assert max(expected) > 200  # exp(−200) is 0 in float32
-    assert np.sort(found.loss) == pytest.approx(np.sort(expected), rel=1e-4, abs=1e-3)
+    assert np.sort(judged.loss) == pytest.approx(np.sort(expected), rel=1e-4, abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["lora", "ard-lora"])
@@ -69,9 +69,9 @@ def test_an_adapter_is_judged_with_its_effect(kind):
         adapted, weights = model, [layer.B for layer in layers_of(model).values()]
     for weight in weights:
         nn.init.normal_(weight)
-    found = judge(adapted, TEXTS)
-    assert np.sort(found.confidence) == pytest.approx(naive(adapted, TEXTS)[:, 0], abs=1e-5)
-    assert not np.allclose(np.sort(found.loss), np.sort(judge(tiny(), TEXTS).loss))
+    judged = judge(adapted, TEXTS)
+    assert np.sort(judged.confidence) == pytest.approx(naive(adapted, TEXTS)[:, 0], abs=1e-5)
+    assert not np.allclose(np.sort(judged.loss), np.sort(judge(tiny(), TEXTS).loss))
 
 
 def test_passes_part_the_uncertainty():
@@ -79,17 +79,17 @@ def test_passes_part_the_uncertainty():
     inject(model, rank=4, alpha=16)
     for layer in layers_of(model).values():
         nn.init.normal_(layer.B)
-    found = judge(model, TEXTS, passes=40)
-    assert found.entropy == pytest.approx(found.aleatoric + found.epistemic, abs=1e-5)
-    assert (found.epistemic > 0).mean() > 0.9
+    judged = judge(model, TEXTS, passes=40)
+    assert judged.entropy == pytest.approx(judged.aleatoric + judged.epistemic, abs=1e-5)
+    assert (judged.epistemic > 0).mean() > 0.9
     assert judge(model, TEXTS, passes=3, seed=1).loss.tolist() == judge(model, TEXTS, passes=3, seed=1).loss.tolist()
     # The mean of softmaxes, drawn by hand for one text.
     torch.manual_seed(0)
     for layer in layers_of(model).values():
         layer.sampling = True
-    asked = torch.tensor([TEXTS[0].tokens])
+    token_ids = torch.tensor([TEXTS[0].tokens])
     with torch.no_grad():
-        drawn = [model(input_ids=asked).logits[0].softmax(-1) for _ in range(400)]
+        drawn = [model(input_ids=token_ids).logits[0].softmax(-1) for _ in range(400)]
     expected = torch.stack(drawn).mean(0)[len(TEXTS[0].tokens) - 2, TEXTS[0].tokens[-1]]
     many = judge(model, TEXTS[:1], passes=400)
     assert np.exp(-many.loss[-1]) == pytest.approx(float(expected), rel=0.15)
@@ -116,5 +116,5 @@ def test_tokens_are_drawn_by_the_seed_from_texts_that_hold_enough():
 
 def test_progress_is_told(model):
     heard = []
-    judge(model, TEXTS, rows=2, told=lambda done, total: heard.append((done, total)))
+    judge(model, TEXTS, rows=2, report=lambda done, total: heard.append((done, total)))
     assert heard[-1][0] == heard[-1][1] == sum(len(text.tokens) - text.first for text in TEXTS)

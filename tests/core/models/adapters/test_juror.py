@@ -41,11 +41,11 @@ def test_a_juror_learns_and_judges_through_the_engine(tuned) -> None:
     assert losses[-1] < losses[0]
     judging = judge(str(folder), [(str(i), e.question, e.answer) for i, e in enumerate(EXAMPLES)], dtype="float32")
     assert judging.checked.passed
-    found = dict(judging.verdicts())
-    assert all(abs(p + q - 1) < 1e-9 for p, q in found.values())
-    assert len(found) == len(EXAMPLES)
+    verdicts = dict(judging.verdicts())
+    assert all(abs(p + q - 1) < 1e-9 for p, q in verdicts.values())
+    assert len(verdicts) == len(EXAMPLES)
     before = dict(judge("pocket-1m", [("0", EXAMPLES[0].question, "Lima")], dtype="float32").verdicts())
-    assert found["0"] != before["0"]
+    assert verdicts["0"] != before["0"]
     assert doubt("tuned", judging.masses) == ""
 
 
@@ -89,8 +89,8 @@ def test_a_training_that_was_stopped_ends_with_the_same_weights(tuned, tmp_path)
     resumed = fine_tune("pocket-1m", EXAMPLES, tmp_path, TUNING, on_step=lambda done, total, loss: again.append(done))
     assert again == [8, 9, 10, 11, 12]
     assert resumed == pytest.approx(losses, abs=1e-6)
-    one, other = (load_file(path / "adapter_model.safetensors") for path in (folder, tmp_path))
-    for name, weights in one.items():
+    whole, other = (load_file(path / "adapter_model.safetensors") for path in (folder, tmp_path))
+    for name, weights in whole.items():
         torch.testing.assert_close(other[name], weights, rtol=0, atol=1e-6)
     assert not (tmp_path / "checkpoint").exists()
 

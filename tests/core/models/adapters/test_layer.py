@@ -19,9 +19,9 @@ from tests.core.models.adapters.conftest import tiny
 @pytest.fixture
 def layer() -> ProbLora:
     torch.manual_seed(1)
-    made = ProbLora(nn.Linear(6, 5), rank=3, alpha=12)
-    nn.init.normal_(made.B)
-    return made
+    prob_lora = ProbLora(nn.Linear(6, 5), rank=3, alpha=12)
+    nn.init.normal_(prob_lora.B)
+    return prob_lora
 
 
 def test_at_rest_it_is_the_linear_layer_and_the_scaled_means(layer: ProbLora):
@@ -49,17 +49,17 @@ def test_draws_have_the_mean_and_variance_that_a_says(layer: ProbLora):
 
 
 def test_the_base_is_frozen_and_half_precision_keeps_a_float32_addition():
-    made = ProbLora(nn.Linear(6, 5).half(), rank=2, alpha=4)
-    assert not made.base.weight.requires_grad
-    assert (made.A.dtype, made.B.dtype) == (torch.float32, torch.float32)
-    assert made(torch.randn(3, 6).half()).dtype == torch.float16
+    prob_lora = ProbLora(nn.Linear(6, 5).half(), rank=2, alpha=4)
+    assert not prob_lora.base.weight.requires_grad
+    assert (prob_lora.A.dtype, prob_lora.B.dtype) == (torch.float32, torch.float32)
+    assert prob_lora(torch.randn(3, 6).half()).dtype == torch.float16
 
 
 def test_the_kl_against_torchs_own_and_a_loop():
     torch.manual_seed(0)
     mean, log_variance, est_var = torch.randn(2, 5, 3), torch.randn(2, 5, 3), torch.tensor([0.5, 1.0, 3.0])
     counts = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]])
-    found = float(kl_to_prior(mean, log_variance, est_var, counts))
+    kl = float(kl_to_prior(mean, log_variance, est_var, counts))
     slow, n = 0.0, 0
     for i in range(2):
         for j in range(5):
@@ -68,10 +68,10 @@ def test_the_kl_against_torchs_own_and_a_loop():
                 for k in range(3):
                     t, v, m = float(est_var[k]) + 1e-6, math.exp(float(log_variance[i, j, k])), float(mean[i, j, k])
                     slow += 0.5 * (math.log(t) - math.log(v) + (v + m * m) / t - 1)
-    assert found == pytest.approx(slow / n / 3, rel=1e-5)
+    assert kl == pytest.approx(slow / n / 3, rel=1e-5)
     prior = Normal(torch.zeros(3), (est_var + 1e-6).sqrt())
     by_torch = kl_divergence(Normal(mean, (log_variance / 2).exp()), prior)[counts == 1].mean()
-    assert found == pytest.approx(float(by_torch), rel=1e-5)
+    assert kl == pytest.approx(float(by_torch), rel=1e-5)
 
 
 def test_a_latent_that_is_its_prior_costs_nothing():
@@ -103,9 +103,9 @@ def test_the_priors_update_against_a_loop_and_padding_does_not_count(model):
     inject(model, rank=3, alpha=6)
     rows = [Tokenized(tuple(range(1, 4 + 5 * i)), 1) for i in range(3)]
     torch.manual_seed(9)
-    found = update_prior(model, [batch_of(rows[:2]), batch_of(rows[2:])])
+    priors = update_prior(model, [batch_of(rows[:2]), batch_of(rows[2:])])
     torch.manual_seed(9)
-    sums, tokens = {name: np.zeros(3) for name in found}, 0
+    sums, tokens = {name: np.zeros(3) for name in priors}, 0
     with latents(model, sampling=True, keeping=True) as layers:
         for part in (rows[:2], rows[2:]):
             data = batch_of(part)
@@ -115,7 +115,7 @@ def test_the_priors_update_against_a_loop_and_padding_does_not_count(model):
                 for i, row in enumerate(part):
                     for at in range(len(row.tokens)):
                         sums[name] += layer.latent.z[i, at].detach().numpy().astype(float) ** 2 / 2
-    for name, variance in found.items():
+    for name, variance in priors.items():
         assert variance.numpy() == pytest.approx(sums[name] / (tokens / 2) + 1e-6, rel=1e-4)
         assert torch.equal(layers_of(model)[name].est_var, variance)
 

@@ -110,8 +110,8 @@ def test_weights_that_are_replaced_during_a_command_give_no_result(home, tmp_pat
 
     monkeypatch.setattr(loading, "load_tokenizer", replaced_before)
     assert cli.main(["jury", command, *words]) == 2
-    said = capsys.readouterr().err
-    assert f"are not those with which this command began ({began})" in said
+    errors = capsys.readouterr().err
+    assert f"are not those with which this command began ({began})" in errors
     assert not out.exists()
 
 

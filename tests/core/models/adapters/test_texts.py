@@ -18,9 +18,9 @@ class Letters:
 
 @pytest.mark.parametrize("name", texts.BUNDLED)
 def test_bundled_texts_are_there(name):
-    found = load_texts(name)
-    assert len(found) > 50
-    assert all(text.prompt and text.answer.startswith(" ") for text in found)
+    loaded = load_texts(name)
+    assert len(loaded) > 50
+    assert all(text.prompt and text.answer.startswith(" ") for text in loaded)
 
 
 def test_answers_count_and_padding_does_not():
@@ -44,16 +44,16 @@ def test_texts_without_a_token_to_judge_are_refused():
 
 
 def test_equal_texts_are_on_one_side_and_the_seed_draws():
-    found = [Text("p", f" {i % 30}") for i in range(90)]
-    train, test = split(found, seed=1)
+    texts = [Text("p", f" {i % 30}") for i in range(90)]
+    train, test = split(texts, seed=1)
     assert len(test) == 6
     assert not set(train) & set(test)
-    assert split(found, seed=1) == (train, test) != split(found, seed=2)
+    assert split(texts, seed=1) == (train, test) != split(texts, seed=2)
     for share in (0, 1):
         with pytest.raises(InputError, match="must lie in"):
-            split(found, seed=0, share=share)
+            split(texts, seed=0, share=share)
     with pytest.raises(InputError, match="can't be split"):
-        split(found[:1], seed=0)
+        split(texts[:1], seed=0)
 
 
 def test_a_persons_files(tmp_path):
@@ -63,9 +63,9 @@ def test_a_persons_files(tmp_path):
     ]
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    found = load_texts(str(path))
-    assert found[0] == Text("### Instruction:\nAdd.\n1 + 1\n\n### Response:\n", "2")
-    assert "Name it.\n\n###" in found[1].prompt
+    loaded = load_texts(str(path))
+    assert loaded[0] == Text("### Instruction:\nAdd.\n1 + 1\n\n### Response:\n", "2")
+    assert "Name it.\n\n###" in loaded[1].prompt
     (tmp_path / "plain.txt").write_text("One.\n\nTwo\nlines.\n\n\n")
     assert load_texts(str(tmp_path / "plain.txt")) == [Text("", "One."), Text("", "Two\nlines.")]
 

@@ -39,10 +39,10 @@ def test_the_longest_text_is_read_in_windows_to_its_last_letter(loaded: Loaded):
 @pytest.mark.parametrize("prefix", [0, 1])
 @pytest.mark.parametrize("n", [2, 511, 512, 513, 767, 768, 769, 5000])
 def test_windows_fit_the_model_and_each_token_has_half_a_window_before_it(n: int, prefix: int):
-    found = windows(n, 512, prefix=prefix)
-    assert found[0][0] == 0
-    assert found[-1][1] == n
-    for (_, before), (first, end) in pairwise(found):
+    windows_made = windows(n, 512, prefix=prefix)
+    assert windows_made[0][0] == 0
+    assert windows_made[-1][1] == n
+    for (_, before), (first, end) in pairwise(windows_made):
         assert end > before
         assert prefix + end - first <= 512
         assert before - first >= (512 - prefix) // 2

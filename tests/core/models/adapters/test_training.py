@@ -57,8 +57,8 @@ def test_a_stopped_training_goes_on_as_if_it_had_not(kind, tmp_path):
     assert len(again.progress.rows) == 2
     again.run()
     name = stored.WEIGHTS if kind == "ard-lora" else "adapter_model.safetensors"
-    one, other = (stored._read(tmp_path / place / name) for place in ("whole", "cut"))
-    assert all(torch.equal(one[key], other[key]) for key in one)
+    whole, other = (stored._read(tmp_path / place / name) for place in ("whole", "cut"))
+    assert all(torch.equal(whole[key], other[key]) for key in whole)
 
 
 def test_a_training_with_a_damaged_checkpoint_begins_anew(tmp_path):
@@ -150,11 +150,11 @@ def test_ranks_that_carry_nothing_lose_their_variance():
         optimizer.param_groups[0]["lr"] = 1e-2 * (1 - 0.95 * step / steps)
         x = torch.randn(256, 10)
         x[:, 0] = 2  # what all tokens share, from which log σ² has a level
-        found = layer(x)
+        output = layer(x)
         if step % 50 == 0:
             with torch.no_grad():
                 layer.est_var.copy_(half_squares(layer, counts) / 128 + 1e-6)
-        loss = ((found - layer.base(x) - x @ planted.T) ** 2).mean() / 0.02
+        loss = ((output - layer.base(x) - x @ planted.T) ** 2).mean() / 0.02
         optimizer.zero_grad()
         (loss + layer.divergence(counts)).backward()
         optimizer.step()

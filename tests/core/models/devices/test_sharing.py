@@ -26,16 +26,16 @@ def looks_anew():
 
 def test_free_gpus_are_idle_hold_the_model_and_have_no_worker_at_a_run(eight):
     # By the stand-in, GPU n computes 10·n % of the time, the last does not say, and n + 1 GiB are used.
-    assert [one.name for one in free_devices(2.0, slots())] == ["cuda:0", "cuda:7"]
-    assert [one.name for one in free_devices(15.5, slots())] == ["cuda:7"]  # 15 of GPU 0's 16 GiB are free
-    assert [one.name for one in free_devices(2.0, slots(), busy={"gpu0"})] == ["cuda:7"]
+    assert [device.name for device in free_devices(2.0, slots())] == ["cuda:0", "cuda:7"]
+    assert [device.name for device in free_devices(15.5, slots())] == ["cuda:7"]  # 15 of GPU 0's 16 GiB are free
+    assert [device.name for device in free_devices(2.0, slots(), busy={"gpu0"})] == ["cuda:7"]
     assert free_devices(100.0, slots()) == ()
 
 
 def test_gpus_of_another_kind_than_the_first_are_left_out(eight):
     first, *_, last = slots()
     other = replace(last, label="another GPU")
-    assert [one.name for one in free_devices(2.0, [first, other])] == ["cuda:0"]
+    assert [device.name for device in free_devices(2.0, [first, other])] == ["cuda:0"]
 
 
 def test_no_more_gpus_than_the_host_s_memory_can_load_for(eight, monkeypatch):
@@ -45,8 +45,8 @@ def test_no_more_gpus_than_the_host_s_memory_can_load_for(eight, monkeypatch):
 
 
 def test_gpus_keep_their_numbers_for_people_and_torch_counts_what_it_sees():
-    found = named_devices("cuda:3,cuda:2", PAIR)
-    assert [(one.name, one.here, one.visible) for one in found] == [
+    devices = named_devices("cuda:3,cuda:2", PAIR)
+    assert [(device.name, device.here, device.visible) for device in devices] == [
         ("cuda:3", "cuda:1", "3"),
         ("cuda:2", "cuda:0", "2"),
     ]
@@ -55,8 +55,8 @@ def test_gpus_keep_their_numbers_for_people_and_torch_counts_what_it_sees():
 
 
 def test_a_processor_is_shared_by_processes():
-    found = named_devices("cpu,cpu,cpu", [Slot(CPU, "")])
-    assert [(one.name, one.here) for one in found] == [("cpu", "cpu"), ("cpu 2", "cpu"), ("cpu 3", "cpu")]
+    devices = named_devices("cpu,cpu,cpu", [Slot(CPU, "")])
+    assert [(device.name, device.here) for device in devices] == [("cpu", "cpu"), ("cpu 2", "cpu"), ("cpu 3", "cpu")]
 
 
 def test_devices_that_are_not_here_or_of_two_kinds_are_refused():

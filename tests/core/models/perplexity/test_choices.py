@@ -18,35 +18,35 @@ CONTEXT = (Message("user", "I am sad."),)
 
 
 def test_the_published_file(real_data):
-    made = choices.read(real_data / "counselling" / "hellaswag_style_choices.csv")
-    assert len(made) == 11
-    assert {choice.label for choice in made} == {0, 1, 2, 3}  # labels 1 to 4 there
-    assert all(len(choice.endings) == 4 for choice in made)
-    assert {choice.system.splitlines()[0] for choice in made} == {
+    all_choices = choices.read(real_data / "counselling" / "hellaswag_style_choices.csv")
+    assert len(all_choices) == 11
+    assert {choice.label for choice in all_choices} == {0, 1, 2, 3}  # labels 1 to 4 there
+    assert all(len(choice.endings) == 4 for choice in all_choices)
+    assert {choice.system.splitlines()[0] for choice in all_choices} == {
         "Your name is Ash. You are a counselor on a phone call."
     }
-    assert [choice.context[-1].role for choice in made] == ["user"] * 11
-    assert all("user:" not in message.text for choice in made for message in choice.context)
+    assert [choice.context[-1].role for choice in all_choices] == ["user"] * 11
+    assert all("user:" not in message.text for choice in all_choices for message in choice.context)
     # The real ending of the first is the counselor's second message of the conversation it was taken from.
     (talk,) = read(real_data / "counselling" / "career_dissatisfaction.txt").conversations
-    assert made[0].endings[made[0].label] == talk.messages[2].text
+    assert all_choices[0].endings[all_choices[0].label] == talk.messages[2].text
 
 
 @pytest.mark.quick
 def test_what_is_written_is_read_again(tmp_path):
-    made = (Choice(CONTEXT, ("Why?", "No.", "Ball."), 1), Choice(CONTEXT, ("A", "B", "C"), 0, "Be kind."))
-    choices.write(made, tmp_path / "c.jsonl")
-    assert choices.read(tmp_path / "c.jsonl") == made
+    choices_written = (Choice(CONTEXT, ("Why?", "No.", "Ball."), 1), Choice(CONTEXT, ("A", "B", "C"), 0, "Be kind."))
+    choices.write(choices_written, tmp_path / "c.jsonl")
+    assert choices.read(tmp_path / "c.jsonl") == choices_written
 
 
 @pytest.mark.quick
 def test_what_ships_has_the_real_endings_where_the_labels_say():
     real = {m.text for talk in conversations.bundled() for m in talk.messages}
-    made = choices.read(choices.BUNDLED)
-    assert len(made) >= 40
-    for choice in made:
+    all_choices = choices.read(choices.BUNDLED)
+    assert len(all_choices) >= 40
+    for choice in all_choices:
         assert [ending in real for ending in choice.endings] == [i == choice.label for i in range(4)]
-    assert {choice.label for choice in made} == {0, 1, 2, 3}
+    assert {choice.label for choice in all_choices} == {0, 1, 2, 3}
 
 
 @pytest.mark.quick
@@ -61,9 +61,11 @@ def test_endings_are_made_beside_the_real_ones():
         texts[3][0] = real[3]
         return texts
 
-    made = choices.make(talks, write)
-    assert [choice.endings[choice.label] for choice in made] == [text for i, text in enumerate(real) if i not in (2, 3)]
-    assert all(len(set(choice.endings)) == 4 for choice in made)
+    all_choices = choices.make(talks, write)
+    assert [choice.endings[choice.label] for choice in all_choices] == [
+        text for i, text in enumerate(real) if i not in (2, 3)
+    ]
+    assert all(len(set(choice.endings)) == 4 for choice in all_choices)
 
 
 @pytest.mark.quick
@@ -106,8 +108,8 @@ def test_rules_by_hand():
     endings = (scored(0, [3.0], "ab"), scored(0, [2.0, 2.0], "a" * 12), scored(0, [1.5] * 4, "b" * 8))
     for rule, best in (("sum", 0), ("mean", 2), ("bytes", 1)):
         for label in range(3):
-            found = reports.chosen(endings, [label], rule=rule)
-            assert found.accuracy == (label == best)
+            figures = reports.chosen(endings, [label], rule=rule)
+            assert figures.accuracy == (label == best)
     assert reports.chosen(endings, [1], rule="bytes").logits[0] == pytest.approx(
         [-3 / (2 * math.log(2)), -4 / (12 * math.log(2)), -6 / (8 * math.log(2))]
     )
@@ -118,8 +120,8 @@ def test_rules_by_hand():
 @pytest.mark.quick
 @pytest.mark.simulation
 def test_of_equally_likely_endings_the_later_is_chosen():
-    found = reports.ChoiceScores(np.array([[0.0, 1.0, 1.0]] * 2), np.array([1, 2]))
-    assert found.right == 1
+    figures = reports.ChoiceScores(np.array([[0.0, 1.0, 1.0]] * 2), np.array([1, 2]))
+    assert figures.right == 1
 
 
 @pytest.mark.quick
@@ -135,9 +137,9 @@ def test_sets_over_endings_keep_their_promise():
 
 @pytest.mark.quick
 def test_few_choices_give_full_sets_and_say_so():
-    found = reports.ChoiceScores(np.random.default_rng(0).normal(size=(11, 4)), np.zeros(11, dtype=np.int64))
-    sets = reports.choice_sets(found, 100)
+    figures = reports.ChoiceScores(np.random.default_rng(0).normal(size=(11, 4)), np.zeros(11, dtype=np.int64))
+    sets = reports.choice_sets(figures, 100)
     assert (sets.mean_size, sets.coverage, len(sets.test)) == (4, 1, 6)
     assert sets.note.startswith("With 5 calibration questions")
     with pytest.raises(InputError, match="at least 4 choices"):
-        reports.choice_sets(reports.ChoiceScores(found.logits[:3], found.labels[:3]), 100)
+        reports.choice_sets(reports.ChoiceScores(figures.logits[:3], figures.labels[:3]), 100)

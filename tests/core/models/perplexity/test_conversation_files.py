@@ -150,7 +150,10 @@ def test_messages_of_trees_are_conversations_of_their_own():
         for t in "ab"
         for i, (role, text) in enumerate([("prompter", HELP), ("assistant", REPLY)])
     ]
-    assert [one.messages for one in parse(lines(*rows).encode(), "trees.jsonl").conversations] == [TALK, TALK]
+    assert [conversation.messages for conversation in parse(lines(*rows).encode(), "trees.jsonl").conversations] == [
+        TALK,
+        TALK,
+    ]
 
 
 def test_what_is_left_out_is_said():
@@ -162,19 +165,19 @@ def test_what_is_left_out_is_said():
         {"role": "assistant", "content": REPLY},
         {"role": "user", "content": " "},
     ]
-    result = parse(lines({"messages": rows}, {"messages": OPENAI[:1]}, {"messages": OPENAI}).encode(), "a.jsonl")
-    assert [one.messages for one in result.conversations] == [TALK, TALK]
-    assert [one.name for one in result.conversations] == ["a 1", "a 3"]
-    assert result.read_as == (
+    parsed = parse(lines({"messages": rows}, {"messages": OPENAI[:1]}, {"messages": OPENAI}).encode(), "a.jsonl")
+    assert [conversation.messages for conversation in parsed.conversations] == [TALK, TALK]
+    assert [conversation.name for conversation in parsed.conversations] == ["a 1", "a 3"]
+    assert parsed.read_as == (
         "2 conversations of 4 messages; 1 attachment, 1 conversation without a reply, 1 empty turn, 2 tool calls and 1 "
         "tool result left out; 1 system message left out, because the prompts compared take their place"
     )
 
 
 def test_a_guessed_encoding_is_said():
-    result = parse(f"client: Zürich? {HELP}\ntherapist: {REPLY}\n".encode("cp1252"), "a.txt")
-    assert result.conversations[0].messages[0].text == f"Zürich? {HELP}"
-    assert result.read_as == "1 conversation of 2 messages; read as Windows-1252"
+    parsed = parse(f"client: Zürich? {HELP}\ntherapist: {REPLY}\n".encode("cp1252"), "a.txt")
+    assert parsed.conversations[0].messages[0].text == f"Zürich? {HELP}"
+    assert parsed.read_as == "1 conversation of 2 messages; read as Windows-1252"
 
 
 def test_a_message_goes_on_over_lines_and_a_text_has_several_conversations():
@@ -189,14 +192,14 @@ def test_a_message_goes_on_over_lines_and_a_text_has_several_conversations():
 
 def test_one_instruction_for_all_rows_is_a_system_message():
     rows = [{"instruction": "You are kind.", "input": f"{HELP} {i}", "output": REPLY} for i in range(2)]
-    result = parse(json.dumps(rows).encode(), "a.json")
-    assert [one.messages[0].text for one in result.conversations] == [f"{HELP} 0", f"{HELP} 1"]
-    assert "2 system messages left out" in result.read_as
+    parsed = parse(json.dumps(rows).encode(), "a.json")
+    assert [conversation.messages[0].text for conversation in parsed.conversations] == [f"{HELP} 0", f"{HELP} 1"]
+    assert "2 system messages left out" in parsed.read_as
 
 
 def test_names_come_from_the_file():
     rows = [{"title": "Sleep", "messages": OPENAI}, {"id": "t-2", "messages": OPENAI}, {"id": 3, "messages": OPENAI}]
-    assert [one.name for one in parse(lines(*rows).encode(), "my_talks.jsonl").conversations] == [
+    assert [conversation.name for conversation in parse(lines(*rows).encode(), "my_talks.jsonl").conversations] == [
         "Sleep",
         "t-2",
         "my talks 3",

@@ -34,22 +34,22 @@ def test_text_and_json_lines_say_the_same(tmp_path):
 
 @pytest.mark.quick
 def test_what_ships_is_read():
-    found = conversations.bundled()
-    assert len(found) == 9
-    assert all(conversation.messages[0].role == "assistant" for conversation in found)
-    assert len({conversation.digest for conversation in found}) == 9
+    bundled = conversations.bundled()
+    assert len(bundled) == 9
+    assert all(conversation.messages[0].role == "assistant" for conversation in bundled)
+    assert len({conversation.digest for conversation in bundled}) == 9
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_the_published_conversations(real_data, name):
-    (found,) = read(real_data / "counselling" / f"{name}.txt").conversations
-    replies = sum(message.role == "assistant" for message in found.messages[1:])
-    assert (len(found.messages), replies) == MESSAGES[name]
+    (all_conversations,) = read(real_data / "counselling" / f"{name}.txt").conversations
+    replies = sum(message.role == "assistant" for message in all_conversations.messages[1:])
+    assert (len(all_conversations.messages), replies) == MESSAGES[name]
 
 
 @pytest.mark.quick
 def test_the_name_does_not_count_and_every_word_does():
     messages = (Message("user", "a"), Message("assistant", "b"))
-    one = Conversation("one", messages)
-    assert one.digest == Conversation("two", messages).digest
-    assert one.digest != Conversation("one", (*messages, Message("user", "c"))).digest
+    conversation = Conversation("one", messages)
+    assert conversation.digest == Conversation("two", messages).digest
+    assert conversation.digest != Conversation("one", (*messages, Message("user", "c"))).digest

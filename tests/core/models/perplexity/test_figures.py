@@ -38,12 +38,12 @@ def rng() -> np.random.Generator:
 
 def test_by_hand():
     # Two tokens of probability 1/2 and 1/8: perplexity √16 = 4. One of 1/16: 16. All three: 256^(1/3).
-    two, one = message(LOG2, 3 * LOG2), message(4 * LOG2)
+    two, second = message(LOG2, 3 * LOG2), message(4 * LOG2)
     assert two.perplexity == pytest.approx(4)
-    assert message_mean([two, one]) == pytest.approx(10)
-    assert token_weighted([two, one]) == pytest.approx(256 ** (1 / 3), rel=1e-6)
+    assert message_mean([two, second]) == pytest.approx(10)
+    assert token_weighted([two, second]) == pytest.approx(256 ** (1 / 3), rel=1e-6)
     # 8 bits on the 6 + 3 bytes of " w0 w1" and " w0".
-    assert bits_per_byte([two, one]) == pytest.approx(8 / 9)
+    assert bits_per_byte([two, second]) == pytest.approx(8 / 9)
 
 
 def test_uniform_guessing_by_hand():
@@ -77,19 +77,19 @@ def test_sign_flip_of_many_is_near_that_of_a_normal():
 def test_a_pair_by_hand():
     a = [message(1.0, 2.0), message(3.0)]
     b = [message(2.0, 2.0), message(5.0)]
-    found = paired(a, b, rng=rng())
-    assert (found.n, found.conversations, found.mean) == (2, 1, pytest.approx(-1.25))
+    comparison = paired(a, b, rng=rng())
+    assert (comparison.n, comparison.conversations, comparison.mean) == (2, 1, pytest.approx(-1.25))
     # Differences of −0.5 and −2: standard error 0.75, and t with one degree of freedom is 12.706.
-    assert (found.low, found.high) == (pytest.approx(-10.78, abs=0.01), pytest.approx(8.28, abs=0.01))
-    assert found.p_value == 0.5  # both signs alike: 2 of 4 patterns
+    assert (comparison.low, comparison.high) == (pytest.approx(-10.78, abs=0.01), pytest.approx(8.28, abs=0.01))
+    assert comparison.p_value == 0.5  # both signs alike: 2 of 4 patterns
 
 
 def test_messages_of_one_conversation_count_as_one():
     a = [message(1.0), message(1.0), message(4.0)]
     b = [message(0.0), message(0.0), message(0.0)]
-    found = paired(a, b, rng=rng(), conversations=[7, 7, 3])
-    assert (found.n, found.conversations, found.mean) == (3, 2, 2.0)
-    assert found.p_value == found.least_p == 0.5  # the signs of two conversations
+    comparison = paired(a, b, rng=rng(), conversations=[7, 7, 3])
+    assert (comparison.n, comparison.conversations, comparison.mean) == (3, 2, 2.0)
+    assert comparison.p_value == comparison.least_p == 0.5  # the signs of two conversations
     assert paired(a, b, rng=rng(), conversations=[5, 5, 5]) == paired(a, b, rng=rng())
 
 
@@ -129,9 +129,9 @@ def test_an_interval_over_units_is_that_of_bell_and_mccaffrey(sizes):
 def test_words_cut_otherwise_are_put_together():
     a = message(1, 2, 4, 8, pieces=("So ", "you ", "see", "."))
     b = message(3, 5, 7, pieces=("So you", " see", "."))
-    one, other = aligned(a, b)
-    assert one.pieces == other.pieces == ("So you see", ".")
-    assert (one.losses.tolist(), other.losses.tolist()) == ([7, 8], [8, 7])
+    first, other = aligned(a, b)
+    assert first.pieces == other.pieces == ("So you see", ".")
+    assert (first.losses.tolist(), other.losses.tolist()) == ([7, 8], [8, 7])
     assert paired([a, a], [b, b], rng=rng()).mean == 0
     # A token without a text of its own, a part of a letter, goes with the one that has the letter.
     whole, parts = message(5, 1, pieces=("é", "a")), message(2, 3, 1, pieces=("é", "", "a"))
@@ -152,8 +152,8 @@ def test_words_join_their_tokens():
     pieces = ("I", "'m", " sor", "ry", ".", " Why", "?")
     a = message(1, 2, 3, 4, 5, 6, 7, pieces=pieces)
     b = message(1, 2, 3, 9, 5, 6, 5, pieces=pieces)
-    made = words(a, b)
-    assert [(word.text, word.at, word.a, word.b) for word in made] == [
+    joined = words(a, b)
+    assert [(word.text, word.at, word.a, word.b) for word in joined] == [
         ("I'm", 0, 3, 3),
         ("sorry.", 2, 12, 17),
         ("Why?", 5, 13, 11),
@@ -167,13 +167,13 @@ def test_words_join_their_tokens():
 PIECES = st.lists(st.text(alphabet="ab c.", min_size=1, max_size=4), min_size=1, max_size=12)
 
 
-@given(PIECES.filter(lambda found: "".join(found).strip()))
+@given(PIECES.filter(lambda pieces: "".join(pieces).strip()))
 def test_words_keep_every_letter_and_every_loss(pieces):
     losses = np.arange(1, len(pieces) + 1, dtype=np.float32)
-    one = ScoredMessage(0, tuple(pieces), losses)
-    made = words(one, one)
-    assert "".join("".join(word.text for word in made).split()) == "".join("".join(pieces).split())
-    assert sum(word.a for word in made) <= losses.sum() + 1e-6
+    scored_message = ScoredMessage(0, tuple(pieces), losses)
+    joined = words(scored_message, scored_message)
+    assert "".join("".join(word.text for word in joined).split()) == "".join("".join(pieces).split())
+    assert sum(word.a for word in joined) <= losses.sum() + 1e-6
 
 
 def test_equal_differences_have_no_interval() -> None:
@@ -181,6 +181,6 @@ def test_equal_differences_have_no_interval() -> None:
     point."""
     messages = [ScoredMessage(i, ("a", " b"), np.array([1.0, 2.0 + i], dtype=np.float32)) for i in range(4)]
     for conversations in (None, [0, 0, 1, 1]):
-        found = paired(messages, messages, rng=np.random.default_rng(0), conversations=conversations)
-        assert (found.mean, found.p_value) == (0, 1)
-        assert np.isnan([found.low, found.high]).all()
+        comparison = paired(messages, messages, rng=np.random.default_rng(0), conversations=conversations)
+        assert (comparison.mean, comparison.p_value) == (0, 1)
+        assert np.isnan([comparison.low, comparison.high]).all()

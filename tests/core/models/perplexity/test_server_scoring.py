@@ -40,9 +40,9 @@ def test_a_server_gives_the_losses_of_every_part_of_a_character(server, mode):
     finally:
         engine.close()
     for key, messages in here.items():
-        for one, other in zip(messages, there[key], strict=True):
-            assert other.losses == pytest.approx(one.losses, abs=1e-4)
-            assert other.pieces == one.pieces
+        for message, other in zip(messages, there[key], strict=True):
+            assert other.losses == pytest.approx(message.losses, abs=1e-4)
+            assert other.pieces == message.pieces
 
 
 def test_a_servers_tokens_are_shown_as_those_of_a_model_here(server):

@@ -51,15 +51,15 @@ def encoded(tokenizer, *, prompt=FITTING, template=None, mode="standard", contex
     tokenizer.chat_template = template
     request = Request((prompt,), (talk or conversations.bundled()[0],), mode=mode)
     parts = list(request.parts())
-    (made,), notes = encode(parts, tokenizer, mode=mode, context=context)
-    return parts[0], made, notes
+    (encoded_window,), notes = encode(parts, tokenizer, mode=mode, context=context)
+    return parts[0], encoded_window, notes
 
 
 @pytest.mark.parametrize("template", [None, TEMPLATE, STRICT, DEAF, BROKEN])
 @pytest.mark.parametrize("mode", ["standard", "published"])
 def test_the_prompt_is_in_every_window_and_the_message_is_what_is_scored(tokenizer, template, mode):
-    part, made, notes = encoded(tokenizer, template=template, mode=mode)
-    for window, words in zip(part.windows, made, strict=True):
+    part, encoded_window, notes = encoded(tokenizer, template=template, mode=mode)
+    for window, words in zip(part.windows, encoded_window, strict=True):
         text = tokenizer.decode(words.tokens[: words.first], skip_special_tokens=False)
         assert FITTING.text in text
         scored = "".join(words.pieces)
@@ -75,8 +75,8 @@ def test_the_prompt_is_in_every_window_and_the_message_is_what_is_scored(tokeniz
 
 
 def test_the_bundled_template_is_laid_out_as_it_is_written(tokenizer):
-    _, made, _ = encoded(tokenizer, template=TEMPLATE)
-    text = tokenizer.decode(made[0].tokens, skip_special_tokens=False)
+    _, encoded_window, _ = encoded(tokenizer, template=TEMPLATE)
+    text = tokenizer.decode(encoded_window[0].tokens, skip_special_tokens=False)
     assert text.startswith(f"<|system|> {FITTING.text}<|assistant|> ")
     assert "<|end|><|user|> " in text
     assert text.endswith(conversations.bundled()[0].messages[2].text)
@@ -87,17 +87,17 @@ def test_pieces_make_up_any_text(words):
     tokenizer = AutoTokenizer.from_pretrained(ASSETS / "models" / "pocket-1m")
     reply = " ".join(" ".join(words).split()).strip() or "a"
     talk = Conversation("c", (Message("user", "Hi."), Message("assistant", reply)))
-    _, (made,), _ = encoded(tokenizer, talk=talk, prompt=EMPTY)
-    assert "".join(made.pieces) == reply
+    _, (encoded_window,), _ = encoded(tokenizer, talk=talk, prompt=EMPTY)
+    assert "".join(encoded_window.pieces) == reply
 
 
 def test_what_a_model_can_not_read_is_dropped_from_the_oldest_message_on(tokenizer):
     part, whole, _ = encoded(tokenizer)
     longest = max(len(words.tokens) - 1 for words in whole)
-    part, made, _ = encoded(tokenizer, context=longest - 1)
-    dropped = [words.dropped for words in made]
+    part, encoded_window, _ = encoded(tokenizer, context=longest - 1)
+    dropped = [words.dropped for words in encoded_window]
     assert sum(map(bool, dropped)) >= 1
-    for window, words, before in zip(part.windows, made, whole, strict=True):
+    for window, words, before in zip(part.windows, encoded_window, whole, strict=True):
         assert len(words.tokens) - 1 <= longest - 1
         assert words.pieces == before.pieces
         assert FITTING.text in tokenizer.decode(words.tokens)
@@ -141,9 +141,9 @@ def test_a_tokenizer_without_offsets_scores_the_same_tokens(tokenizer):
     ("template", "note"), [(PARTS, ()), (LAST, (REFUSED,)), ({"rag": TEMPLATE, "tools": TEMPLATE}, (NO_DEFAULT,))]
 )
 def test_a_template_must_write_every_message(tokenizer, template, note):
-    part, made, notes = encoded(tokenizer, template=template)
+    part, encoded_window, notes = encoded(tokenizer, template=template)
     assert notes == note
-    for window, words in zip(part.windows, made, strict=True):
+    for window, words in zip(part.windows, encoded_window, strict=True):
         text = tokenizer.decode(words.tokens, skip_special_tokens=False)
         assert all(message.text in text for message in window.context)
         assert text.endswith(window.reply)
@@ -153,16 +153,16 @@ def test_messages_are_scored_outside_a_block_of_reasoning_that_a_template_opens(
     begins = "{% if add_generation_prompt %}<|assistant|>"
     assert begins in TEMPLATE
     _, expected, _ = encoded(tokenizer, template=TEMPLATE)
-    _, made, notes = encoded(tokenizer, template=TEMPLATE.replace(begins, f"{begins}<think>\n"))
-    assert made == expected
+    _, encoded_window, notes = encoded(tokenizer, template=TEMPLATE.replace(begins, f"{begins}<think>\n"))
+    assert encoded_window == expected
     (note,) = notes
     assert note.startswith("The model's chat template begins each answer with reasoning (<think>); the messages are")
 
 
 @pytest.mark.parametrize("template", [STRICT, DEAF, LAST, BROKEN])
 def test_an_ending_begins_in_the_layout_in_which_messages_are_scored(tokenizer, template):
-    part, made, _ = encoded(tokenizer, template=template)
+    part, encoded_window, _ = encoded(tokenizer, template=template)
     laid = beginnings([window.context for window in part.windows], tokenizer, prompt=FITTING.text)
-    for begun, words in zip(laid, made, strict=True):
+    for begun, words in zip(laid, encoded_window, strict=True):
         text = tokenizer.decode(words.tokens[: words.first], skip_special_tokens=False)
         assert begun.text.removesuffix(" ") == text

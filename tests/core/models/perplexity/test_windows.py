@@ -11,7 +11,7 @@ from core.models.perplexity.request import Request
 from core.models.perplexity.windows import windows
 
 roles = st.lists(st.sampled_from(["user", "assistant"]), min_size=2, max_size=14).filter(
-    lambda found: "assistant" in found[1:]
+    lambda roles_drawn: "assistant" in roles_drawn[1:]
 )
 
 
@@ -30,22 +30,22 @@ def slow_context(messages: list[Message], number: int, exchanges: int | None) ->
 
 
 @pytest.mark.quick
-@given(found=roles, exchanges=st.one_of(st.none(), st.integers(0, 5)))
-def test_contexts_are_those_of_a_slow_reference(found, exchanges):
-    messages = [Message(role, f"{i}") for i, role in enumerate(found)]
-    made = windows(Conversation("c", tuple(messages)), exchanges)
+@given(drawn_roles=roles, exchanges=st.one_of(st.none(), st.integers(0, 5)))
+def test_contexts_are_those_of_a_slow_reference(drawn_roles, exchanges):
+    messages = [Message(role, f"{i}") for i, role in enumerate(drawn_roles)]
+    windows_made = windows(Conversation("c", tuple(messages)), exchanges)
     wanted = [i for i, message in enumerate(messages) if message.role == "assistant" and i]
-    assert [window.number for window in made] == wanted
-    for window in made:
+    assert [window.number for window in windows_made] == wanted
+    for window in windows_made:
         assert list(window.context) == slow_context(messages, window.number, exchanges)
         assert window.reply == messages[window.number].text
 
 
 @pytest.mark.quick
 def test_two_exchanges_and_the_request_by_hand():
-    said = [("assistant", "o"), *[(role, f"{role[0]}{i}") for i in range(1, 5) for role in ("user", "assistant")]]
-    made = windows(Conversation("c", tuple(Message(role, text) for role, text in said)))
-    assert ["".join(f"{m.text} " for m in window.context).split() for window in made] == [
+    talk = [("assistant", "o"), *[(role, f"{role[0]}{i}") for i in range(1, 5) for role in ("user", "assistant")]]
+    windows_made = windows(Conversation("c", tuple(Message(role, text) for role, text in talk)))
+    assert ["".join(f"{m.text} " for m in window.context).split() for window in windows_made] == [
         ["o", "u1"],
         ["o", "u1", "a1", "u2"],
         ["u1", "a1", "u2", "a2", "u3"],
@@ -57,9 +57,9 @@ def test_the_published_conversations_lose_no_message(real_data):
     for path in sorted((real_data / "counselling").glob("*.txt")):
         (conversation,) = read(path).conversations
         messages = list(conversation.messages)
-        made = windows(conversation)
-        assert [w.number for w in made] == [i for i, m in enumerate(messages) if m.role == "assistant" and i]
-        assert all(list(w.context) == slow_context(messages, w.number, 2) for w in made)
+        windows_made = windows(conversation)
+        assert [w.number for w in windows_made] == [i for i, m in enumerate(messages) if m.role == "assistant" and i]
+        assert all(list(w.context) == slow_context(messages, w.number, 2) for w in windows_made)
 
 
 @pytest.mark.quick

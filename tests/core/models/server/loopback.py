@@ -143,17 +143,19 @@ class Loopback:
         return does.listing([entry])
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        does, asked, echo = self.behaviour, body.get("logprobs"), bool(body.get("echo"))
+        does, requested, echo = self.behaviour, body.get("logprobs"), bool(body.get("echo"))
         end = [] if does.ends is None else [self.tokenizer.eos_token_id]
         tokens = (*self.tokenizer(body["prompt"])["input_ids"], *end)
         written, text = self.write(tokens, body)
         choice: dict[str, Any] = {"index": 0, "text": text, "finish_reason": "length", "logprobs": None}
-        if asked is not None and does.logprobs:
+        if requested is not None and does.logprobs:
             befores = [(*tokens, *written[:i]) for i in range(1 if echo else len(written))]
             rows = [does.sampler(self.log_p(before)[-1], before, body) for before in befores]
             shown = [self.pieces[token] for token in written[: len(rows)]]
             values: list[float | None] = [float(row[token]) for row, token in zip(rows, written, strict=False)]
-            tops: list[dict[str, float] | None] = [dict(self.spelled(self.top(row, asked), asked)) for row in rows]
+            tops: list[dict[str, float] | None] = [
+                dict(self.spelled(self.top(row, requested), requested)) for row in rows
+            ]
             if named := body.get("logprob_token_ids"):
                 ids = [place for place, _ in self.top(rows[0], 1)] + named
                 tops[0] = {self.pieces[i]: float(rows[0][i]) for i in ids}
@@ -165,7 +167,7 @@ class Loopback:
                     None,
                     *(float(row[token]) for row, token in zip(places, (*tokens[1:], *written), strict=False)),
                 ]
-                before = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in places[:-1]]
+                before = [{self.pieces[i]: value for i, value in self.top(row, requested)} for row in places[:-1]]
                 tops = [None, *before, *tops] if does.echo_lists else []
                 shown = [self.pieces[token] for token in tokens] + shown
                 if end:
@@ -188,10 +190,10 @@ class Loopback:
         text = TEMPLATE.format(text="\n".join(message["content"] for message in body["messages"]))
         tokens = tuple(self.tokenizer(text)["input_ids"])
         log_p = self.log_p(tokens)
-        written, said = self.write(tokens, body)
+        written, content = self.write(tokens, body)
         off = body.get("chat_template_kwargs", {}).get(self.behaviour.switch) is False
         opens = "" if off else self.behaviour.opens
-        message = {"role": "assistant", "content": opens + said}
+        message = {"role": "assistant", "content": opens + content}
         choice: dict[str, Any] = {"index": 0, "message": message, "logprobs": None}
         if body.get("logprobs") and self.behaviour.logprobs:
             listed = self.behaviour.sampler(log_p[-1], tokens, body)
@@ -199,19 +201,19 @@ class Loopback:
             top = [{"token": token, "logprob": value} for token, value in pairs]
             if opens:
                 first = {"token": opens, "logprob": math.log(1 - REST)}
-                top = [first, *({**one, "logprob": one["logprob"] + math.log(REST)} for one in top[:-1])]
+                top = [first, *({**entry, "logprob": entry["logprob"] + math.log(REST)} for entry in top[:-1])]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
         return self.reply(choice, tokens, written)
 
-    def top(self, log_p: torch.Tensor, asked: int) -> list[tuple[int, float]]:
-        values, places = log_p.topk(len(log_p) if asked < 0 else asked)
+    def top(self, log_p: torch.Tensor, count: int) -> list[tuple[int, float]]:
+        values, places = log_p.topk(len(log_p) if count < 0 else count)
         values = torch.full_like(values, -3.0) if self.behaviour.equal else values
         return list(zip(places.tolist(), values.tolist(), strict=True))
 
-    def spelled(self, places: list[tuple[int, float]], asked: int) -> list[tuple[str, float]]:
+    def spelled(self, places: list[tuple[int, float]], count: int) -> list[tuple[str, float]]:
         """The pairs of a list as they are shown, at most as many as asked for."""
         pairs = self.behaviour.spelled([(self.pieces[i], value) for i, value in places])
-        return pairs if asked < 0 else pairs[:asked]
+        return pairs if count < 0 else pairs[:count]
 
     def write(self, tokens: tuple[int, ...], body: dict[str, Any]) -> tuple[list[int], str]:
         written: list[int] = []
@@ -243,8 +245,8 @@ class Loopback:
         most = -1 if does.all_tokens else does.most
         if body.get("model") != self.name:
             return "no such model"
-        asked = body.get("top_logprobs") if path.startswith("/chat") else body.get("logprobs")
-        if isinstance(asked, int) and most >= 0 and not 0 <= asked <= most:
+        requested = body.get("top_logprobs") if path.startswith("/chat") else body.get("logprobs")
+        if isinstance(requested, int) and most >= 0 and not 0 <= requested <= most:
             return f"logprobs must be from 0 to {most}"
         if body.get("echo") and not does.echo:
             return "echo is not supported"

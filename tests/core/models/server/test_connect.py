@@ -51,7 +51,7 @@ def test_a_server_tells_its_models_and_what_it_can_do(server: Loopback):
 
 
 def test_each_mistake_is_one_sentence(server: Loopback, web_page: str, monkeypatch: pytest.MonkeyPatch):
-    def said(url: str, key: str = "", model: str = "") -> str:
+    def message(url: str, key: str = "", model: str = "") -> str:
         with pytest.raises(InputError) as caught:
             abilities_of(model, [url], key=key) if model else models_on([url], key=key)
         text = str(caught.value)
@@ -59,16 +59,16 @@ def test_each_mistake_is_one_sentence(server: Loopback, web_page: str, monkeypat
         assert "--" not in text
         return text
 
-    assert "no server answers at http://127.0.0.1:9/v1" in said("http://127.0.0.1:9/v1")
-    assert "perhaps a web page" in said(f"{web_page}/v1")
-    assert "has no model 'llama'" in said(server.url, model="llama")
+    assert "no server answers at http://127.0.0.1:9/v1" in message("http://127.0.0.1:9/v1")
+    assert "perhaps a web page" in message(f"{web_page}/v1")
+    assert "has no model 'llama'" in message(server.url, model="llama")
     server.reset(logprobs=False)
-    assert "gives no log-probabilities" in said(server.url, model="pocket-3m")
+    assert "gives no log-probabilities" in message(server.url, model="pocket-3m")
     server.reset(key="sk-right")
-    assert "asks for a key" in said(server.url)
-    assert "is not set" in said(server.url, key="MISSING_API_KEY")
+    assert "asks for a key" in message(server.url)
+    assert "is not set" in message(server.url, key="MISSING_API_KEY")
     monkeypatch.setenv("WRONG_API_KEY", "sk-wrong-9f")
-    refused = said(server.url, key="WRONG_API_KEY")
+    refused = message(server.url, key="WRONG_API_KEY")
     assert "refuses the key in WRONG_API_KEY" in refused
     assert "sk-wrong-9f" not in refused
 
@@ -77,8 +77,8 @@ def test_each_mistake_is_one_sentence(server: Loopback, web_page: str, monkeypat
 @pytest.mark.parametrize("failing", [2, 6])
 def test_a_fault_that_passes_hides_no_ability(server: Loopback, fault: str, failing: int):
     right = abilities_of("pocket-3m", [server.url])
-    asked = server.number
-    for begins in range(0, asked, 2):
+    requests = server.number
+    for begins in range(0, requests, 2):
         server.reset(fault=lambda number, begins=begins: fault if begins <= number < begins + failing else "")
         found: object
         try:
@@ -140,10 +140,10 @@ def test_connections_are_remembered_without_a_key(home, monkeypatch: pytest.Monk
     for number in range(KEPT + 2):
         remember([f"http://host-{number}:1/v1"], key="PLANTED_API_KEY")
     remember(["http://host-5:1/v1"])
-    found = remembered()
-    assert len(found) == KEPT
-    assert (found[0].servers, found[0].key_variable) == (("http://host-5:1/v1",), "")
-    assert [one.servers for one in found].count(("http://host-5:1/v1",)) == 1
+    connections = remembered()
+    assert len(connections) == KEPT
+    assert (connections[0].servers, connections[0].key_variable) == (("http://host-5:1/v1",), "")
+    assert [connection.servers for connection in connections].count(("http://host-5:1/v1",)) == 1
     assert b"sk-planted-11" not in (settings().home / "servers.json").read_bytes()
     forget(["http://host-5:1/v1"])
     assert remembered()[0].servers == (f"http://host-{KEPT + 1}:1/v1",)

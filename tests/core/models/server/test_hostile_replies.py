@@ -121,8 +121,8 @@ def test_what_python_can_not_parse_is_no_json(server, body):
 def test_numbers_of_any_size_are_no_figures(server):
     server.says(b'{"data": [1, 1e999, -1e999, NaN, Infinity, ' + b"9" * 10_000 + b"]}")
     with ServerClient([server.url], patience=PATIENCE) as client:
-        one, *others = map(number, client.get("/models")["data"])
-    assert one == 1
+        first_number, *others = map(number, client.get("/models")["data"])
+    assert first_number == 1
     assert all(map(math.isnan, others))
 
 

@@ -91,19 +91,24 @@ SAMPLERS = {
 }
 
 
-def asked(*, chat=False):
-    return [Prompt(one.question_id, one.text, one.k, chat=chat) for one in map(prompt, bank.load("qa")[:QUESTIONS])]
+def letter_prompts(*, chat=False):
+    return [
+        Prompt(lettered.question_id, lettered.text, lettered.k, chat=chat)
+        for lettered in map(prompt, bank.load("qa")[:QUESTIONS])
+    ]
 
 
 def scored(server, *, chat=False):
     """The letters of some questions, the description of the engine and its self-check; the sentence if refused."""
     engine = ServerEngine.load(MODEL, servers=[server.url], patience=SOON)
-    prompts = asked(chat=chat)
+    prompts = letter_prompts(chat=chat)
     try:
         engine.prepare(prompts)
         check = engine.self_check(prompts)
         rows = joined(
-            list(engine.score(prompts)), [one.question_id for one in prompts], k=max(one.k for one in prompts)
+            list(engine.score(prompts)),
+            [prompt.question_id for prompt in prompts],
+            k=max(prompt.k for prompt in prompts),
         )
         return rows, engine.description, check
     finally:
@@ -113,10 +118,10 @@ def scored(server, *, chat=False):
 def truth(server, *, chat=False, spelling=" {}"):
     """The letters' log-probabilities (questions, options) by the model itself."""
     rows = []
-    for one in asked(chat=chat):
-        text = TEMPLATE.format(text=one.text) if chat else one.text
+    for sent_prompt in letter_prompts(chat=chat):
+        text = TEMPLATE.format(text=sent_prompt.text) if chat else sent_prompt.text
         log_p = server.log_p(tuple(server.tokenizer(text)["input_ids"]))[-1]
-        rows.append([float(log_p[server.pieces.index(spelling.format(letter))]) for letter in LETTERS[: one.k]])
+        rows.append([float(log_p[server.pieces.index(spelling.format(letter))]) for letter in LETTERS[: sent_prompt.k]])
     return np.array(rows)
 
 
@@ -208,14 +213,18 @@ def test_what_no_request_can_show_is_a_caveat(server):
     _, description, _ = scored(server)
     assert description["lists"] == "its list of next tokens could not be checked against an echo"
     (caveat,) = [
-        one for one in of_record(RunSpec(model="m", task="qa"), {"engine": description}) if one.kind == "unchecked"
+        caveat
+        for caveat in of_record(RunSpec(model="m", task="qa"), {"engine": description})
+        if caveat.kind == "unchecked"
     ]
     assert "always has a temperature" in caveat.text
     server.reset()
     _, description, _ = scored(server)
     assert description["lists"] == "its list of next tokens agrees with the echo"
     assert not [
-        one for one in of_record(RunSpec(model="m", task="qa"), {"engine": description}) if one.kind == "unchecked"
+        caveat
+        for caveat in of_record(RunSpec(model="m", task="qa"), {"engine": description})
+        if caveat.kind == "unchecked"
     ]
 
 
@@ -224,10 +233,12 @@ def test_what_no_request_can_show_is_a_caveat(server):
 
 def last_wins(pairs):
     """Each letter is two tokens that are spelled alike, the second less probable by 3; a dict holds that alone."""
-    both = [(token.strip() or token, log_p) for token, log_p in pairs]
-    both += [(token, log_p - 3) for token, log_p in both if token in LETTERS]
+    pairs_twice = [(token.strip() or token, log_p) for token, log_p in pairs]
+    pairs_twice += [(token, log_p - 3) for token, log_p in pairs_twice if token in LETTERS]
     share = math.log1p(math.exp(-3))
-    return sorted(((token, log_p - share * (token in LETTERS)) for token, log_p in both), key=lambda pair: -pair[1])
+    return sorted(
+        ((token, log_p - share * (token in LETTERS)) for token, log_p in pairs_twice), key=lambda pair: -pair[1]
+    )
 
 
 @pytest.mark.parametrize("most", [20, 5])
@@ -371,9 +382,9 @@ def test_a_reply_shows_its_own_fault(pairs, chosen, asked, says):
 
 def test_bytes_tell_tokens_apart_that_are_written_alike():
     pairs = [("A", -0.5, [32, 65]), ("A", -1.5, [65]), ("é", -3.0, [0xC3]), ("é", -4.0, "odd")]
-    found = next_tokens(listing(pairs, form=list), chat=True, requested=4)
-    assert (found.log_p(" A"), found.log_p("A")) == (-0.5, -1.5)
-    assert shared_letter(found, [" A", "A"]) is None
+    reply_read = next_tokens(listing(pairs, form=list), chat=True, requested=4)
+    assert (reply_read.log_p(" A"), reply_read.log_p("A")) == (-0.5, -1.5)
+    assert shared_letter(reply_read, [" A", "A"]) is None
     alike = next_tokens(listing([pair[:2] for pair in pairs], form=list), chat=True, requested=4)
     assert shared_letter(alike, ["A"]).by_spelling
     assert shared_letter(alike, ["B"]) is None

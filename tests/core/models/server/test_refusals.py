@@ -85,11 +85,11 @@ def test_a_refusal_that_can_not_be_followed_says_what_to_do(server: Loopback, st
 def test_what_a_server_says_is_short_and_holds_no_secret(server: Loopback, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
     monkeypatch.setenv("OTHER_TOKEN", "another-planted-value")
-    told = (
+    reply = (
         f"\x1b[2J\u202eno\u2028 {' ' * 900}{KEY} Bearer abc.def another-planted-value https://me:{KEY}@host/x?sig=1 "
         f"eyJhbGci.eyJzdWIi.c2ln sk-someone-elses-key-123 {'0123456789abcdef' * 2}; resume {'y' * 2000}"
     )
-    sentence = refusal(server, 400, {"error": {"message": told}}, key="PLANTED_API_KEY")
+    sentence = refusal(server, 400, {"error": {"message": reply}}, key="PLANTED_API_KEY")
     for secret in (KEY, "abc.def", "another-planted-value", "me:", "sig=1", "eyJ", "elses", "0123456789abcdef"):
         assert secret not in sentence
     assert sentence.isprintable()
@@ -142,11 +142,11 @@ def test_advice_is_followed_and_described(server: Loopback):
     right = abilities_of(MODEL, [server.url])
     server.reset(strict=strict)
     engine = ServerEngine.load(MODEL, servers=[server.url], patience=SOON)
-    able, said = engine.able, engine.description["changed_requests"]
+    able, changes = engine.able, engine.description["changed_requests"]
     engine.close()
     assert (able.listed, able.chat_listed, able.echo) == (right.listed, right.chat_listed, right.echo)
     assert able.probe == right.probe
-    assert {"max_completion_tokens instead of max_tokens", "without temperature", "without top_p"} <= {*said}
+    assert {"max_completion_tokens instead of max_tokens", "without temperature", "without top_p"} <= {*changes}
 
 
 @pytest.mark.parametrize(

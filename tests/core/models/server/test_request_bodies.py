@@ -79,8 +79,8 @@ def zero(body):
 
 def zero_with_500(body):
     """As llama-cpp-python."""
-    said = "[{'type': 'greater_than_equal', 'loc': ('body', 'top_k'), 'msg': 'should be at least 0', 'input': -1}]"
-    return error(500, said) if body.get("top_k", 0) < 0 else None
+    text = "[{'type': 'greater_than_equal', 'loc': ('body', 'top_k'), 'msg': 'should be at least 0', 'input': -1}]"
+    return error(500, text) if body.get("top_k", 0) < 0 else None
 
 
 def text_generation_inference(body):
@@ -104,16 +104,16 @@ LEFT_OUT = {
 }
 
 
-def asked(n=2, *, chat=False):
+def letter_prompts(n=2, *, chat=False):
     return [replace(prompt(question), chat=chat) for question in bank.load("qa")[:n]]
 
 
 def everything(engine):
     """What an engine is asked for: letters, letters in a chat, texts, a text's tokens, sampled and greedy answers."""
     texts = [cloze_prompt(question) for question in bank.load("qa")[:2]]
-    logits = [scored(engine, prompts).logits for prompts in (asked(), asked(chat=True), texts)]
+    logits = [scored(engine, prompts).logits for prompts in (letter_prompts(), letter_prompts(chat=True), texts)]
     engine.echo_rows("The sky is blue.", listed=5)
-    written = dict(engine.write(asked(), repeats=2, seeds=[1, 2]))
+    written = dict(engine.write(letter_prompts(), repeats=2, seeds=[1, 2]))
     return [*logits, written, dict(engine.answers([answer_prompt("What colour is grass?")]))]
 
 
@@ -137,11 +137,11 @@ def test_fields_that_a_server_refuses_are_left_out_and_the_figures_stay(server, 
     server.reset(strict=strict)
     engine = load(server)
     known = strict.refused
-    found = everything(engine)
+    scores = everything(engine)
     assert strict.refused == known  # found out once for each endpoint, by what is asked before a run
     assert known <= 2 * (len(NEUTRAL) + 1) + 2
-    for one, other in zip(found, expected, strict=True):
-        assert one == other if isinstance(one, dict) else np.allclose(one, other, atol=1e-6, rtol=0)
+    for actual, other in zip(scores, expected, strict=True):
+        assert actual == other if isinstance(actual, dict) else np.allclose(actual, other, atol=1e-6, rtol=0)
     assert set(filter(None, engine.description["sampling_unstated"].split(", "))) == LEFT_OUT[refusal]
     for body in strict.accepted:
         assert {name for name in NEUTRAL if name not in body} == LEFT_OUT[refusal]

@@ -27,7 +27,7 @@ MODEL = "pocket-3m"
 BODIES = [letter_body(MODEL, f"Question {i}: what now?\nAnswer:", listed=5) for i in range(40)]
 
 
-def asked(client, bodies=BODIES):
+def answers_of(client, bodies=BODIES):
     return dict(client.ask("/completions", bodies, lambda i, reply: next_tokens(reply, chat=False, requested=5)))
 
 
@@ -35,7 +35,7 @@ def asked(client, bodies=BODIES):
 def right(_server):
     _server.reset()
     with ServerClient([_server.url], patience=SOON) as client:
-        return asked(client)
+        return answers_of(client)
 
 
 def test_it_works_where_an_event_loop_runs_already_as_in_a_notebook(server, right):
@@ -43,7 +43,7 @@ def test_it_works_where_an_event_loop_runs_already_as_in_a_notebook(server, righ
 
     async def cell():
         with ServerClient([server.url], patience=SOON) as client:
-            return asked(client)
+            return answers_of(client)
 
     with ThreadPoolExecutor(1) as thread:  # the tests' own thread may have a running loop, that of Playwright
         assert thread.submit(lambda: asyncio.run(cell())).result() == right
@@ -82,7 +82,7 @@ def test_what_stays_wrong_ends_in_one_sentence(server, monkeypatch, kind, says):
         ServerClient([server.url], key_variable="PLANTED_API_KEY", patience=patience) as client,
         pytest.raises(ServerError, match=says) as caught,
     ):
-        asked(client, BODIES[:3])
+        answers_of(client, BODIES[:3])
     assert KEY not in str(caught.value)
     assert "key=1" not in str(caught.value)
 
@@ -91,21 +91,21 @@ def test_a_pause_that_the_server_names_is_kept(server):
     server.reset(fault=lambda number: "429 0.3" if number == 0 else "")
     begin = time.monotonic()
     with ServerClient([server.url], patience=SOON) as client:
-        assert len(asked(client, BODIES[:1])) == 1
+        assert len(answers_of(client, BODIES[:1])) == 1
     assert time.monotonic() - begin >= 0.3
 
 
 def test_a_pause_is_kept_by_all_requests_to_this_server(server):
     with ServerClient([server.url], patience=SOON) as client:
         client.hosts[0].rests_until = begin = time.monotonic() + 0.3
-        assert len(asked(client, BODIES[:3])) == 3
+        assert len(answers_of(client, BODIES[:3])) == 3
     assert time.monotonic() >= begin
 
 
 def test_a_pause_longer_than_patience_ends_at_once(server):
     server.reset(fault=lambda number: "429 3600")
     with ServerClient([server.url], patience=SOON) as client, pytest.raises(ServerError, match="resume the run"):
-        asked(client, BODIES[:1])
+        answers_of(client, BODIES[:1])
 
 
 def test_a_server_that_is_gone_is_named():
@@ -118,16 +118,16 @@ def test_a_server_that_is_gone_is_named():
 
 def test_a_dead_server_leaves_its_work_to_the_other(server, right):
     with ServerClient([server.url, "http://127.0.0.1:9/v1"], patience=SOON) as client:
-        assert asked(client) == right
+        assert answers_of(client) == right
     assert set(server.texts.values()) == {1}
 
 
 def test_the_first_answers_are_kept_where_a_later_one_is_refused(server):
     bodies = [*BODIES[:5], letter_body("another", "x", listed=5)]
-    found = []
+    collected = []
     with ServerClient([server.url], in_flight=1, patience=SOON) as client, pytest.raises(RefusedError, match="no such"):
-        found += client.ask("/completions", bodies, lambda i, reply: i)
-    assert len(found) == 0 or sorted(i for i, _ in found) == list(range(5))
+        collected += client.ask("/completions", bodies, lambda i, reply: i)
+    assert len(collected) == 0 or sorted(i for i, _ in collected) == list(range(5))
 
 
 def test_a_wrong_key_is_refused_without_its_text(server, monkeypatch):
@@ -189,22 +189,22 @@ def test_a_budget_stops_before_it_is_passed(server):
         ServerClient([server.url], spending=Spending(price), in_flight=2, patience=SOON) as client,
         pytest.raises(RunError, match=r"the budget of 0\.2 is reached: what has finished is kept"),
     ):
-        asked(client)
+        answers_of(client)
     assert 0.1 < client.spending.cost <= 0.2
     assert server.number < len(BODIES)
 
 
 def test_what_is_in_flight_at_a_stop_is_paid_for_and_kept(server):
     server.reset(delay_s=0.05)
-    price, found = Price(read=1000.0, budget=0.2), {}
+    price, collected = Price(read=1000.0, budget=0.2), {}
     with ServerClient([server.url], spending=Spending(price), in_flight=8, patience=SOON) as client:
         with pytest.raises(RunError, match="budget"):
-            found.update(client.ask("/completions", BODIES, lambda i, reply: i))
-        assert len(found) == sum(server.texts.values()) > 8
+            collected.update(client.ask("/completions", BODIES, lambda i, reply: i))
+        assert len(collected) == sum(server.texts.values()) > 8
         spent = client.spending.tokens
     with ServerClient([server.url], spending=Spending(price, spent), patience=SOON) as again, pytest.raises(RunError):
-        asked(again)
-    assert sum(server.texts.values()) <= len(found) + 4  # an earlier try's tokens count
+        answers_of(again)
+    assert sum(server.texts.values()) <= len(collected) + 4  # an earlier try's tokens count
 
 
 def test_more_requests_may_be_put_in_while_answers_come(server):
@@ -221,16 +221,16 @@ def test_more_requests_may_be_put_in_while_answers_come(server):
 
 def test_whoever_waits_is_told_why_and_can_stop(server):
     server.reset(fault=lambda number: "500 2" if number else "stall", stall_s=3)
-    said = []
+    messages = []
 
     def on_wait(reason):
-        said.append(reason)
+        messages.append(reason)
         if reason:
             raise RunCancelled("stop")
 
     with ServerClient([server.url], patience=SOON, on_wait=on_wait) as client, pytest.raises(RunCancelled):
-        asked(client, BODIES[:2])
-    assert said[-1] == f'the server {server.url} fails with HTTP status 500 and says "key None"'
+        answers_of(client, BODIES[:2])
+    assert messages[-1] == f'the server {server.url} fails with HTTP status 500 and says "key None"'
 
 
 def test_a_budget_without_prices_counts_tokens():
@@ -275,7 +275,7 @@ def test_a_refusal_halves_the_limit_once_for_what_was_in_flight():
 def test_the_limit_is_kept(server):
     server.reset(delay_s=0.02)
     with ServerClient([server.url], in_flight=4, most=4, patience=SOON) as client:
-        asked(client)
+        answers_of(client)
     assert 1 < server.most_in_flight <= 4
 
 

@@ -23,10 +23,10 @@ PAIRS = [(" A", math.log(0.5)), (" B", math.log(0.2)), ("C", math.log(0.1))]
 
 @pytest.mark.parametrize(("form", "chat"), [("completions", False), ("chat", True), ("chat", False)])
 def test_the_floor_is_the_last_one_listed(form, chat):
-    found = next_tokens(listing(PAIRS, form=form), chat=chat, requested=3)
-    assert found.floor == pytest.approx(math.log(0.1))
-    assert found.log_p(" B") == pytest.approx(math.log(0.2))
-    assert found.log_p(" C") is None
+    reply_read = next_tokens(listing(PAIRS, form=form), chat=chat, requested=3)
+    assert reply_read.floor == pytest.approx(math.log(0.1))
+    assert reply_read.log_p(" B") == pytest.approx(math.log(0.2))
+    assert reply_read.log_p(" C") is None
 
 
 def test_the_floor_is_what_is_left_where_that_is_less():
@@ -39,8 +39,10 @@ def test_a_chosen_token_besides_says_nothing_about_the_others():
 
 
 def test_tokens_that_are_spelled_alike_are_summed():
-    found = next_tokens(listing([("A", math.log(0.5)), ("A", math.log(0.1))], form="chat"), chat=True, requested=20)
-    assert found.log_p("A") == pytest.approx(math.log(0.6))
+    reply_read = next_tokens(
+        listing([("A", math.log(0.5)), ("A", math.log(0.1))], form="chat"), chat=True, requested=20
+    )
+    assert reply_read.log_p("A") == pytest.approx(math.log(0.6))
 
 
 def test_a_sign_for_not_known_is_no_figure():
@@ -72,23 +74,27 @@ def echo(tokens, values):
 
 
 def test_an_echoed_text_is_divided_where_the_continuation_begins():
-    found = echoed(
+    reply_read = echoed(
         echo(["<s>", "Ans", "wer", ":", " Par", "is", "!"], [None, -1, -2, -3, -4, -5, -6]),
         text="Answer:",
         continuation=" Paris",
     )
-    assert (found.tokens, found.context, found.joined) == (("<s>", "Ans", "wer", ":", " Par", "is"), 4, False)
-    assert found.log_p[4:] == (-4, -5)
+    assert (reply_read.tokens, reply_read.context, reply_read.joined) == (
+        ("<s>", "Ans", "wer", ":", " Par", "is"),
+        4,
+        False,
+    )
+    assert reply_read.log_p[4:] == (-4, -5)
 
 
 def test_a_token_across_the_end_is_noticed():
-    found = echoed(echo(["Answer", ": ", "Paris", "x"], [None, -1, -2, -3]), text="Answer:", continuation=" Paris")
-    assert (found.context, found.joined) == (2, True)
+    reply_read = echoed(echo(["Answer", ": ", "Paris", "x"], [None, -1, -2, -3]), text="Answer:", continuation=" Paris")
+    assert (reply_read.context, reply_read.joined) == (2, True)
 
 
 def test_a_server_may_write_nothing_after_the_text():
-    found = echoed(echo(["Answer", ":", " Paris"], [None, -1, -2]), text="Answer:", continuation=" Paris")
-    assert found.tokens == ("Answer", ":", " Paris")
+    reply_read = echoed(echo(["Answer", ":", " Paris"], [None, -1, -2]), text="Answer:", continuation=" Paris")
+    assert reply_read.tokens == ("Answer", ":", " Paris")
 
 
 @pytest.mark.parametrize(
@@ -129,11 +135,11 @@ def test_a_continuation_begins_where_a_slow_search_finds_it(tokens, data):
     assume(continuation)
     reply = echo(tokens, [-1.0] * len(tokens))
     start, joined = slowly_spelled(tokens, continuation)
-    found = echoed(reply, text=spelled[: -len(continuation)], continuation=continuation)
-    last = len(tokens) - len(found.tokens)  # an empty token at the end counts as written after the text
+    reply_read = echoed(reply, text=spelled[: -len(continuation)], continuation=continuation)
+    last = len(tokens) - len(reply_read.tokens)  # an empty token at the end counts as written after the text
     assert last in (0, 1)
     if not last:
-        assert (found.context, found.joined) == (start + joined, joined)
+        assert (reply_read.context, reply_read.joined) == (start + joined, joined)
 
 
 LONG = 200_000
@@ -162,7 +168,7 @@ def test_a_log_probability_of_any_size_gives_a_sentence(value):
             assert next_tokens(reply, chat=False, requested=5).tokens == ((" B", -0.5),)
     with suppress(WrongReplyError):
         assert math.isnan(echoed(echo(["a", "b"], [None, value]), text="a", continuation="b").log_p[1])
-    asked = {"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": [value], "top_logprobs": [{"a": value}]}}]}
+    served = {"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": [value], "top_logprobs": [{"a": value}]}}]}
     with suppress(WrongReplyError):
-        (row,) = echoed_rows(asked, text="a", most=5)
+        (row,) = echoed_rows(served, text="a", most=5)
         assert row["loss"] is None

@@ -103,14 +103,14 @@ def frame(letter: bytes, content: bytes, *, size: int | None = None) -> bytes:
     return letter + (len(content) if size is None else size).to_bytes(8, "little") + content
 
 
-def said(value: Any) -> bytes:
+def json_message(value: Any) -> bytes:
     return frame(b"S", json.dumps(value).encode())
 
 
 def block(array: Any = ("<f8", [1]), path: str = "p", columns: Any = (), more: Any = None) -> bytes:
     """A message with a block, well formed but for what a case changes; the array's frame has eight bytes."""
     values = [[], {"#": [0, *array]}, path, {"|": list(columns)}, {"": {} if more is None else more}]
-    return frame(b"A", bytes(8)) + said({"Block": values})
+    return frame(b"A", bytes(8)) + json_message({"Block": values})
 
 
 HOSTILE: dict[str, bytes] = {
@@ -122,16 +122,16 @@ HOSTILE: dict[str, bytes] = {
     "a length beyond memory": frame(b"A", b"", size=1 << 60),
     "a long frame of JSON": frame(b"J", b"", size=LONGEST_JSON + 1),
     "frames without end": frame(b"J", b"1") * 100_001,
-    "a class that nobody expects": said({"Popen": ["id"]}),
-    "two marks": said({"Row": ["a", [], None], "Block": []}),
-    "a field too few": said({"Row": ["a", []]}),
-    "a field too many": said({"Row": ["a", [], None, 1]}),
-    "a text for numbers": said({"Row": ["a", "12", None]}),
-    "a truth value for a number": said({"Row": ["a", [True], None]}),
-    "numbers in a text": said({"Row": [1, [], None]}),
-    "a frame that is not there": said({"Row": ["a", {"+": [7]}, None]}),
-    "a frame twice": frame(b"J", b"[1]") + said({"Row": ["a", {"+": [0, 0]}, None]}),
-    "a part that is no list": frame(b"J", b"{}") + said({"Row": ["a", {"+": [0]}, None]}),
+    "a class that nobody expects": json_message({"Popen": ["id"]}),
+    "two marks": json_message({"Row": ["a", [], None], "Block": []}),
+    "a field too few": json_message({"Row": ["a", []]}),
+    "a field too many": json_message({"Row": ["a", [], None, 1]}),
+    "a text for numbers": json_message({"Row": ["a", "12", None]}),
+    "a truth value for a number": json_message({"Row": ["a", [True], None]}),
+    "numbers in a text": json_message({"Row": [1, [], None]}),
+    "a frame that is not there": json_message({"Row": ["a", {"+": [7]}, None]}),
+    "a frame twice": frame(b"J", b"[1]") + json_message({"Row": ["a", {"+": [0, 0]}, None]}),
+    "a part that is no list": frame(b"J", b"{}") + json_message({"Row": ["a", {"+": [0]}, None]}),
     "an array of objects": block(array=("|O", [1])),
     "an array of another kind": block(array=("<i8", [1])),
     "an array that is too short": block(array=("<f8", [2])),
@@ -178,7 +178,7 @@ def test_what_is_not_expected_is_refused(name):
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
 def test_any_other_value_is_refused(value):
     with pytest.raises(Misunderstood):
-        received(said(value), Row)
+        received(json_message(value), Row)
 
 
 @pytest.mark.quick

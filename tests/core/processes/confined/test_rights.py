@@ -121,8 +121,8 @@ def test_no_key_is_in_its_environment_nor_in_that_of_the_fork_server(monkeypatch
         monkeypatch.setenv(name, "hunter2")
     fork_server = ForkServer("numpy")
     with fork_server.open(environment, limits=LIMITS) as session:
-        _, said = session.receive()
-    assert "hunter2" not in said
+        _, environments = session.receive()
+    assert "hunter2" not in environments
     assert "hunter2" not in repr(psutil.Process(fork_server.warm().pid).environ())
 
 

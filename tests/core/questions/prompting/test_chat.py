@@ -125,9 +125,11 @@ def test_spaces_and_escapes_may_differ(each, system):
 @pytest.mark.parametrize("of_system", [PARTS, "{{ m.content }}"])
 def test_a_template_of_parts_gets_parts(system, of_system):
     each = "{% if m.role == 'system' %}" + of_system + "{% else %}" + PARTS + "{% endif %}"
-    said = QUESTION.removesuffix("Answer:").rstrip()
-    asked = f"<system>{system}" if system else ""
-    assert render(Jinja(EACH + each + END), QUESTION, system=system) == f"{asked}<user>{said}<assistant>Answer:"
+    user_text = QUESTION.removesuffix("Answer:").rstrip()
+    system_part = f"<system>{system}" if system else ""
+    assert (
+        render(Jinja(EACH + each + END), QUESTION, system=system) == f"{system_part}<user>{user_text}<assistant>Answer:"
+    )
 
 
 @pytest.mark.parametrize("system", ["x", "user", "Be kind to everybody."])

@@ -21,25 +21,25 @@ SECOND = Question("2", "rc", "stories", "", "What is 1 + 1?", ("3", "2"), 1)
 
 
 def test_no_option_is_in_the_question():
-    made = cloze_prompt(FIRST)
-    assert made.text == "Passage: Ann has a red hat.\nQuestion: What colour is the hat?\nAnswer:"
-    assert made.continuations == (" red", " blue")
-    assert made.k == 2
+    built_prompt = cloze_prompt(FIRST)
+    assert built_prompt.text == "Passage: Ann has a red hat.\nQuestion: What colour is the hat?\nAnswer:"
+    assert built_prompt.continuations == (" red", " blue")
+    assert built_prompt.k == 2
 
 
 def test_demonstrations_show_the_text_of_their_answer():
-    made = cloze_prompt(SECOND, strategy="shared", demonstrations=[FIRST])
-    assert made.text == (
+    built_prompt = cloze_prompt(SECOND, strategy="shared", demonstrations=[FIRST])
+    assert built_prompt.text == (
         f"{INSTRUCTION}\n\n{cloze_prompt(FIRST).text} blue\n\n{CLOSING}\n\nQuestion: What is 1 + 1?\nAnswer:"
     )
-    start, end = made.demonstrations[0]
-    assert made.text[start:end].endswith(f"{CLOSING}\n\n")
+    start, end = built_prompt.demonstrations[0]
+    assert built_prompt.text[start:end].endswith(f"{CLOSING}\n\n")
 
 
 def test_what_is_carried_on_has_no_answer_before_it():
-    made = continuation_prompt(SECOND, demonstrations=[FIRST])
-    assert made.text == "Ann has a red hat.\nWhat colour is the hat? blue\n\nWhat is 1 + 1?"
-    assert made.continuations == (" 3", " 2")
+    built_prompt = continuation_prompt(SECOND, demonstrations=[FIRST])
+    assert built_prompt.text == "Ann has a red hat.\nWhat colour is the hat? blue\n\nWhat is 1 + 1?"
+    assert built_prompt.continuations == (" 3", " 2")
     story = Question("3", "ci", "", "She took the soap.", "How does it go on?", ("She washed.", "She flew."), 0)
     assert continuation_prompt(story).text == "She took the soap."
 
@@ -80,12 +80,12 @@ def test_a_bare_prompt_is_in_the_chat_template_only_where_it_says_something():
 
 
 def test_a_system_prompt_stands_in_front_and_is_never_cut():
-    made = opened(cloze_prompt(SECOND, strategy="shared", demonstrations=[FIRST]), " Be brief. ")
-    assert made.text.startswith(f"Be brief.\n\n{INSTRUCTION}\n\n")
-    start, end = made.demonstrations[0]
-    assert made.text[start:end].startswith("Passage: Ann")
+    built_prompt = opened(cloze_prompt(SECOND, strategy="shared", demonstrations=[FIRST]), " Be brief. ")
+    assert built_prompt.text.startswith(f"Be brief.\n\n{INSTRUCTION}\n\n")
+    start, end = built_prompt.demonstrations[0]
+    assert built_prompt.text[start:end].startswith("Passage: Ann")
     with_context = opened(cloze_prompt(FIRST), "Be brief.")
     assert with_context.text[slice(*with_context.context)] == FIRST.context
-    short = fit(made, limit=20, count=lambda text: len(text.split()))
+    short = fit(built_prompt, limit=20, count=lambda text: len(text.split()))
     assert short.text.startswith("Be brief.")
     assert short.demonstrations == 1

@@ -22,31 +22,31 @@ SHOWN = [question(f"shown{i}") for i in range(3)]
 
 
 def test_what_fits_stays_whole():
-    made = prompt(ASKED, demonstrations=SHOWN)
-    fitted = fit(made, limit=1000, count=words)
-    assert fitted.text == made.text
+    built_prompt = prompt(ASKED, demonstrations=SHOWN)
+    fitted = fit(built_prompt, limit=1000, count=words)
+    assert fitted.text == built_prompt.text
     assert (fitted.demonstrations, fitted.characters, fitted.fits) == (0, 0, True)
 
 
 def test_the_oldest_demonstration_goes_first():
-    made = prompt(ASKED, strategy="shared", demonstrations=SHOWN)
-    fitted = fit(made, limit=words(made.text) - 1, count=words)
+    built_prompt = prompt(ASKED, strategy="shared", demonstrations=SHOWN)
+    fitted = fit(built_prompt, limit=words(built_prompt.text) - 1, count=words)
     assert fitted.demonstrations == 1
     assert fitted.text == prompt(ASKED, strategy="shared", demonstrations=SHOWN[1:]).text
 
 
 def test_the_closing_sentence_goes_with_the_last_demonstration():
-    made = prompt(ASKED, strategy="shared", demonstrations=SHOWN)
+    built_prompt = prompt(ASKED, strategy="shared", demonstrations=SHOWN)
     alone = prompt(ASKED, strategy="shared").text
-    fitted = fit(made, limit=words(alone), count=words)
+    fitted = fit(built_prompt, limit=words(alone), count=words)
     assert fitted.text == alone
     assert CLOSING not in fitted.text
     assert fitted.demonstrations == 3
 
 
 def test_then_the_context_loses_its_beginning():
-    made = prompt(ASKED, demonstrations=SHOWN)
-    fitted = fit(made, limit=words(prompt(ASKED).text) - 2, count=words)
+    built_prompt = prompt(ASKED, demonstrations=SHOWN)
+    fitted = fit(built_prompt, limit=words(prompt(ASKED).text) - 2, count=words)
     assert "Passage: three four five six" in " ".join(fitted.text.split())
     assert fitted.text.endswith("Question: What of asked?\nA. red\nB. blue\nAnswer:")
     assert fitted.characters
@@ -61,15 +61,18 @@ def test_a_question_that_never_fits_says_so():
 
 @given(st.integers(8, 90))
 def test_the_question_stays_whatever_the_limit(limit):
-    made = prompt(ASKED, strategy="task", demonstrations=SHOWN)
-    fitted = fit(made, limit=limit, count=words)
+    built_prompt = prompt(ASKED, strategy="task", demonstrations=SHOWN)
+    fitted = fit(built_prompt, limit=limit, count=words)
     assert fitted.text.endswith("Question: What of asked?\nA. red\nB. blue\nAnswer:")
     assert not fitted.fits or words(fitted.text) <= limit
 
 
 @pytest.mark.parametrize("strategy", ["base", "shared", "task"])
 def test_the_spans_are_the_demonstrations(strategy):
-    made = prompt(ASKED, strategy=strategy, demonstrations=SHOWN)
-    assert [made.text[a:b].startswith(f"Question: What of shown{i}?") for i, (a, b) in enumerate(made.demonstrations)]
-    a, b = made.context
-    assert made.text[a:b] == ASKED.context
+    built_prompt = prompt(ASKED, strategy=strategy, demonstrations=SHOWN)
+    assert [
+        built_prompt.text[a:b].startswith(f"Question: What of shown{i}?")
+        for i, (a, b) in enumerate(built_prompt.demonstrations)
+    ]
+    a, b = built_prompt.context
+    assert built_prompt.text[a:b] == ASKED.context

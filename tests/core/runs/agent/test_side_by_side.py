@@ -14,13 +14,13 @@ def test_an_own_question_does_not_wait_for_the_long_run_nor_disturb_it(engine_ho
     calibrated = synthetic_run(model="fake")
     long = engine.submit(spec(samples=2000))
     until(begun(long), "the long run")
-    asked = CustomQuestion(
+    question = CustomQuestion(
         model="fake", run_id=calibrated, question="What is it?", options=("this", "that", "none", "x")
     )
-    client.ask(asked)
-    until(lambda: client.progress(asked.answer_id, wait_s=0.5).ended, "the answer")
+    client.ask(question)
+    until(lambda: client.progress(question.answer_id, wait_s=0.5).ended, "the answer")
     now = engine.status(long)
     assert (now.state, now.worker_alive, now.tries) == ("running", True, 1)
     assert now.progress.done < now.progress.total
-    assert client.progress(asked.answer_id).stage == "answered"
+    assert client.progress(question.answer_id).stage == "answered"
     engine.cancel(long)

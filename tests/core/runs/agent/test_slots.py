@@ -18,8 +18,8 @@ from tests.core.runs.conftest import agent_of, is_in, spec, until
 
 @pytest.mark.quick
 def test_slots_know_their_memory(eight, monkeypatch):
-    found = slots()
-    assert [(slot.name, slot.memory_gib) for slot in found][-2:] == [("gpu6", 80.0), ("gpu7", 80.0)]
+    named_slots = slots()
+    assert [(slot.name, slot.memory_gib) for slot in named_slots][-2:] == [("gpu6", 80.0), ("gpu7", 80.0)]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-00000004,2")
     assert [(slot.name, slot.devices, slot.memory_gib) for slot in slots()] == [
         ("gpu0", "GPU-00000004", 40.0),
@@ -83,11 +83,11 @@ def test_a_model_too_large_for_any_device_is_refused_in_one_sentence(engine_home
 @pytest.mark.quick
 def test_bfloat16_is_the_default_where_all_gpus_compute_in_it(eight, monkeypatch):
     assert default_dtype() == "float32"  # Turing
-    asked = Combination(("pocket-1m",), ("qa",))
-    assert "--dtype" not in run_words(asked)
+    combination = Combination(("pocket-1m",), ("qa",))
+    assert "--dtype" not in run_words(combination)
     monkeypatch.setenv("HEDGE_TEST_CAPABILITY", "[9, 0]")
     assert default_dtype() == "bfloat16"
-    assert run_words(asked)[-2:] == ("--dtype", "float32")  # what was chosen is said where it is not the default
+    assert run_words(combination)[-2:] == ("--dtype", "float32")  # what was chosen is said where it is not the default
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert default_dtype() == "float32"
 

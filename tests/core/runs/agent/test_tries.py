@@ -36,7 +36,7 @@ def begins(name: str) -> str:
 
 
 def dies(name: str, reason: str = KILLED) -> None:
-    tries.note_death(name, reason, kept=tries.kept_bytes(name), within_s=20)
+    tries.note_death(name, reason, bytes_kept=tries.kept_bytes(name), within_s=20)
 
 
 def started(name: str) -> str:
@@ -162,13 +162,13 @@ def test_answers_verdicts_and_training_steps_of_a_jury_are_work_and_passing_file
     path = jury_spec.folder_of(jury_spec.create(JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)))
     run = jury_run.spec_of(jury_spec.read_spec(path.name))
     store.create(RunRecord(run, "running", 0.0))
-    kept = [tries.kept_bytes(run.run_id)]
+    byte_counts = [tries.kept_bytes(run.run_id)]
     for file in ("answers.jsonl", "jurors/a/checkpoint/training.json", "jurors/a/training.json", "judged-a.jsonl"):
         (path / file).parent.mkdir(parents=True, exist_ok=True)
         (path / file).write_text("{}\n" * 5)
-        kept.append(tries.kept_bytes(run.run_id))
-    assert kept == sorted(set(kept))
+        byte_counts.append(tries.kept_bytes(run.run_id))
+    assert byte_counts == sorted(set(byte_counts))
     for file in ("losses.json", "jurors/a/.checkpoint.part/training.json", "jurors/a/adapter_model.safetensors"):
         (path / file).parent.mkdir(parents=True, exist_ok=True)
         (path / file).write_text("{}\n")
-    assert tries.kept_bytes(run.run_id) == kept[-1]
+    assert tries.kept_bytes(run.run_id) == byte_counts[-1]

@@ -27,21 +27,21 @@ def own(run_id: str, question: str = "What is the capital of France?", **changes
     return CustomQuestion(**({"model": "fake", "run_id": run_id, "question": question, "options": OPTIONS} | changes))
 
 
-def ended(asked: CustomQuestion, *, within_s: float = 60) -> AnswerProgress:
+def ended(question: CustomQuestion, *, within_s: float = 60) -> AnswerProgress:
     """How a question ended."""
-    until(lambda: client.progress(asked.answer_id, wait_s=0.5).ended, "the answer", within_s=within_s)
-    return client.progress(asked.answer_id)
+    until(lambda: client.progress(question.answer_id, wait_s=0.5).ended, "the answer", within_s=within_s)
+    return client.progress(question.answer_id)
 
 
-def answered(asked: CustomQuestion) -> AnswerProgress:
+def answered(question: CustomQuestion) -> AnswerProgress:
     """Ask a question; how it ended."""
-    client.ask(asked)
-    return ended(asked)
+    client.ask(question)
+    return ended(question)
 
 
-def until_stage(asked: CustomQuestion, *stages: str) -> None:
+def until_stage(question: CustomQuestion, *stages: str) -> None:
     """Wait until a question is at one of these stages."""
-    until(lambda: client.progress(asked.answer_id).stage in stages, f"{asked.question} to be at {stages}")
+    until(lambda: client.progress(question.answer_id).stage in stages, f"{question.question} to be at {stages}")
 
 
 @pytest.fixture

@@ -48,8 +48,8 @@ def test_what_can_not_be_asked(changes: dict[str, object], says: str):
 
 
 def test_every_field_that_has_to_be_changed_is_named_at_once():
-    found = custom_question.problems("m", "r", " ", "x" * 60_000, ["x"], extra=True)
-    assert list(found) == ["question", "context", "options"]
+    problems = custom_question.problems("m", "r", " ", "x" * 60_000, ["x"], extra=True)
+    assert list(problems) == ["question", "context", "options"]
     assert custom_question.problems("", "", "What?", "", ["x", "y"], extra=False).keys() == {"model", "run_id"}
     assert custom_question.problems("m", "r", "What?", "", ["x", "y"], extra=True) == {}
 
@@ -159,13 +159,13 @@ def test_what_can_not_be_read(home: Path, text: str):
 
 def test_the_oldest_are_forgotten(home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(custom_question, "KEPT", 3)
-    asked = [replace(ANSWER, own=replace(ANSWER.own, question=f"What {i}?")) for i in range(5)]
-    for i, answer in enumerate(asked):
+    answers = [replace(ANSWER, own=replace(ANSWER.own, question=f"What {i}?")) for i in range(5)]
+    for i, answer in enumerate(answers):
         custom_question.write_answer(answer)
         os.utime(home / "answers" / f"{answer.answer_id}.json", (i, i))
-    kept = {path.stem for path in (home / "answers").iterdir()}
-    assert kept >= {answer.answer_id for answer in asked[3:]}
-    assert len(kept) == 3
+    names = {path.stem for path in (home / "answers").iterdir()}
+    assert names >= {answer.answer_id for answer in answers[3:]}
+    assert len(names) == 3
 
 
 def test_the_last_loading_of_a_model_is_found_among_the_latest_answers(home: Path):

@@ -117,7 +117,7 @@ def test_a_hub_that_is_silent_is_said(fake_home: Path, monkeypatch: pytest.Monke
 @pytest.mark.quick
 @needs_models
 def test_a_hub_that_does_not_say_how_large_a_model_is(monkeypatch: pytest.MonkeyPatch):
-    from core.models.models import ModelSource
+    from core.models.model_sources import ModelSource
 
     def unreachable(*args: object, **options: object) -> None:
         raise OSError("no network")

@@ -43,14 +43,16 @@ def test_a_question_is_answered_and_the_next_finds_the_model_warm(run_id: str, f
 
 
 def test_the_server_outlives_who_started_it_and_there_is_one(run_id: str, fake_home: Path):
-    asked = own(run_id)
+    question = own(run_id)
     code = (
         "import pickle, sys; from core.runs.answering import client\n"
         "client.ask(pickle.loads(bytes.fromhex(sys.argv[1])))"
     )
     for _ in range(2):
-        subprocess.run([sys.executable, "-c", code, pickle.dumps(asked).hex()], check=True, cwd=ROOT, env=environment())
-    assert ended(asked).stage == "answered"
+        subprocess.run(
+            [sys.executable, "-c", code, pickle.dumps(question).hex()], check=True, cwd=ROOT, env=environment()
+        )
+    assert ended(question).stage == "answered"
     servers = living(fake_home, "core.runs.answering.server")
     assert [p.pid for p in servers] == [holder(client.server_lock())]
     assert servers[0].ppid() == 1 or "answering" not in " ".join(servers[0].parent().cmdline())
@@ -191,11 +193,11 @@ def test_a_worker_that_is_killed_in_loading_is_told_in_words_and_replaced(
     run_id: str, fake_home: Path, start_server: StartServer
 ):
     start_server(load_ms=60_000)
-    asked = own(run_id)
-    client.ask(asked)
-    until_stage(asked, "loading")
+    question = own(run_id)
+    client.ask(question)
+    until_stage(question, "loading")
     worker_process(fake_home).kill()
-    now = ended(asked)
+    now = ended(question)
     assert now.stage == "failed"
     assert now.message == (
         "the process that answers was killed by signal 9 (SIGKILL), perhaps because memory ran out while loading fake; "
@@ -237,57 +239,57 @@ def test_what_can_not_be_answered_is_said_and_costs_nobody_else(
 
 def test_the_queue_keeps_its_order_and_its_length(run_id: str, fake_home: Path, start_server: StartServer):
     start_server(load_ms=60_000)
-    asked = [own(run_id, f"Question {i}?") for i in range(MOST_WAITING + 1)]
-    states = [client.ask(one) for one in asked]
-    until_stage(asked[0], "loading")
-    assert [client.progress(one.answer_id).ahead for one in asked[1:4]] == [1, 2, 3]
+    questions = [own(run_id, f"Question {i}?") for i in range(MOST_WAITING + 1)]
+    states = [client.ask(question) for question in questions]
+    until_stage(questions[0], "loading")
+    assert [client.progress(question.answer_id).ahead for question in questions[1:4]] == [1, 2, 3]
     assert all(state.stage == "waiting" for state in states)
-    assert client.ask(asked[5]).ahead == 5  # once more is the same question
+    assert client.ask(questions[5]).ahead == 5  # once more is the same question
     with pytest.raises(InputError, match=f"{MOST_WAITING} questions are waiting already"):
         client.ask(own(run_id, "One more?"))
-    client.stop(asked[3].answer_id)
-    assert client.progress(asked[3].answer_id).message == "Stopped before it was asked."
-    client.stop(asked[0].answer_id)
-    until_stage(asked[1], "starting", "loading")
+    client.stop(questions[3].answer_id)
+    assert client.progress(questions[3].answer_id).message == "Stopped before it was asked."
+    client.stop(questions[0].answer_id)
+    until_stage(questions[1], "starting", "loading")
 
 
 def test_stopping_one_after_another_blames_no_question_for_another(
     run_id: str, fake_home: Path, start_server: StartServer
 ):
     start_server(load_ms=60_000)
-    asked = [own(run_id, f"Question {i}?") for i in range(8)]
-    for one in asked:
-        client.ask(one)
-    for one in asked:
-        until_stage(one, "starting", "loading")
-        client.stop(one.answer_id)
-    assert {ended(one).message for one in asked} == {"Stopped."}
+    questions = [own(run_id, f"Question {i}?") for i in range(8)]
+    for question in questions:
+        client.ask(question)
+    for question in questions:
+        until_stage(question, "starting", "loading")
+        client.stop(question.answer_id)
+    assert {ended(question).message for question in questions} == {"Stopped."}
     until(lambda: len(living(fake_home)) == 1, "every worker to be gone")
 
 
 def test_a_server_that_nobody_asks_ends_with_its_worker(run_id: str, fake_home: Path, start_server: StartServer):
-    server, asked = start_server("--idle-s", "1"), own(run_id)
-    assert answered(asked).stage == "answered"
+    server, question = start_server("--idle-s", "1"), own(run_id)
+    assert answered(question).stage == "answered"
     assert server.wait(30) == 0
     until(lambda: not living(fake_home), "the worker to follow")
     assert client.address() is None
-    assert client.progress(asked.answer_id) == AnswerProgress(asked.answer_id, "failed", client.GONE)
-    assert answered(asked).stage == "answered"  # by another
+    assert client.progress(question.answer_id) == AnswerProgress(question.answer_id, "failed", client.GONE)
+    assert answered(question).stage == "answered"  # by another
 
 
 def test_a_server_that_is_killed_takes_its_worker_along_and_is_replaced(
     run_id: str, fake_home: Path, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ):
     server = start_server(load_ms=60_000)
-    asked = own(run_id)
-    client.ask(asked)
-    until_stage(asked, "loading")
+    question = own(run_id)
+    client.ask(question)
+    until_stage(question, "loading")
     os.kill(server.pid, signal.SIGKILL)
     server.wait()
     until(lambda: not living(fake_home), "the worker to follow")
-    assert client.progress(asked.answer_id).message == client.GONE
+    assert client.progress(question.answer_id).message == client.GONE
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
-    assert answered(asked).stage == "answered"
+    assert answered(question).stage == "answered"
 
 
 def test_a_server_whose_home_is_taken_away_ends(fake_home: Path, start_server: StartServer):

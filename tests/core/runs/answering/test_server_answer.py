@@ -37,9 +37,9 @@ def server(loopback: Loopback, home, monkeypatch: pytest.MonkeyPatch) -> Loopbac
 @pytest.fixture
 def models() -> Iterator[ModelCache]:
     """A cache whose connections end with the test."""
-    kept = ModelCache(limit=0)
-    yield kept
-    kept.clear()
+    cache = ModelCache(limit=0)
+    yield cache
+    cache.clear()
 
 
 def finished(server: Loopback) -> RunSpec:
@@ -51,8 +51,8 @@ def finished(server: Loopback) -> RunSpec:
 def typed_again(spec: RunSpec, **changes: Any) -> tuple[CustomQuestion, str]:
     """A test question of the run as if somebody had typed it, and its id."""
     row = next(row for row in store.read_questions(spec.run_id).to_pylist() if row["role"] == "test")
-    asked = {"model": spec.asked_model, "run_id": spec.run_id, "question": row["question"], "context": row["context"]}
-    return CustomQuestion(**asked | {"options": tuple(row["options"][:-2])} | changes), row["id"]
+    fields = {"model": spec.asked_model, "run_id": spec.run_id, "question": row["question"], "context": row["context"]}
+    return CustomQuestion(**fields | {"options": tuple(row["options"][:-2])} | changes), row["id"]
 
 
 def test_a_question_gets_the_log_probabilities_that_the_run_recorded(server: Loopback, models: ModelCache):
@@ -78,13 +78,13 @@ def test_letters_that_are_not_listed_stay_bounds(server: Loopback, models: Model
     assert any(given.bounded)
     custom_question.write_answer(given)
     assert custom_question.read_answer(given.answer_id).bounded == given.bounded
-    of = bounded_run(spec.run_id)
-    row = int(np.flatnonzero(of.run.ids == name)[0])
-    found = asked_bounds(of, given.logits, given.bounded)
-    for one, recorded in zip(found.options, bounded_options(of, row), strict=True):
-        assert one.surely.tolist() == recorded.surely.tolist()
-        assert one.perhaps.tolist() == recorded.perhaps.tolist()
-    np.testing.assert_allclose(found.probabilities, probability_ends(of, row), atol=1e-6)
+    recorded_run = bounded_run(spec.run_id)
+    row = int(np.flatnonzero(recorded_run.run.ids == name)[0])
+    bounds = asked_bounds(recorded_run, given.logits, given.bounded)
+    for option, recorded in zip(bounds.options, bounded_options(recorded_run, row), strict=True):
+        assert option.surely.tolist() == recorded.surely.tolist()
+        assert option.perhaps.tolist() == recorded.perhaps.tolist()
+    np.testing.assert_allclose(bounds.probabilities, probability_ends(recorded_run, row), atol=1e-6)
 
 
 def test_a_model_on_a_server_is_calibrated_by_its_own_runs(server: Loopback, models: ModelCache):

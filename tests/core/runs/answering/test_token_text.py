@@ -22,10 +22,10 @@ ADAPTER = str(ASSETS / "adapters" / "trivia-ard-lora")
 def test_a_text_comes_back_token_by_token_and_the_next_finds_the_model_warm(fake_home: Path):
     client.warm("pocket-1m", BY_TOKEN)
     for text in (TEXT, "Another text."):
-        asked = token_text.token_text("pocket-1m", text)
-        progress = answered(asked)
+        text_request = token_text.token_text("pocket-1m", text)
+        progress = answered(text_request)
         assert progress.stage == "answered"
-        view = token_text.read_view(asked)
+        view = token_text.read_view(text_request)
         assert "".join(row["text"] for row in view["tokens"]) == text
     assert progress.seconds == 0  # loading took no time
 
@@ -37,14 +37,14 @@ def test_what_the_model_refuses_is_its_sentence(home: Path):
 
 @pytest.mark.parametrize("model", ["pocket-1m", ADAPTER])
 def test_the_worker_reads_as_the_command_does(home: Path, model: str):
-    models, stages, asked = ModelCache(), Stages(), token_text.token_text(model, TEXT)
-    assert _read(asked, models, stages) > 0
+    models, stages, text_request = ModelCache(), Stages(), token_text.token_text(model, TEXT)
+    assert _read(text_request, models, stages) > 0
     assert stages == ["loading", "answering"]
-    assert token_text.read_view(asked) == view_tokens(load(model), TEXT)
+    assert token_text.read_view(text_request) == view_tokens(load(model), TEXT)
     assert (model, BY_TOKEN) in models
     assert models.by_token(model).size > 4 * 1_000_000
     stages = Stages()
-    assert _read(asked, models, stages) == 0
+    assert _read(text_request, models, stages) == 0
     assert stages == ["answering"]
 
 
@@ -69,10 +69,10 @@ def test_a_model_that_was_trained_again_is_asked_again(home: Path, tmp_path: Pat
 def test_only_the_latest_views_are_kept(home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(token_text, "KEPT", 2)
     texts = [TokenText("m", f"text {i}") for i in range(4)]
-    for i, one in enumerate(texts):
-        token_text.write_view(one, {"text": one.text})
-        os.utime(token_text.view_file(one), (i - 100, i - 100))  # older than what is written next
-    assert [token_text.read_view(one) for one in texts] == [None, None, {"text": "text 2"}, {"text": "text 3"}]
+    for i, text in enumerate(texts):
+        token_text.write_view(text, {"text": text.text})
+        os.utime(token_text.view_file(text), (i - 100, i - 100))  # older than what is written next
+    assert [token_text.read_view(prompt) for prompt in texts] == [None, None, {"text": "text 2"}, {"text": "text 3"}]
 
 
 def test_what_can_not_be_asked_is_said():

@@ -62,11 +62,11 @@ def test_a_test_question_typed_again_gets_the_logits_and_the_set_that_the_run_re
         assert given.is_as_recorded
         assert given.letter_mass == pytest.approx(recorded.letter_mass[at], abs=1e-3)
         assert stages[-1] == "answering"
-        _, found = asked(by, np.array(given.logits))
+        _, option_rows = asked(by, np.array(given.logits))
         expected = standings(by, run.probabilities[by.rows[row["id"]]], place=by.rows[row["id"]])
-        for one, other in zip(found, expected, strict=True):
-            if one.name != "aps-randomised":  # a typed question has a random number of its own
-                assert abs(one.counts - other.counts).max() <= 2
+        for option_row, other in zip(option_rows, expected, strict=True):
+            if option_row.name != "aps-randomised":  # a typed question has a random number of its own
+                assert abs(option_row.counts - other.counts).max() <= 2
 
 
 def test_the_second_question_finds_all_ready(home: Path, models: ModelCache):
@@ -143,8 +143,8 @@ def test_demonstrations_go_before_a_question_does(home: Path, models: ModelCache
     given = answer(CustomQuestion("pocket-1m", run_id, "What?", ("x", "y"), context=context), models, Stages())
     assert 0 < given.dropped <= 4
     assert context.strip() in given.prompt
-    kept = [question_of(run_id, i, "demonstration")["question"] in given.prompt for i in range(4)]
-    assert kept == [i >= given.dropped for i in range(4)]
+    shown = [question_of(run_id, i, "demonstration")["question"] in given.prompt for i in range(4)]
+    assert shown == [i >= given.dropped for i in range(4)]
     with pytest.raises(InputError, match="shorten it"):
         answer(CustomQuestion("pocket-1m", run_id, "What?", ("x", "y"), context="word " * 600), models, Stages())
 

@@ -192,8 +192,8 @@ def test_a_damaged_line_of_written_answers_is_asked_again_and_no_other(fake, mon
     execute(spec, on_progress=lambda now: heard.append(now.stage))
     assert sum(f"of {store.WRITTEN} is damaged" in line for line in store.read_log(spec.run_id)) == 1
     first = next(stage for stage in heard if stage.startswith("writing answers, "))
-    kept = {"joined": 8, "another question": 10}.get(damage, 9)
-    assert first == f"writing answers, {kept + 1} of 64"
+    undamaged = {"joined": 8, "another question": 10}.get(damage, 9)
+    assert first == f"writing answers, {undamaged + 1} of 64"
     assert_equal(folder_of(spec), undisturbed(spec, monkeypatch, tmp_path))
 
 

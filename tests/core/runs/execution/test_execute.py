@@ -68,9 +68,9 @@ def test_cancelled_then_resumed_equals_uninterrupted(fake, monkeypatch, tmp_path
 
 
 def test_chunks_of_other_questions_are_not_taken_over(fake, monkeypatch):
-    asked = []
+    requests = []
     with pytest.raises(RunCancelled):
-        execute(SPEC, cancelled=lambda: asked.append(1) or len(asked) > 15)
+        execute(SPEC, cancelled=lambda: requests.append(1) or len(requests) > 15)
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(130, seed=5))
     name = execute(SPEC)
     assert any("questions have changed" in line for line in store.read_log(name))

@@ -35,7 +35,7 @@ def prepared(spec: JurySpec) -> RunSpec:
     return jury_run.spec_of(jury_spec.read_spec(jury_spec.create(spec)))
 
 
-def made(spec: JurySpec, **options) -> str:
+def made_jury(spec: JurySpec, **options) -> str:
     """Make a jury in this process and return its id."""
     run_id = execute(prepared(spec), **options)
     return store.read_record(run_id).provenance["jury"]
@@ -55,7 +55,7 @@ def tuning(path_id: str) -> None:
 def test_what_is_damaged_between_two_tries_is_made_again(home) -> None:
     path_id = jury_spec.create(SPEC)
     folder, seen = jury_spec.folder_of(path_id), []
-    undisturbed = made(SPEC)
+    undisturbed = made_jury(SPEC)
     answers = (folder / "answers.jsonl").read_bytes()
     before = jury_store.read(undisturbed)
 
@@ -74,7 +74,7 @@ def test_what_is_damaged_between_two_tries_is_made_again(home) -> None:
     run_id = jury_run.spec_of(SPEC).run_id
     store.update_record(run_id, state="cancelled")
     jury_store.delete(undisturbed)
-    again = made(SPEC, on_progress=lambda now: seen.append(now.stage))
+    again = made_jury(SPEC, on_progress=lambda now: seen.append(now.stage))
     after = jury_store.read(again)
     assert (after.ids, after.answers, after.labels.tolist()) == (before.ids, before.answers, before.labels.tolist())
     assert after.p_true == pytest.approx(before.p_true, abs=1e-5)  # one is judged in another batch than before
@@ -105,7 +105,7 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     path_id = jury_spec.create(SPEC)
     seen = []
     with pytest.raises(RunCancelled):
-        made(SPEC, on_progress=lambda now: seen.append(now.stage), cancelled=lambda: "tuning pocket-1m-2" in seen)
+        made_jury(SPEC, on_progress=lambda now: seen.append(now.stage), cancelled=lambda: "tuning pocket-1m-2" in seen)
     assert jury_job.read_state(path_id).state == "cancelled"
     assert len(jury_job.read_state(path_id).losses) >= 2
     folder = jury_spec.folder_of(path_id)
@@ -113,7 +113,7 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     assert len(first.splitlines()) == 60
     judged_once = (folder / "judged-pocket-1m-1.jsonl").read_text()
     seen.clear()
-    jury_id = made(SPEC, on_progress=lambda now: seen.append(now.stage))
+    jury_id = made_jury(SPEC, on_progress=lambda now: seen.append(now.stage))
     assert (folder / "answers.jsonl").read_text() == first
     assert (folder / "judged-pocket-1m-1.jsonl").read_text() == judged_once
     assert not {"answers of pocket-1m", "tuning pocket-1m-1", "verdicts of pocket-1m-1"} & {*seen}
@@ -125,7 +125,7 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     assert len({tuple(column) for column in judged.p_true.T}) == 3
     state = jury_job.read_state(path_id)
     assert (state.state, state.jury) == ("done", jury_id)
-    assert made(SPEC) == jury_id
+    assert made_jury(SPEC) == jury_id
     # It is no run of answers nor of perplexity, and says so where it is taken for one.
     run_id = jury_run.spec_of(SPEC).run_id
     with pytest.raises(InputError, match="made a jury and has no answers of its own; see the Jury page"):
@@ -143,7 +143,7 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
 )
 def test_a_jury_says_which_jurors_its_answers_tuned(home, jurors, says) -> None:
     path_id = jury_spec.create(replace(SPEC, jurors=jurors, steps=1))
-    record = jury_store.read_record(made(replace(SPEC, jurors=jurors, steps=1)))
+    record = jury_store.read_record(made_jury(replace(SPEC, jurors=jurors, steps=1)))
     assert record.name == "Answers of pocket-1m to trivia"
     assert record.origin == "made with Hedge"
     assert record.notes[0].startswith("All answers are by pocket-1m.")
@@ -177,7 +177,7 @@ def test_answers_that_teach_nothing_fail_in_one_sentence(home, tmp_path) -> None
     path.write_text("".join(json.dumps({"question": f"What is {i}?", "answer": f"zz{i}"}) + "\n" for i in range(12)))
     path_id = jury_spec.create(replace(SPEC, questions=str(path)))
     with pytest.raises(InputError, match="0 of 4 are right"):
-        made(replace(SPEC, questions=str(path)))
+        made_jury(replace(SPEC, questions=str(path)))
     state = jury_job.read_state(path_id)
     assert (state.state, "0 of 4 are right" in state.message) == ("failed", True)
 
@@ -256,8 +256,8 @@ def test_the_stages_on_the_command_line(home, tmp_path, capsys) -> None:
 
 def test_a_jury_does_not_mix_weights_and_made_again_begins_anew(home, tmp_path) -> None:
     base = own_model(tmp_path / "base")
-    asked = replace(SPEC, base=str(base), jurors=(str(base), "pocket-1m"), samples=40, steps=2)
-    path_id, seen = jury_spec.create(asked), []
+    changed_record = replace(SPEC, base=str(base), jurors=(str(base), "pocket-1m"), samples=40, steps=2)
+    path_id, seen = jury_spec.create(changed_record), []
     with pytest.raises(RunCancelled):
         execute(
             jury_run.spec_of(jury_spec.read_spec(path_id)),
@@ -270,9 +270,9 @@ def test_a_jury_does_not_mix_weights_and_made_again_begins_anew(home, tmp_path) 
         execute(jury_run.spec_of(jury_spec.read_spec(path_id)))
     assert jury_job.read_state(path_id).state == "failed"
     assert (jury_spec.folder_of(path_id) / "answers.jsonl").read_text() == answers
-    again = jury_spec.create(asked)
+    again = jury_spec.create(changed_record)
     assert again != path_id
-    record = jury_store.read_record(made(asked))
+    record = jury_store.read_record(made_jury(changed_record))
     assert (jury_spec.folder_of(again) / "answers.jsonl").read_text() != answers
     now = fingerprint(str(base))
     assert record.weights == {"base (answers)": now, "base": now, "pocket-1m": fingerprint("pocket-1m")}

@@ -53,8 +53,8 @@ def task(home: Path, n: int = 24, odd: tuple[int, ...] = (3, 8)) -> Path:
 def run(path: Path, *words: object, status: int = 0) -> RunRecord:
     """Run it on the server, or here; returns the latest record."""
     before = set(store.run_ids())
-    asked = ["run", "--model", "pocket-3m", "--task", str(path), *map(str, words)]
-    assert main(asked) == status
+    arguments = ["run", "--model", "pocket-3m", "--task", str(path), *map(str, words)]
+    assert main(arguments) == status
     new = [name for name in store.run_ids() if name not in before]
     return store.read_record(new[0] if new else sorted(store.run_ids(), key=lambda n: store.run_stamps()[n])[-1])
 
@@ -86,9 +86,9 @@ def test_each_kind_is_named_and_the_others_are_scored(server: Loopback, home: Pa
     record = run(path, "--server", server.url)
     missing = record.provenance["missing"]
     assert {question: reason[0] for question, reason in missing.items()} == {"q3": name, "q8": name}
-    found = load(record.run_id)
-    assert sorted(found.ids.tolist()) == sorted({f"q{i}" for i in range(24)} - {"q3", "q8"})
-    assert len(found.calibration) + len(found.test) == 22
+    loaded = load(record.run_id)
+    assert sorted(loaded.ids.tolist()) == sorted({f"q{i}" for i in range(24)} - {"q3", "q8"})
+    assert len(loaded.calibration) + len(loaded.test) == 22
     log = "\n".join(store.read_log(record.run_id))
     assert f"question q3 is left out ({name}): {missing['q3'][1]}" in log
 
@@ -100,10 +100,10 @@ def test_every_place_says_that_questions_are_missing(server: Loopback, home: Pat
     record = run(path, "--server", server.url)
     sentence = "The server did not answer 2 of 24 questions (filtered: q3, q8)"
     assert sentence in capsys.readouterr().out
-    (caveat,) = (one for one in caveats.of_run_record(record) if one.kind == "missing")
+    (caveat,) = (caveat for caveat in caveats.of_run_record(record) if caveat.kind == "missing")
     assert caveat.sentence.startswith("The server did not answer 2 questions (filtered: q3, q8)")
     there = load(record.run_id)
-    assert sentence in " ".join(one.text for one in of_run(there))
+    assert sentence in " ".join(caveat.text for caveat in of_run(there))
     for words in (["report", record.run_id], ["runs"]):
         assert main(words) == 0
         assert "(filtered: q3, q8)" in capsys.readouterr().out
@@ -217,16 +217,16 @@ def test_a_conversation_with_a_refused_message_is_left_out_under_all_prompts(
     for file, words in zip(files, (("well", "river"), ("ill", "zebra")), strict=True):
         file.write_text(talk.format(*words))
     server.reset(strict=when("zebra", KINDS["azure"][0]))
-    asked = ["perplexity", "run", "--model", "pocket-3m", "--server", server.url, "--prompt", "fitting", "empty"]
-    assert main([*asked, "--conversation", *map(str, files)]) == 0
-    said = capsys.readouterr().out
-    assert "the conversation 'two' is left out" in said
-    assert f'message 4: HTTP status 400, "{POLICY}' in said
+    arguments = ["perplexity", "run", "--model", "pocket-3m", "--server", server.url, "--prompt", "fitting", "empty"]
+    assert main([*arguments, "--conversation", *map(str, files)]) == 0
+    output = capsys.readouterr().out
+    assert "the conversation 'two' is left out" in output
+    assert f'message 4: HTTP status 400, "{POLICY}' in output
     (name,) = (name for name in store.run_ids() if not store.is_bundled(name))
-    found = perplexity_results.read(name)
-    assert [one.name for one in found.request.conversations] == ["one"]
-    assert len(found.messages) == 2
-    assert main([*asked, "--conversation", str(files[1])]) == 1
+    results = perplexity_results.read(name)
+    assert [conversation.name for conversation in results.request.conversations] == ["one"]
+    assert len(results.messages) == 2
+    assert main([*arguments, "--conversation", str(files[1])]) == 1
     assert POLICY in capsys.readouterr().err
 
 
@@ -236,18 +236,18 @@ def test_answers_and_verdicts_that_a_server_does_not_give_are_missing(
     there = f"pocket-3m@{server.url}"
     refused = [0]
 
-    def some(path: str, body: dict[str, Any]) -> Reply | None:
+    def refuse_some(path: str, body: dict[str, Any]) -> Reply | None:
         if body["max_tokens"] > 1:  # an answer
             refused[0] += 1
             return KINDS["content filter"][0] if refused[0] in (3, 7) else None
         return None
 
-    server.reset(strict=some)
+    server.reset(strict=refuse_some)
     answers = home / "answers.jsonl"
     assert main(["jury", "answer", "--model", there, "--samples", "20", "--out", str(answers)]) == 0
-    said = capsys.readouterr()
-    assert "2 questions were not answered" in said.out
-    assert said.err.count("is left out (filtered)") == 2
+    printed = capsys.readouterr()
+    assert "2 questions were not answered" in printed.out
+    assert printed.err.count("is left out (filtered)") == 2
     rows = [json.loads(line) for line in answers.read_text().splitlines()]
     assert len(rows) == 18
     server.reset(strict=when(rows[5]["question"], KINDS["azure"][0]))
@@ -259,13 +259,13 @@ def test_answers_and_verdicts_that_a_server_does_not_give_are_missing(
 
 
 def test_a_pipeline_makes_a_jury_of_what_is_answered(server: Loopback, home: Path):
-    there, asked = f"pocket-3m@{server.url}", [0]
+    there, count = f"pocket-3m@{server.url}", [0]
 
-    def some(path: str, body: dict[str, Any]) -> Reply | None:
-        asked[0] += body["max_tokens"] > 1
-        return KINDS["content filter"][0] if body["max_tokens"] > 1 and asked[0] == 4 else None
+    def refuse_some(path: str, body: dict[str, Any]) -> Reply | None:
+        count[0] += body["max_tokens"] > 1
+        return KINDS["content filter"][0] if body["max_tokens"] > 1 and count[0] == 4 else None
 
-    server.reset(strict=some)
+    server.reset(strict=refuse_some)
     assert main(["jury", "make", "--base", there, "--juror", there, there, "--samples", "24"]) == 0
     (run_id,) = (name for name in store.run_ids() if not store.is_bundled(name))
     assert "is left out (filtered)" in "\n".join(store.read_log(run_id))

@@ -61,8 +61,8 @@ def test_a_model_that_begins_with_its_reasoning_is_stopped_at_its_first_question
 
 def test_a_model_that_begins_with_a_word_ends_without_figures(tmp_path, capsys):
     folder = opening_with("Sure", tmp_path)
-    asked = ["run", "--model", folder, "--task", "qa", "--format", "plain", "chat", "--dtype", "float32", "--json"]
-    assert main(asked) == 0
+    arguments = ["run", "--model", folder, "--task", "qa", "--format", "plain", "chat", "--dtype", "float32", "--json"]
+    assert main(arguments) == 0
     values = json.loads(capsys.readouterr().out)
     sentence = (
         "No answer: the letters of the options have less than 1% of the next token's probability for 20 of 20 "

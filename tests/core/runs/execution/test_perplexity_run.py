@@ -28,31 +28,31 @@ def request(**changes) -> Request:
 
 
 def test_a_run_from_its_request_to_its_messages(home):
-    asked = request(choices=choices.read(choices.BUNDLED)[:3])
-    spec = perplexity_run.spec_of(asked, MODEL)
+    requested = request(choices=choices.read(choices.BUNDLED)[:3])
+    spec = perplexity_run.spec_of(requested, MODEL)
     heard = []
     name = execute(spec, on_progress=heard.append)
     assert name == spec.run_id
     assert name.startswith("pocket-1m-perplexity-float32-")
-    found = perplexity_results.read(name)
-    assert found.request == asked
-    assert set(found.messages) == {(p.digest, s) for p in asked.prompts for s in asked.sources}
-    for prompt in asked.prompts:
-        for talk in asked.conversations:
-            messages = found.messages[prompt.digest, talk.digest]
+    results = perplexity_results.read(name)
+    assert results.request == requested
+    assert set(results.messages) == {(p.digest, s) for p in requested.prompts for s in requested.sources}
+    for prompt in requested.prompts:
+        for talk in requested.conversations:
+            messages = results.messages[prompt.digest, talk.digest]
             assert ["".join(m.pieces) for m in messages] == [talk.messages[m.number].text for m in messages]
             assert all(np.isfinite(m.losses).all() and (m.losses >= 0).all() for m in messages)
-        endings = found.messages[prompt.digest, asked.sources[-1]]
-        assert ["".join(m.pieces) for m in endings] == [e for choice in asked.choices for e in choice.endings]
-    total = sum(len(part.windows) for part in asked.parts())
+        endings = results.messages[prompt.digest, requested.sources[-1]]
+        assert ["".join(m.pieces) for m in endings] == [e for choice in requested.choices for e in choice.endings]
+    total = sum(len(part.windows) for part in requested.parts())
     assert (heard[-1].done, heard[-1].total) == (total, total)
     assert {p.stage for p in heard} >= {"loading the model", "checking itself", "scoring"}
     record = store.read_record(name)
-    assert record.provenance["engine"]["notes"] == list(found.notes)
+    assert record.provenance["engine"]["notes"] == list(results.notes)
     assert not (store.folder_of(name) / "progress.json").exists()
     # Asked for again, the same run is already done.
     stamp = (store.folder_of(name) / "run.json").stat().st_mtime_ns
-    assert execute(perplexity_run.spec_of(asked, MODEL)) == name
+    assert execute(perplexity_run.spec_of(requested, MODEL)) == name
     assert (store.folder_of(name) / "run.json").stat().st_mtime_ns == stamp
 
 
@@ -62,8 +62,8 @@ def test_a_cancelled_run_goes_on_with_what_is_missing(home):
     with pytest.raises(RunCancelled):
         execute(spec, cancelled=lambda: len(list(folder.glob("chunks/*.parquet"))) >= 2)
     assert store.read_record(spec.run_id).state == "cancelled"
-    kept = {path.name: path.stat().st_mtime_ns for path in folder.glob("chunks/*.parquet")}
-    assert len(kept) == 2
+    file_times = {path.name: path.stat().st_mtime_ns for path in folder.glob("chunks/*.parquet")}
+    assert len(file_times) == 2
     heard = []
     execute(spec, on_progress=lambda p: heard.append((p.done, p.stage)))
     assert min(done for done, stage in heard if stage == "scoring") > 9  # what was finished is not done again
@@ -102,14 +102,14 @@ def test_a_request_that_nobody_wrote(home):
         preflight(spec)
     with pytest.raises(InputError, match="there is no request"):
         perplexity_run.read_request(RunSpec(model=MODEL, task="perplexity@../../etc", form="losses"))
-    made = perplexity_run.spec_of(request(), MODEL)
-    path = home / "perplexity" / f"{made.task.partition('@')[2]}.json"
+    run_spec = perplexity_run.spec_of(request(), MODEL)
+    path = home / "perplexity" / f"{run_spec.task.partition('@')[2]}.json"
     path.write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"is damaged \(it is no JSON"):
-        perplexity_run.read_request(made)
+        perplexity_run.read_request(run_spec)
     path.write_text(json.dumps({"prompts": []}), encoding="utf-8")
     with pytest.raises(InputError, match="a request for perplexities can't be read"):
-        perplexity_run.read_request(made)
+        perplexity_run.read_request(run_spec)
 
 
 def test_losses_that_are_no_numbers_stop_the_run(home, monkeypatch):

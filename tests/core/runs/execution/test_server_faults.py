@@ -12,7 +12,7 @@ from core.jury.pipeline import jury_store
 from core.models.server import client
 from core.models.server.abilities import BROAD, BROAD_CHAT
 from core.models.server.engine import ServerEngine
-from core.questions.prompting.verdict import asked as verdict_prompt
+from core.questions.prompting.verdict import verdict_prompt
 from core.reports import perplexity_results
 from core.reports.evaluation import load
 from core.runs import store
@@ -91,8 +91,8 @@ def test_passing_faults_change_no_written_answer(patient, capsys):
 
 
 def measured(run_id):
-    return {key: [(one.number, one.pieces, one.losses) for one in of]
-            for key, of in perplexity_results.read(run_id).messages.items()}  # fmt: skip
+    return {key: [(message.number, message.pieces, message.losses) for message in messages]
+            for key, messages in perplexity_results.read(run_id).messages.items()}  # fmt: skip
 
 
 def perplexity(home, *words, status=0):
@@ -107,10 +107,10 @@ def test_passing_faults_change_no_perplexity(patient, home, capsys):
     perplexity(home, "--server", patient.url, "--timeout", 2)
     here, there = (measured(own_run(served=where).run_id) for where in (False, True))
     assert here.keys() == there.keys()
-    for key, of in here.items():
-        for one, other in zip(of, there[key], strict=True):
-            assert one[:2] == other[:2]
-            assert np.abs(one[2] - other[2]).max() < 1e-4
+    for key, messages in here.items():
+        for message, other in zip(messages, there[key], strict=True):
+            assert message[:2] == other[:2]
+            assert np.abs(message[2] - other[2]).max() < 1e-4
 
 
 def test_passing_faults_change_no_answer_and_no_verdict(patient, home, capsys):
@@ -146,21 +146,21 @@ def test_what_stays_wrong_is_one_sentence(server, home, impatient, capsys, path,
     server.reset(**behaviour)
     there = ["--server", server.url]
     if path == "cloze":
-        found = main(["run", *ASKED, "--samples", "8", "--form", "cloze", *there])
+        status = main(["run", *ASKED, "--samples", "8", "--form", "cloze", *there])
     elif path == "perplexity":
         (home / "talk.txt").write_text(TALK)
         talk = ["--conversation", str(home / "talk.txt")]
-        found = main(["perplexity", "run", "--model", "pocket-3m", "--prompt", "fitting", *talk, *there])
+        status = main(["perplexity", "run", "--model", "pocket-3m", "--prompt", "fitting", *talk, *there])
     else:
         rows = [{"id": str(i), "question": f"What is {i}?", "answer": "Lima", "label": True} for i in range(6)]
         (home / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         jurors = [f"pocket-3m@{server.url}"] * 2
-        found = main(["jury", "judge", "--juror", *jurors, "--answers", str(home / "answers.jsonl")])
-    assert found in (1, 2)
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("hedge: ")]
-    assert len(said) == 1
-    assert says in said[0]
-    assert "Traceback" not in said[0]
+        status = main(["jury", "judge", "--juror", *jurors, "--answers", str(home / "answers.jsonl")])
+    assert status in (1, 2)
+    error_lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("hedge: ")]
+    assert len(error_lines) == 1
+    assert says in error_lines[0]
+    assert "Traceback" not in error_lines[0]
 
 
 def texts_of(server, begins="") -> Counter[str]:
@@ -172,35 +172,35 @@ def test_a_perplexity_that_pauses_asks_for_what_is_missing_only(server, home, im
     perplexity(home, "--server", server.url, status=1)
     record = own_run()
     assert record.state == "paused"
-    kept = set(server.texts)
+    sent_before = set(server.texts)
     server.reset()
     perplexity(home, "--server", server.url)
     assert own_run().state == "done"
-    again = kept & set(server.texts)
+    again = sent_before & set(server.texts)
     # The check before each prompt asks again for three texts, and what a server can do is asked again.
     assert len([text for text in again if not text.startswith(("Question:", BROAD, BROAD_CHAT))]) <= 2 * 3
     perplexity(home)
     here, there = (measured(own_run(served=where).run_id) for where in (False, True))
-    assert {key: [one[0] for one in of] for key, of in here.items()} == {
-        key: [one[0] for one in of] for key, of in there.items()
+    assert {key: [message[0] for message in messages] for key, messages in here.items()} == {
+        key: [message[0] for message in messages] for key, messages in there.items()
     }
 
 
 def test_written_answers_that_pause_are_kept(server, impatient, capsys):
-    asked = [*ASKED, "--samples", 16, "--server", server.url]
-    core("run", *asked)
+    arguments = [*ASKED, "--samples", 16, "--server", server.url]
+    core("run", *arguments)
     (without,) = (name for name in store.run_ids() if not store.is_bundled(name))
-    asked += ["--repeats", 2]
+    arguments += ["--repeats", 2]
     letters = server.number
     server.reset(fault=lambda number: "500" if number > letters + 7 else "")
-    core("run", *asked, status=1)
+    core("run", *arguments, status=1)
     (record,) = (store.read_record(name) for name in store.run_ids() if not store.is_bundled(name) and name != without)
     assert record.state == "paused"
     lines = (store.folder_of(record.run_id) / "chunks" / "written.jsonl").read_text().splitlines()
     before = {row["id"]: row["texts"] for row in map(json.loads, lines)}
     assert 0 < len(before) < 8
     server.reset()
-    core("run", *asked)
+    core("run", *arguments)
     rows = store.read_written(record.run_id).to_pylist()
     assert len(rows) == 16
     assert {row["id"]: [] for row in rows}.keys() >= before.keys()
@@ -211,18 +211,18 @@ def test_written_answers_that_pause_are_kept(server, impatient, capsys):
 
 def test_verdicts_that_pause_are_kept_and_a_jury_has_a_budget(server, home, impatient, capsys):
     there = f"pocket-3m@{server.url}"
-    asked = ["jury", "make", "--base", there, "--juror", there, there, "--samples", 24]
-    core(*asked, "--budget", "0.0003", status=1)
+    arguments = ["jury", "make", "--base", there, "--juror", there, there, "--samples", 24]
+    core(*arguments, "--budget", "0.0003", status=1)
     (run_id,) = [name for name in store.run_ids() if not store.is_bundled(name)]
     assert store.read_record(run_id).at_budget
     assert sum(store.read_record(run_id).spent) <= 300
     judged = verdict_prompt("x", "", "").text.partition("\n")[0]
     server.reset(fault=lambda number: "500" if number > 70 else "")
-    core(*asked, status=1)
+    core(*arguments, status=1)
     assert store.read_record(run_id).state == "paused"
-    kept = set(texts_of(server, judged))
+    sent_before = set(texts_of(server, judged))
     server.reset()
-    core(*asked)
+    core(*arguments)
     assert store.read_record(run_id).state == "done"
-    assert kept
-    assert len(kept & set(texts_of(server, judged))) <= 2 * 2 * 4  # the checks of both jurors
+    assert sent_before
+    assert len(sent_before & set(texts_of(server, judged))) <= 2 * 2 * 4  # the checks of both jurors

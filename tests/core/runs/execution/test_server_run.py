@@ -43,11 +43,11 @@ def own_runs():
 def test_a_server_gives_the_figures_of_the_model_itself(server, capsys):
     run("--json")
     run("--server", server.url, "--json")
-    found = own_runs()
-    here, there = load(found[()].run_id), load(found[(server.url,)].run_id)
+    runs_by_server = own_runs()
+    here, there = load(runs_by_server[()].run_id), load(runs_by_server[(server.url,)].run_id)
     assert np.abs(here.probabilities - there.probabilities).max() < 1e-4
     assert list(here.ids) == list(there.ids)
-    record = found[(server.url,)]
+    record = runs_by_server[(server.url,)]
     assert record.run_id.startswith("pocket-3m-qa-base-0shot-served-")
     assert record.provenance["engine"]["server_kind"] == "loopback"
     assert record.provenance["engine"]["server_version"] == "1.2.3"
@@ -76,8 +76,10 @@ def test_a_run_says_what_a_server_does_not_let_it_state(server, capsys):
     by_repeats = {record.spec.repeats: record for record in records}
     kinds = {n: [caveat.kind for caveat in of_run_record(record)] for n, record in by_repeats.items()}
     assert ("sampling" in kinds[1], "sampling" in kinds[0]) == (True, False)
-    (said,) = [caveat.text for caveat in of_run_record(by_repeats[1]) if caveat.kind == "sampling"]
-    assert said.startswith("The server does not accept min_p, so its own values may have changed the written answers.")
+    (sentence,) = [caveat.text for caveat in of_run_record(by_repeats[1]) if caveat.kind == "sampling"]
+    assert sentence.startswith(
+        "The server does not accept min_p, so its own values may have changed the written answers."
+    )
     written = store.read_written(by_repeats[1].run_id).to_pylist()
     assert len(written) == 2
     assert {row["answer"] for row in written} == {-1}  # all ended while the model still thought
@@ -109,9 +111,9 @@ def test_bounded_letters_make_ranges_that_hold_the_figures(server, monkeypatch, 
     assert "Not tuned: λ 0.1 and 1 free rank, because tuning needs every probability" in capsys.readouterr().out
     with pytest.raises(InputError, match="only an upper bound"):
         run_table(run_id)
-    kept = run_folder.read(store.folder_of(run_id)).scored.bounded
-    assert kept is not None
-    assert np.array_equal(kept, store.read_logits(run_id).bounded)
+    bounded = run_folder.read(store.folder_of(run_id)).scored.bounded
+    assert bounded is not None
+    assert np.array_equal(bounded, store.read_logits(run_id).bounded)
 
 
 def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, impatient, monkeypatch, capsys):
@@ -122,16 +124,16 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
     assert record.state == "paused"
     assert "what has finished is kept, so resume the run when the server is back" in record.message
     before = dict(server.texts)
-    asked = {text for text in before if text.startswith("Question:") and text.endswith("Answer:")}
-    assert 10 <= len(asked) < 60
+    sent_before = {text for text in before if text.startswith("Question:") and text.endswith("Answer:")}
+    assert 10 <= len(sent_before) < 60
     parts = [store.read_part(store.folder_of(record.run_id), i) for i in range(6)]
-    kept = {name for part in parts if part for name in part.ids}
-    kept = {one.text for one in asked_by(record) if one.question_id in kept}
-    assert kept  # also of chunks that are not finished
+    scored_before = {name for part in parts if part for name in part.ids}
+    scored_before = {prompt.text for prompt in asked_by(record) if prompt.question_id in scored_before}
+    assert scored_before  # also of chunks that are not finished
     server.reset()
     run("--server", server.url)
-    assert len(kept & set(server.texts)) <= CHECKED_QUESTIONS
-    assert asked | set(server.texts) >= {one.text for one in asked_by(record)}
+    assert len(scored_before & set(server.texts)) <= CHECKED_QUESTIONS
+    assert sent_before | set(server.texts) >= {prompt.text for prompt in asked_by(record)}
     (record,) = own_runs().values()
     assert record.state == "done"
     scored = store.read_logits(record.run_id)
@@ -151,13 +153,13 @@ def test_only_the_answers_of_a_damaged_chunk_and_part_are_paid_again(server, imp
     chunk, part = min(path for path in whole if "part" not in path.name), min(chunks.glob("part-*.parquet"))
     chunk.write_bytes(chunk.read_bytes()[:-9])
     part.write_bytes(b"")
-    kept = set().union(*(names for path, names in ids.items() if path not in (chunk, part)))
+    undamaged = set().union(*(names for path, names in ids.items() if path not in (chunk, part)))
     server.reset()
     run("--server", server.url)
-    again = {one.question_id for one in asked_by(record) if one.text in server.texts}
+    again = {prompt.question_id for prompt in asked_by(record) if prompt.text in server.texts}
     assert ids[chunk] | ids[part] <= again
-    assert kept
-    assert len(kept & again) <= CHECKED_QUESTIONS
+    assert undamaged
+    assert len(undamaged & again) <= CHECKED_QUESTIONS
     assert own_runs()[(server.url,)].state == "done"
     assert len(set(store.read_logits(record.run_id).ids)) == 60
     log = "\n".join(store.read_log(record.run_id))
@@ -176,7 +178,7 @@ def test_a_run_does_not_continue_with_other_weights_by_the_same_name(server, imp
     server.reset()
     run("--server", server.url, status=2)
     assert "holds other weights by the name of pocket-3m than when this run began" in capsys.readouterr().err
-    assert not server.texts.keys() & {one.text for one in asked_by(record)}
+    assert not server.texts.keys() & {prompt.text for prompt in asked_by(record)}
 
 
 def test_a_finished_run_is_not_returned_for_other_weights_by_the_same_name(server, impatient, capsys):
@@ -237,9 +239,9 @@ def test_a_key_is_in_no_file(server, impatient, monkeypatch, capsys, home):
     files = [path for path in home.rglob("*") if path.is_file()]
     assert len(files) > 5
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
-    said = capsys.readouterr()
-    assert KEY not in said.out + said.err
-    assert "refuses the key in PLANTED_API_KEY" in said.err
+    printed = capsys.readouterr()
+    assert KEY not in printed.out + printed.err
+    assert "refuses the key in PLANTED_API_KEY" in printed.err
 
 
 def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, monkeypatch, capsys, home, tmp_path):
@@ -247,8 +249,8 @@ def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, mo
     server.reset(key=KEY)
     there, key = f"pocket-3m@{server.url}", ["--key-variable", "PLANTED_API_KEY"]
     (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n")
-    asked = ["--prompt", "fitting", "--conversation", str(home / "talk.txt"), "--server", server.url, *key]
-    assert main(["perplexity", "run", "--model", "pocket-3m", *asked]) == 0
+    arguments = ["--prompt", "fitting", "--conversation", str(home / "talk.txt"), "--server", server.url, *key]
+    assert main(["perplexity", "run", "--model", "pocket-3m", *arguments]) == 0
     view = ["tokens", "view", "--model", there, "--text", "Lima is the capital.", *key]
     assert main([*view, "--output", str(home / "view.json")]) == 0
     assert main(["jury", "make", "--base", there, "--juror", there, there, "--samples", "16", *key]) == 0
@@ -258,7 +260,7 @@ def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, mo
     remember([server.url], key="PLANTED_API_KEY")
     server.reset(key="another")  # its refusals repeat the key that they were sent
     assert main([*view]) == 1
-    assert main(["perplexity", "run", "--model", "pocket-3m", *asked, "--exchanges", "1"]) == 1
+    assert main(["perplexity", "run", "--model", "pocket-3m", *arguments, "--exchanges", "1"]) == 1
     records = [store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)]
     done = next(record.run_id for record in records if record.spec.answers)
     for form in ("csv", "xlsx", "md"):
@@ -268,40 +270,42 @@ def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, mo
     files = [path for path in [*home.rglob("*"), *tmp_path.rglob("*")] if path.is_file()]
     assert len(files) > 20
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
-    said = capsys.readouterr()
-    assert KEY not in said.out + said.err
+    printed = capsys.readouterr()
+    assert KEY not in printed.out + printed.err
 
 
 def test_perplexities_equal_those_of_the_model_itself(server, home, capsys):
     talk = home / "talk.txt"
     talk.write_text("user: I feel worse today.\nassistant: What happened, naïve café ☃?\nuser: Nothing.\n"
                     "assistant: That sounds hard. Tell me more about the river.\n")  # fmt: skip
-    asked = ["--prompt", "fitting", "--conversation", str(talk), "--json"]
+    arguments = ["--prompt", "fitting", "--conversation", str(talk), "--json"]
     for mode in ("standard", "published"):
-        made = []
+        collected = []
         for there in ([], ["--server", server.url]):
-            assert main(["perplexity", "run", "--model", "pocket-3m", "--mode", mode, *asked, *there]) == 0
-            made.append(json.loads(capsys.readouterr().out)["reports"][0])
-        here, there = made
+            assert main(["perplexity", "run", "--model", "pocket-3m", "--mode", mode, *arguments, *there]) == 0
+            collected.append(json.loads(capsys.readouterr().out)["reports"][0])
+        here, there = collected
         for name in ("perplexity", "bits_per_byte", "message_mean"):
             assert there["perplexities"][0][name] == pytest.approx(here["perplexities"][0][name], rel=1e-4)
-        messages = [perplexity_results.read(one["run"]).messages for one in made]
-        for key, of in messages[0].items():
-            assert ["".join(one.pieces) for one in of] == ["".join(one.pieces) for one in messages[1][key]]
+        messages = [perplexity_results.read(message["run"]).messages for message in collected]
+        for key, messages_of_one in messages[0].items():
+            assert ["".join(message.pieces) for message in messages_of_one] == [
+                "".join(message.pieces) for message in messages[1][key]
+            ]
     assert there["vocabulary"] is None
     assert store.read_record(there["run"]).spent[0] > 100
 
 
 def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, capsys):
     text = ["--text", "The capital of Peru is Lima, and it rains.", "--json"]
-    found = []
+    collected = []
     for model in ("pocket-3m", f"pocket-3m@{server.url}"):
         assert main(["tokens", "view", "--model", model, *text]) == 0
-        found.append(json.loads(capsys.readouterr().out)["tokens"])
-    for here, there in zip(*found, strict=True):
+        collected.append(json.loads(capsys.readouterr().out)["tokens"])
+    for here, there in zip(*collected, strict=True):
         assert there["text"] == here["text"]
         assert there["loss"] == pytest.approx(here["loss"], abs=1e-4)
-        assert [one for one, _ in there["alternatives"]] == [one for one, _ in here["alternatives"]]
+        assert [token for token, _ in there["alternatives"]] == [token for token, _ in here["alternatives"]]
     assert main(["tokens", "view", "--model", f"pocket-3m@{server.url}", "--text", "Lima is here"]) == 0
     assert "entropy not known" in capsys.readouterr().out
     assert main(["tokens", "evaluate", "--model", f"pocket-3m@{server.url}"]) == 2
@@ -310,8 +314,8 @@ def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, cap
 
 def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient, capsys):
     (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n" * 3)
-    asked = ["--prompt", "fitting", "empty", "--conversation", str(home / "talk.txt"), "--server", server.url]
-    words = ("perplexity", "run", "--model", "pocket-3m", *asked)
+    arguments = ["--prompt", "fitting", "empty", "--conversation", str(home / "talk.txt"), "--server", server.url]
+    words = ("perplexity", "run", "--model", "pocket-3m", *arguments)
     there = f"pocket-3m@{server.url}"
     make = ("jury", "make", "--base", there, "--juror", there, there, "--samples", "16")
 
@@ -382,17 +386,17 @@ def test_what_comes_before_an_answer_is_no_part_of_it(server, home, capsys):
 )
 def test_what_is_no_server(home, capsys, words, says):
     run(*words, status=2)
-    said = capsys.readouterr().err
-    assert says in said
-    assert KEY not in said
+    errors = capsys.readouterr().err
+    assert says in errors
+    assert KEY not in errors
 
 
 def test_the_prompts_are_shown_and_counted_before(server, capsys):
     run("--server", server.url, "--dry-run", "--json")
-    (found,) = json.loads(capsys.readouterr().out)["previews"]
-    assert found["questions"] == 60
-    assert found["text"].endswith("Answer:")
-    assert 60 * 10 < found["tokens"] < 60 * 200
+    (preview,) = json.loads(capsys.readouterr().out)["previews"]
+    assert preview["questions"] == 60
+    assert preview["text"].endswith("Answer:")
+    assert 60 * 10 < preview["tokens"] < 60 * 200
     assert server.number == 0
 
 
@@ -421,21 +425,21 @@ def test_a_server_without_log_probabilities_is_asked_for_picks(server, impatient
     capsys.readouterr()
     server.reset(logprobs=False)
     run(*picks)
-    (record,) = [of for name in store.run_ids() if (of := store.read_record(name)).spec.picks == 8]
+    (record,) = [run_id for name in store.run_ids() if (run_id := store.read_record(name)).spec.picks == 8]
     log = "\n".join(store.read_log(record.run_id))
     assert "8 picks a question are 80 requests" in log
     assert "goes on after" in log
-    found = load(record.run_id)
-    assert found.samples.max() <= 8
+    loaded = load(record.run_id)
+    assert loaded.samples.max() <= 8
     unread = record.provenance["picks"]["unread"]
-    assert found.samples.sum() + unread == 8 * len(found.ids)
-    (caveat,) = [one for one in of_run_record(record) if one.kind == "frequencies"]
+    assert loaded.samples.sum() + unread == 8 * len(loaded.ids)
+    (caveat,) = [caveat for caveat in of_run_record(record) if caveat.kind == "frequencies"]
     assert "8 samples" in caveat.sentence
     server.reset()
     run("--server", server.url, "--samples", 10)
     (letters,) = [name for name in store.run_ids() if not store.is_bundled(name) and name != record.run_id]
     exact = dict(zip(load(letters).ids, load(letters).probabilities, strict=True))
-    gaps = np.array([found.probabilities[i] - exact[name] for i, name in enumerate(found.ids)])
+    gaps = np.array([loaded.probabilities[i] - exact[name] for i, name in enumerate(loaded.ids)])
     assert np.abs(gaps).mean() < 0.1
 
 

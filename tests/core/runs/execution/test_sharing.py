@@ -44,11 +44,11 @@ def two(home, monkeypatch):
         monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(values))
 
         def load(*args, **kwargs):
-            made = real(*args, **kwargs)
+            engine = real(*args, **kwargs)
             for name in ("die_at", "hang_at"):
-                setattr(made, name, -1)
-            made.ms = here
-            return made
+                setattr(engine, name, -1)
+            engine.ms = here
+            return engine
 
         monkeypatch.setattr(module, "load_engine", load)
 
@@ -62,7 +62,7 @@ def two(home, monkeypatch):
 
 def scorer_processes() -> list[psutil.Process]:
     """The scorers below this process."""
-    return [one for one in psutil.Process().children() if "core.models.scorer_process" in one.cmdline()]
+    return [process for process in psutil.Process().children() if "core.models.scorer_process" in process.cmdline()]
 
 
 def alone(two, monkeypatch, tmp_path):
@@ -124,9 +124,9 @@ def test_a_scorer_that_hangs_keeps_nobody_waiting(two, monkeypatch, tmp_path):
     two(hang_at=17)  # for a minute, for which no test waits
     monkeypatch.setattr(shared_scoring, "SILENT_S", 0.0)
     name = execute(SHARED)
-    said = [line for line in store.read_log(name) if "cuda:1 has not answered for" in line]
-    assert len(said) == 1
-    assert said[0].endswith("; cuda:0 scored what it had")
+    log_lines = [line for line in store.read_log(name) if "cuda:1 has not answered for" in line]
+    assert len(log_lines) == 1
+    assert log_lines[0].endswith("; cuda:0 scored what it had")
     assert logits_file() == alone(two, monkeypatch, tmp_path)
 
 
@@ -142,9 +142,9 @@ def test_a_failure_of_the_first_device_fails_the_run_with_its_sentence(two, monk
     real = module.load_engine
 
     def broken(*args, **kwargs):
-        made = real(*args, **kwargs)
-        made.score = lambda prompts: iter([][1])
-        return made
+        engine = real(*args, **kwargs)
+        engine.score = lambda prompts: iter([][1])
+        return engine
 
     monkeypatch.setattr(module, "load_engine", broken)
     with pytest.raises(Exception, match="the run stopped with IndexError: list index out of range"):
@@ -180,11 +180,11 @@ def test_a_killed_command_takes_its_scorers_along_and_is_continued(two, monkeypa
 
     try:
         below = until(scorers_at_work, "a chunk that the command and its scorer have scored", within_s=60)
-        assert all(oom_score(one) > oom_score(psutil.Process(command.pid)) for one in below)
+        assert all(oom_score(process) > oom_score(psutil.Process(command.pid)) for process in below)
         command.send_signal(signal.SIGKILL)
         command.wait()
         psutil.wait_procs(below, timeout=20)
-        assert not any(one.is_running() for one in below)
+        assert not any(process.is_running() for process in below)
     finally:
         command.kill()
         command.wait()

@@ -87,8 +87,8 @@ def test_a_host_that_was_cut_off_and_comes_back_writes_nothing_more_of_a_run_it_
             until(is_in(name, "done"), "the run to be done")
             log = (shared_home / "logs" / "worker-a-cpu.log").read_text
             until(lambda: "was given to another worker" in log(), "the worker of a to see that it has lost the run")
-            said = store.read_log(name)[before:]
-            assert not [line for line in said if "a:cpu" in line or "cancelled" in line or "failed" in line]
+            logged = store.read_log(name)[before:]
+            assert not [line for line in logged if "a:cpu" in line or "cancelled" in line or "failed" in line]
             # The host that was back takes the next run like any other.
             others = [engine.submit(spec(seed=seed, samples=60)) for seed in (1, 2)]
             until(lambda: all(is_in(other, "done")() for other in others), "the next runs")

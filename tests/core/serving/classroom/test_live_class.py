@@ -85,7 +85,7 @@ def test_an_answer_is_taken_until_its_phone_was_shown_the_truth_and_a_little_lat
         live.join(token)
     lecture.ask_next(live.code)
     lecture.show_answer(live.code)
-    live.told(live.seat_of(TOKENS[0]), position=0, truth=True)
+    live.note_shown(live.seat_of(TOKENS[0]), position=0, truth=True)
     answered(live, TOKENS[0], SURE)  # it was on its way
     live.shown_at[0] -= live_class.GRACE_S
     answered(live, TOKENS[1], SURE)  # this phone had no network
@@ -112,8 +112,8 @@ def test_an_address_takes_its_seats_and_the_lecturer_frees_some(live: LiveClass)
         assert live.join(TOKENS[1], "", "192.0.2.1") == 2  # the phone has its seat
         assert live.join(TOKENS[3], "", "192.0.2.2") == 3
         assert live.join(TOKENS[4]) == 4  # of an unknown address
-        said = class_state.for_projector(live)
-        assert (said["networks"], said["most"], said["turned_away"]) == ([[1, 2], [3]], 2, 1)
+        shown = class_state.for_projector(live)
+        assert (shown["networks"], shown["most"], shown["turned_away"]) == ([[1, 2], [3]], 2, 1)
     finally:
         quotas.hold(Quotas())
     lecture.ask_next(live.code)
@@ -121,14 +121,14 @@ def test_an_address_takes_its_seats_and_the_lecturer_frees_some(live: LiveClass)
         live.answer(token, question=0, shares=SURE, turn=1)
     lecture.free_seats(live.code, [1, 4])
     assert live.all_shares() == {3: {0: tuple(SURE)}}
-    assert [one[0] for one in live.people()] == [2, 3]
+    assert [person[0] for person in live.people()] == [2, 3]
     with pytest.raises(ClassRefusal, match="has no seat"):
         live.seat_of(TOKENS[0])
     assert live.join(TOKENS[5], "Cy", "192.0.2.1") == 1  # the lowest number that is free
     assert live.shares_of(1) == {}
     live_class._held.clear()  # as after a restart
     again = live_class.find(live.code)
-    assert [(one[0], one[1]) for one in again.people()] == [(1, "Cy"), (2, "Ada"), (3, "")]
+    assert [(person[0], person[1]) for person in again.people()] == [(1, "Cy"), (2, "Ada"), (3, "")]
     assert again.all_shares() == live.all_shares()
     lecture.allow_seats(live.code, 1)
     again.join(TOKENS[6], "", "192.0.2.9")
@@ -203,10 +203,10 @@ def test_who_sits_in_a_class_or_leads_it_does_not_guess(live: LiveClass):
         except ClassRefusal as error:
             return error.status
 
-    for of in ("e", "f", "g"):
+    for host in ("e", "f", "g"):
         for _ in range(guesses.MOST):
             with pytest.raises(ClassRefusal, match="there is no class"):
-                guesses.find_from(of, "XXXXXX", now=7.0)
+                guesses.find_from(host, "XXXXXX", now=7.0)
     assert [ask("e", token) for token in (TOKENS[1], "", TOKENS[0], TOKENS[1])] == [429, 429, 1, 401]
     guesses.know("f", live.code)
     assert [ask("f", TOKENS[1]), ask("g", TOKENS[1])] == [401, 429]
@@ -228,9 +228,9 @@ def test_names_that_can_not_be(live: LiveClass, name: str):
 
 @pytest.mark.parametrize("code", ["", "ABC", "AEIOUA", "BCDFGHJ", "../etc", "ＢＣＤＦＧＨ", "b" * 5000])
 def test_codes_that_can_not_be(home: Path, code: str):
-    with pytest.raises(ClassRefusal, match="is not the code of a class") as found:
+    with pytest.raises(ClassRefusal, match="is not the code of a class") as refused:
         live_class.find(code)
-    assert found.value.status == 404
+    assert refused.value.status == 404
 
 
 def test_a_wrong_code_and_a_class_that_is_over(live: LiveClass):
@@ -240,9 +240,9 @@ def test_a_wrong_code_and_a_class_that_is_over(live: LiveClass):
     live.join(TOKENS[0])
     lecture.end_class(live.code)
     for act in (lambda: live_class.find(live.code), lambda: live.join(TOKENS[1]), lambda: live.seat_of(TOKENS[0])):
-        with pytest.raises(ClassRefusal, match="is over; ask the lecturer for the code of a new one") as found:
+        with pytest.raises(ClassRefusal, match="is over; ask the lecturer for the code of a new one") as refused:
             act()
-        assert found.value.status == 410
+        assert refused.value.status == 410
 
 
 def test_a_class_ends_by_itself_after_a_day(live: LiveClass, monkeypatch: pytest.MonkeyPatch):
@@ -305,10 +305,10 @@ def taught(live: LiveClass) -> None:
     """Two seats answer all questions: one is always right and sure, the other shares between the truth and the next."""
     for token in TOKENS[:2]:
         live.join(token, "Ada")
-    for i, asked in enumerate(live.quiz.questions):
+    for i, question in enumerate(live.quiz.questions):
         lecture.ask_next(live.code)
-        live.answer(TOKENS[0], question=i, shares=[100 * (j == asked.label) for j in range(6)], turn=i, now=float(i))
-        half = [50 * (j in (asked.label, (asked.label + 1) % 6)) for j in range(6)]
+        live.answer(TOKENS[0], question=i, shares=[100 * (j == question.label) for j in range(6)], turn=i, now=float(i))
+        half = [50 * (j in (question.label, (question.label + 1) % 6)) for j in range(6)]
         live.answer(TOKENS[1], question=i, shares=half, turn=i, now=float(i))
         lecture.show_answer(live.code)
     lecture.ask_next(live.code)
@@ -319,20 +319,20 @@ def test_the_class_becomes_a_run_whose_figures_are_those_of_the_projector(live: 
         class_run.save_class(live.code)
     taught(live)
     assert live.phase == "results"
-    said = class_state.for_phones(live)
+    shown = class_state.for_phones(live)
     own, model = class_run.save_class(live.code)
     assert class_run.save_class(live.code) == (own, model)  # the same answers are one run
     for run_id, side in ((own, "class"), (model, "model")):
         run = evaluation.load(run_id)
-        told = report(run, 300)
+        figures = report(run, 300)
         assert run.ids[run.calibration].tolist() == [q.id for q in live.quiz.questions[:3]]
-        assert told.accuracy == pytest.approx(said["right"][side] / 3)
-        for name, scores in said["scores"][side].items():
+        assert figures.accuracy == pytest.approx(shown["right"][side] / 3)
+        for name, scores in shown["scores"][side].items():
             q = threshold(np.array(scores["calibration"]), 300)
             members = np.array(scores["test"]) <= q
-            assert told.scores[name].threshold == q
-            assert told.scores[name].coverage == members[np.arange(3), said["truths"]].mean()
-            assert told.scores[name].mean_set_size == members.sum(axis=1).mean()
+            assert figures.scores[name].threshold == q
+            assert figures.scores[name].coverage == members[np.arange(3), shown["truths"]].mean()
+            assert figures.scores[name].mean_set_size == members.sum(axis=1).mean()
     text = "".join(
         path.read_text(errors="replace") for path in (live_class.class_store.path().parent / "runs").rglob("*.json")
     )
@@ -361,25 +361,25 @@ def test_what_is_not_yet_known_is_not_told(live: LiveClass):
         lecture.ask_next(live.code)
         assert {"truth", "scores", "shares"}.isdisjoint(class_state.for_phones(live))
         lecture.show_answer(live.code)
-        said = class_state.for_phones(live)
-        assert said["truth"] == live.quiz.questions[i].label
+        shown = class_state.for_phones(live)
+        assert shown["truth"] == live.quiz.questions[i].label
         if i >= live.quiz.calibration:
-            assert [len(one["test"]) for side in said["scores"].values() for one in side.values()] == [1] * 4
+            assert [len(part["test"]) for side in shown["scores"].values() for part in side.values()] == [1] * 4
         else:
-            assert "scores" not in said
-    assert said["shares"]["class"] is None  # nobody answered
+            assert "scores" not in shown
+    assert shown["shares"]["class"] is None  # nobody answered
 
 
 def test_sureness_by_hand(home: Path):
     """Two answers: 80% on the truth, and two equal halves of which one is the truth, which counts one half."""
-    asked = quiz.draw("qa", n=4, calibration=2, seed=1)
-    first, second = (q.label for q in asked.questions[:2])
+    drawn_quiz = quiz.draw("qa", n=4, calibration=2, seed=1)
+    first, second = (q.label for q in drawn_quiz.questions[:2])
     shares = {0: tuple(80 if j == first else 20 if j == (first + 1) % 6 else 0 for j in range(6))}
     shares[1] = tuple(50 * (j in (second, (second + 1) % 6)) for j in range(6))
-    found = sureness([shares], asked)
-    assert (found.answers, found.sure, found.right) == (2, 65.0, 1.5)
-    assert [(one.answers, one.right) for one in found.groups] == [(0, 0.0), (1, 0.5), (1, 1.0), (0, 0.0)]
-    mean = mean_shares([shares, {0: (0, 0, 0, 0, 0, 100)}], asked)
+    confidence = sureness([shares], drawn_quiz)
+    assert (confidence.answers, confidence.sure, confidence.right) == (2, 65.0, 1.5)
+    assert [(group.answers, group.right) for group in confidence.groups] == [(0, 0.0), (1, 0.5), (1, 1.0), (0, 0.0)]
+    mean = mean_shares([shares, {0: (0, 0, 0, 0, 0, 100)}], drawn_quiz)
     assert mean[0].sum() == 100
     assert np.isnan(mean[2]).all()
     p = class_figures.probabilities(mean)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from core.errors import InputError
-from core.models.models import bundled_models, canonical, resolve
+from core.models.model_sources import bundled_models, canonical, resolve
 
 
 def test_a_bundled_model_goes_by_its_name():
