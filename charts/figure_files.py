@@ -246,7 +246,7 @@ def jury_figure(
         rows = jury_reports.accuracy_rows(found, {rule: of.title for rule, of in RULES.items()})
         reading = (
             f"The share of right verdicts on {found.n:,} answers, a mean over {len(found.protocol.seeds)} splits. "
-            "Circles are rules, squares single jurors. A line is a 95% interval that includes the luck of the "
+            "Circles are rules, squares single jurors. A line is a 95% interval that covers the random draw of the "
             "calibration answers."
         )
         drawing = Drawing(jury_forest(rows), "Accuracy of each rule and each juror", reading)

@@ -28,7 +28,7 @@ def share_axis(channel: Literal["x", "y"], field: str, title: str | None) -> alt
 
 
 def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, name: str) -> Figure:
-    """Accuracy against confidence: one mark per bin on where luck would keep a calibrated model's, and a smooth curve.
+    """Accuracy against confidence: one mark per bin on where chance would put a calibrated model's, and a smooth curve.
 
     ``bins`` and ``curve`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the
     questions. An empty bin has no mark. A click on a bin selects it (:data:`BIN`).

@@ -44,7 +44,7 @@ LEGEND = 0.7
 NAMES = 0.36
 """The share of the width that a name in front of a row has."""
 INTERVALS = "A line is a 95% interval."
-OF_SETS = "A line is a 95% interval that counts the luck of the calibration and of the test questions."
+OF_SETS = "A line is a 95% interval that covers the random draw of calibration and test questions."
 BAND = "The gold band is where coverage lies for 95% of draws if the guarantee holds"
 
 
@@ -150,8 +150,8 @@ def _reliability(of: FigureRequest) -> list[Drawing]:
         (one,) = calibrated.calibrated(run)
         ece = one.estimates["ece"]
         notes = (
-            f"ECE {ece.value:.3f} (luck {ece.bias or 0:.3f})",
-            f"beyond luck {shown(ece.excess)},",
+            f"ECE {ece.value:.3f} (chance {ece.bias or 0:.3f})",
+            f"beyond chance {shown(ece.excess)},",
             interval_text(ece.low, ece.high),
         )
         diagrams.append(Diagram(name, calibrated.bins_frame(one), calibrated.curve_frame(one), notes))
@@ -159,7 +159,7 @@ def _reliability(of: FigureRequest) -> list[Drawing]:
         "On the dashed line, accuracy equals confidence. Each mark is one of 15 bins with the Clopper–Pearson 95% "
         "interval of its accuracy. In the gold area, the accuracy of a calibrated model lies in at least 95 of 100 "
         "samples. Grey bars are the bins' shares of the questions, the green line is a smooth curve without bins. ECE "
-        "is the expected calibration error; the range is the 95% interval of the error beyond luck."
+        "is the expected calibration error; the range is the 95% interval of the error beyond chance."
     )
     figure = reliability_panels(diagrams, of.columns)
     return [Drawing(figure, "Reliability: accuracy against confidence", reading, square=True)]
@@ -195,7 +195,7 @@ def _sets_by_size(of: FigureRequest) -> list[Drawing]:
 def _forest(of: FigureRequest) -> list[Drawing]:
     figure = run_forest(of.of_score.assign(name=of.broken(NAMES)), of.score, of.asked.alpha / 1000)
     reading = (
-        "A line is a 95% interval: Clopper–Pearson for accuracy; for set size it counts the luck of the calibration "
+        "A line is a 95% interval: Clopper–Pearson for accuracy; for set size it covers the random draw of calibration "
         f"and the test questions. {BAND}, around what is promised."
     )
     return [Drawing(figure, f"Accuracy, coverage and set size at {of.at}", reading)]
@@ -204,7 +204,7 @@ def _forest(of: FigureRequest) -> list[Drawing]:
 def _accuracy_and_size(of: FigureRequest) -> list[Drawing]:
     panels = accuracy_against_size(frames.overview(of.runs, of.asked.alpha, of.asked.scores), of.score)
     named = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
-    reading = f"{INTERVALS} That of set size counts the luck of the calibration questions too."
+    reading = f"{INTERVALS} That of set size also covers the random draw of calibration questions."
     return [
         Drawing(panel.figure, f"Accuracy, and set size at {of.at}{on}", reading, free=True)
         for panel, on in zip(panels, named, strict=True)
@@ -234,7 +234,7 @@ READINGS = {
     "coverage": "A line is the 95% band: if the guarantee holds, coverage lies in it for 95% of draws.",
     "mean_set_size": OF_SETS,
     "uacc": f"UAcc is accuracy · √k / mean set size. {OF_SETS}",
-    "ece_excess": "The expected calibration error that luck does not explain (15 bins). A line is its 95% interval.",
+    "ece_excess": "The expected calibration error that chance does not explain (15 bins). A line is its 95% interval.",
 }
 """From a measure to the caption of its bars."""
 

@@ -96,7 +96,7 @@ def _data(of: FigureFile) -> str:
 
 
 def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Table:
-    """The ECE of each run, what luck alone would show, and the tests of calibration."""
+    """The ECE of each run, what chance alone would show, and the tests of calibration."""
     rows = []
     for run in runs:
         (found,) = calibrated.calibrated(run)
@@ -113,7 +113,7 @@ def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Tab
             ]
         )
     return {
-        "head": ["Run", "ECE beyond luck (95%)", "ECE seen", "ECE by luck", "p", "Brier score", "NLL"],
+        "head": ["Run", "ECE beyond chance (95%)", "ECE seen", "ECE by chance", "p", "Brier score", "NLL"],
         "rows": rows,
     }
 
@@ -154,7 +154,7 @@ def _figures_table(rows: pd.DataFrame, names: dict[str, str]) -> Table:
         "Run",
         "n, m",
         "Accuracy (95%)",
-        "ECE beyond luck (95%); seen, luck",
+        "ECE beyond chance (95%); seen, chance",
         "Score",
         "alpha",
         "Coverage (band)",

@@ -417,7 +417,7 @@ def _below(caveats: Caveats) -> str:
 def _run_lines(of: Report) -> list[tuple[str, str]]:
     return [
         ("Accuracy", f"{of.accuracy:.3f}"),
-        ("ECE beyond luck (95%)", f"{shown(of.ece_excess)} ({interval_text(*of.ece_interval)}); seen {of.ece:.3f}"),
+        ("ECE beyond chance (95%)", f"{shown(of.ece_excess)} ({interval_text(*of.ece_interval)}); seen {of.ece:.3f}"),
         ("Brier score", f"{of.brier:.3f}"),
         ("NLL", shown(of.nll)),
     ]

@@ -72,7 +72,7 @@ class SetsFigures:
     """Conformal sets of {True, False} on the pooled probability: their threshold, and their figures on ``n_test`` test
     rows, which belong to ``test_questions``.
 
-    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by luck alone.
+    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may be by chance alone.
     ``n_calibration`` of ``of_calibration`` answers calibrate: one of each question, and none of a tested question.
     """
 
@@ -393,8 +393,8 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     """The expected calibration error (15 bins) of each juror's confidence, every answer counted once.
 
     The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence`` or
-    ``raw``): ``n`` verdicts, their ``ece``, the error that ``luck`` alone would produce, and the 95% interval of the
-    error beyond luck, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
+    ``raw``): ``n`` verdicts, their ``ece``, the error that chance alone would produce (``luck``), and the 95% interval
+    of the error beyond chance, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
     ece_estimate`). Answers of one question count as one unit.
     """
     judgements = experiment.read_ties(judgements, protocol)

@@ -118,7 +118,7 @@ class Report:
     of each question calibrates, so ``n_calibration`` of the ``calibration_rows`` do (:mod:`core.reports.repeated`).
 
     ``ece`` is the observed calibration error, ``ece_luck`` the mean error of a calibrated model, ``ece_excess`` the
-    error beyond luck, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
+    error beyond chance, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
     ``option_order`` is given if the questions were also asked with their options rotated.
     """
 
@@ -328,8 +328,8 @@ def score_report(
 def set_estimates(
     run: Evaluation, made: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> SetEstimates:
-    """Mean set size and UAcc of the sets ``made``, with 95% intervals that include the luck of calibration and test
-    questions."""
+    """Mean set size and UAcc of the sets ``made``, with 95% intervals that cover the random draw of calibration and
+    test questions."""
     own, ties = made.tuned.calibration, top_ties_of(method)
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=ties)
     clusters = within(run.clusters, run.test)

@@ -104,7 +104,7 @@ def read(path: Path) -> TokenResult:
 
 
 def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
-    """One row per evaluation: its names, tokens, each figure with interval and luck, ranks."""
+    """One row per evaluation: its names, tokens, each figure with its interval and the part of chance, and ranks."""
     rows = []
     for one in found:
         values = one.values
@@ -126,7 +126,7 @@ def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
 
 
 def estimate_of(one: TokenResult, figure: str) -> CalibrationEstimate:
-    """A figure with its interval. Files of older versions have no error beyond luck."""
+    """A figure with its interval. Files of older versions have no error beyond chance."""
     values = one.values["figures"][figure]
     ends = {name: math.nan if values[name] is None else values[name] for name in ("low", "high")}  # no interval
     return CalibrationEstimate(**values | ends | ({"value": math.inf} if values["value"] is None else {}))

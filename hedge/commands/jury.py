@@ -106,7 +106,7 @@ def _experiment_text(result: JuryExperiment, errors: pd.DataFrame, *, pairwise: 
     ]
     lines += ["", f"{'juror':<20} accuracy (95% interval)"]
     lines += [f"{of.juror:<20} {_span(of.accuracy)}" for of in result.jurors]
-    lines += ["", f"{'juror':<20} {'scale':<11} ECE    by luck  less luck, 95% interval"]
+    lines += ["", f"{'juror':<20} {'scale':<11} ECE    by chance less chance, 95% interval"]
     lines += [
         f"{row['juror']:<20} {row['scale']:<11} {row['ece']:.3f}  "
         + (

@@ -80,7 +80,7 @@ def report_table(results: list[dict[str, Any]]) -> str:
             f"{values['run']}\n  {task_title(values['task'], values['bank'])}: "
             f"{sides(values['n_calibration'], values['n_test'], values['test_questions'])}: "
             f"accuracy {values['accuracy']:.3f}, NLL "
-            f"{shown(math.inf if values['nll_infinite'] else values['nll'])}, ECE beyond luck {_ece(values)}"
+            f"{shown(math.inf if values['nll_infinite'] else values['nll'])}, ECE beyond chance {_ece(values)}"
         )
         lines += [f"  {note}" for note in values["notes"]]
         lines.append(f"  sets at alpha {values['alpha']:.3f}, intervals 95%:")
@@ -106,7 +106,7 @@ def report_table(results: list[dict[str, Any]]) -> str:
 
 
 def _ece(values: dict[str, Any]) -> str:
-    seen = f"seen {values['ece']:.3f}, luck {values['ece_luck']:.3f}"
+    seen = f"seen {values['ece']:.3f}, chance {values['ece_luck']:.3f}"
     if values["ece_excess"] is None:
         return f"{seen} (no interval from so few questions)"
     return f"{values['ece_excess']:.3f} (95% {interval_text(*values['ece_interval'])}; {seen})"

@@ -251,7 +251,7 @@ def test_the_page_says_what_its_tests_and_intervals_mean(open_page: Open):
     assert "P-values are corrected for all 3 pairs of a figure (Holm)" in text
     alone = said(open_page("compare", runs=",".join(ids[:2])))
     assert SAYS not in alone
-    assert "The intervals are 95% intervals that count the luck of the calibration questions." in alone
+    assert "The intervals are 95% intervals that cover the draw of calibration questions." in alone
 
 
 def test_a_link_reopens_the_pair_the_filters_and_the_question(open_page: Open):

@@ -2,7 +2,7 @@
 
 The data are those of :mod:`tests.simulation.set_sizes`: models of one law answer the same questions, of which n
 calibrate and n test. A test hits where any pair of equal models is called different. Intervals hit where all of them
-hold the true differences. Each draw redraws the calibration questions, so that their luck counts.
+hold the true differences. Each draw redraws the calibration questions, so that chance in their draw counts.
 """
 
 from collections.abc import Callable, Iterator

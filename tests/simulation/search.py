@@ -51,7 +51,7 @@ def chosen_alarms(seed: int, n: int) -> bool:
 
 
 def least_covered_alarms(seed: int, n: int, subjects: int) -> bool:
-    """Whether the least covered of subjects that are alike looks less covered than by luck."""
+    """Whether the least covered of subjects that are alike looks less covered than by chance."""
     rng = np.random.default_rng([seed, n, subjects])
     scores, codes = shuffled(rng, n, subjects, tied=False)
     covered = scores <= exact(rng.permutation(shuffled(rng, n, subjects, tied=False)[0]), 100)

@@ -103,7 +103,7 @@ export function spread(values, drawn) {
   return { mean: sum / drawn, low: at(0.025), high: at(0.975) };
 }
 
-export class Luck {
+export class RedrawnSplits {
   constructor(find) {
     this.find = find;
     this.coverages = new Float64Array(DRAWS);

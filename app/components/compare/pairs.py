@@ -175,7 +175,7 @@ def _said(matrix: run_matrix.RunMatrix) -> str:
         f"All of these runs share the same {counted(matrix.n_test, 'test question')}.",
         "Accuracy has the exact McNemar test and Tango's interval.",
         "Mean set size and UAcc have a paired permutation test. It swaps the two runs' answers to calibration and test "
-        "questions and computes both thresholds again, because all sets of a run share the luck of its calibration "
+        "questions and computes both thresholds again, because all sets of a run depend on the same calibration "
         "questions.",
     ]
     if matrix.units < matrix.n_test:
@@ -187,7 +187,7 @@ def _said(matrix: run_matrix.RunMatrix) -> str:
             f"The intervals of a figure belong together: {TOGETHER} (Bonferroni).",
         ]
     else:
-        sentences.append(f"The intervals are 95% intervals that count the luck of the calibration questions. {OF_FEW}")
+        sentences.append(f"The intervals are 95% intervals that cover the draw of calibration questions. {OF_FEW}")
     if matrix.smallest_p > 0.001:
         sentences.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
     if any(matrix.alone):

@@ -271,7 +271,7 @@ def said(found: CalibrationFigures) -> str:
         return f"The ECE is {ece:.3f}. It has no interval and is not tested: {found.test.reason}."
     if p > SIGNIFICANT:
         sentence = (
-            f"An ECE of {ece:.3f} can be luck alone: a calibrated model shows {found.test.expected:.3f} on "
+            f"An ECE of {ece:.3f} can be chance alone: a calibrated model shows {found.test.expected:.3f} on "
             f"average with this many questions ({p_said(p)})."
         )
     else:
@@ -279,7 +279,7 @@ def said(found: CalibrationFigures) -> str:
         share = max(over, under) / ece if ece else math.nan
         one = found.estimates["ece"]
         sentence = (
-            f"Confidence is off by {one.excess:.3f} beyond luck (95% interval {one.low:.3f} to {one.high:.3f}; "
+            f"Confidence is off by {one.excess:.3f} beyond chance (95% interval {one.low:.3f} to {one.high:.3f}; "
             f"{p_said(p)}). The model is mostly {way}: this makes up {share:.0%} of the observed ECE of {ece:.3f}."
         )
     return f"{sentence} {other}" if (other := disagreement(found)) else sentence
@@ -298,7 +298,7 @@ def disagreement(found: CalibrationFigures) -> str:
     if test.z_p_value <= SIGNIFICANT:
         return (
             f"{z} does detect miscalibration: it adds up small gaps over all confidences, while each gap alone "
-            "can be luck."
+            "can be chance."
         )
     parts = [one.n * (one.accuracy - one.confidence) * (1 - 2 * one.confidence) for one in found.diagram.bins if one.n]
     up, down = sum(part for part in parts if part > 0), -sum(part for part in parts if part < 0)

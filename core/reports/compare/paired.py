@@ -3,8 +3,8 @@
 Both runs are paired on the questions that they share, told by their identity (:mod:`core.questions.identity`): the same
 text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
 minus the first's. Each hypothesis has one test: McNemar's for accuracy (:mod:`core.reports.compare.paired_shares`), and
-for mean set size and UAcc the paired permutation test of :mod:`core.conformal.permutation`, which includes the luck of
-the calibration draw. Rows that belong together (:mod:`core.conformal.clusters`) count as one unit.
+for mean set size and UAcc the paired permutation test of :mod:`core.conformal.permutation`, which covers the random
+draw of the calibration questions. Rows that belong together (:mod:`core.conformal.clusters`) count as one unit.
 """
 
 import math
@@ -45,7 +45,7 @@ class Difference:
 
     The interval of accuracy is Tango's; those of set size and UAcc redraw calibration and test questions
     (:func:`core.conformal.set_sizes.differences.difference_intervals`). Cohen's d describes the sets at the given two
-    thresholds and says nothing about luck."""
+    thresholds and says nothing about chance."""
 
     mean: float
     low: float

@@ -1,8 +1,8 @@
 """All pairs of up to twelve runs that were tested on the same questions: differences, their intervals and tests.
 
 A difference is the second run's figure minus the first run's. Each figure of a pair has one test: accuracy the exact
-McNemar test, mean set size and UAcc the paired permutation test of :mod:`core.conformal.pairwise`, which counts the
-luck of the calibration draw too. The p-values of one figure are corrected for all of its pairs (Holm 1979,
+McNemar test, mean set size and UAcc the paired permutation test of :mod:`core.conformal.pairwise`, which covers
+the draw of calibration questions too. The p-values of one figure are corrected for all of its pairs (Holm 1979,
 *Scandinavian Journal of Statistics* 6, 65–70), so that the chance of any false "different" is at most 5%, whichever
 pairs truly differ.
 

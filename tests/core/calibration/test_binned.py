@@ -194,7 +194,7 @@ def test_of_one_kind_of_answer_each_upper_end_is_the_whole_gaps(confidence, righ
 
 
 def test_an_error_within_luck_begins_at_0_and_one_beyond_it_above():
-    """One bin of 400 at ½: luck brings at most 1.96 · ½ / √400 = .049 in 95 of 100 samples."""
+    """One bin of 400 at ½: chance adds at most 1.96 · ½ / √400 = .049 in 95 of 100 samples."""
     within = ece_estimate(TopLabel(np.full(400, 0.5), (np.arange(400) < 219).astype(float)))
     beyond = ece_estimate(TopLabel(np.full(400, 0.5), (np.arange(400) < 240).astype(float)))
     assert within.value == pytest.approx(0.0475)

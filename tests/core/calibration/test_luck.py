@@ -1,4 +1,4 @@
-"""What luck alone brings: intervals, consistency, and the test of calibration."""
+"""The error that chance alone adds: intervals, consistency, and the test of calibration."""
 
 import numpy as np
 import pytest

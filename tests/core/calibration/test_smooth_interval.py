@@ -30,7 +30,7 @@ EXPECTED = [
 
 @pytest.mark.parametrize(("case", "expected"), list(zip(CASES, EXPECTED, strict=True)))
 def test_figures_of_seeded_samples(case, expected):
-    """Value, low end, high end and the error beyond luck; the simulations show that they mean what they say."""
+    """Value, low end, high end and the error beyond chance; the simulations show that they mean what they say."""
     result = smooth_estimate(sample(*case), LUCK)
     assert (result.value, result.low, result.high, result.excess) == pytest.approx(expected, abs=2e-6)
 

@@ -114,7 +114,7 @@ def test_the_rank_of_a_redrawn_threshold_follows_its_beta_law():
 
 
 def test_the_interval_is_that_of_resampling_both_sides_by_loops():
-    """The smoothed size of each resample: both sides redrawn, sizes weighted over the luck of the rank."""
+    """The smoothed size of each resample: both sides redrawn, sizes weighted over the random rank."""
     own, asked, right = scored(150, 200, seed=4)
     of = resampling.luck(150, 100)
     rng = np.random.default_rng(1)
@@ -199,8 +199,8 @@ def test_the_difference_counts_calibration_questions_of_one_run_alone():
     own, asked, right = scored(150, 200, seed=4)
     shared = PairedRun(own, np.array([]), asked, right, 4)
     together = differences.difference_intervals(shared, shared, 100).mean_set_size
-    assert together.ends == pytest.approx((-0.0139, 0.0139), rel=0.02)  # ±1.96·√2/200, without luck of the draw
-    # The same questions, a hundred of them drawn for either run on its own: their luck no longer cancels.
+    assert together.ends == pytest.approx((-0.0139, 0.0139), rel=0.02)  # ±1.96·√2/200, without chance in the draw
+    # The same questions, a hundred of them drawn for either run on its own: chance no longer cancels.
     parted = PairedRun(own[:50], own[50:], asked, right, 4)
     apart = differences.difference_intervals(parted, parted, 100).mean_set_size
     assert apart.value == 0
@@ -221,7 +221,7 @@ def test_no_test_questions_and_no_calibration_questions_are_refused():
 
 @pytest.mark.parametrize("jump", [False, True])
 def test_a_jump_stretches_the_luck_of_the_calibration_draw(jump):
-    """Without luck of the test draw the ends are quantiles of s̃(k + c·(J − k)), c = 1.35 where one rank makes most
+    """Without chance in the test draw the ends are quantiles of s̃(k + c·(J − k)), c = 1.35 where one rank makes most
     of the change."""
     n, of = 200, resampling.luck(200, 100)
     ranks = np.arange(1, n + 2)
@@ -383,7 +383,7 @@ def test_a_jump_is_more_than_half_of_the_change_over_the_luck():
 
     assert of_one_step(181, 0.52) == 1.35
     assert of_one_step(181, 0.49) == of.shrink
-    # A jump outside of the middle 95% of redrawn thresholds is no part of the luck; at its ends it is.
+    # A jump outside of the middle 95% of redrawn thresholds is no part of chance; at its ends it is.
     assert of_one_step(low, 0.9) == of_one_step(high - 1, 0.9) == 1.35
     assert of_one_step(high + 1, 0.9) == of.shrink
     assert resampling.shrinkage(np.ones(n + 1), n, None) == 1

@@ -51,7 +51,7 @@ def test_intervals_of_strata_hold_the_figures_of_their_sets(run, by):
 
 
 def test_the_calibration_questions_widen_the_interval(run):
-    """By test sets alone the interval is mean ± 1.96 s/√m; the luck of the threshold makes it more than half as wide
+    """By test sets alone the interval is mean ± 1.96 s/√m; chance in the threshold makes it more than half as wide
     again."""
     figures = report(run, 100, scores=("lac",)).scores["lac"]
     counts, sizes = np.array(figures.sizes), np.arange(7)

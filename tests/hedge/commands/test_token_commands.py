@@ -31,7 +31,7 @@ def test_calibration_of_a_run(home, capsys):
     assert (made["nll"], made["nll_change"]) == (None, [None] * 3)
     assert made["nll_infinite"] > 0
     assert found["strata"][0]["figures"]["nll"]["infinite"] == 0
-    assert "luck alone" in said
+    assert "chance alone" in said
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ const READINGS = [
   [
     "ece",
     "Observed ECE",
-    "The gap between confidence and accuracy in these questions, on average over bins. 0 is best. The table above also shows how much of it is beyond luck.",
+    "The gap between confidence and accuracy in these questions, on average over bins. 0 is best. The table above also shows how much of it is beyond chance.",
     (found) => found.ece.toFixed(3),
   ],
   ["nll", "NLL", "−log of the true option’s probability, on average. Lower is better.", nll],

@@ -182,7 +182,7 @@ class Comparison extends Live {
       this.find(".about"),
       problem
         ? ""
-        : "A cell is the column's run minus the row's run. Shaded and bold: more than luck, at 5% after the correction. Click a cell to see its questions below.",
+        : "A cell is the column's run minus the row's run. Shaded and bold: more than chance, at 5% after the correction. Click a cell to see its questions below.",
     );
     if (problem) return;
     this.matrix.show({

@@ -143,7 +143,8 @@ function fittedSaid(at) {
   const after = fittedRun(at);
   if (after.nll < before && after.ece < at.run.first.ece)
     return "Both are better, on questions that had no part in it.";
-  if (after.nll < before) return "The loss is better, and the ECE, which has a floor and much luck, is not.";
+  if (after.nll < before)
+    return "The loss is better, and the ECE, which has a floor and varies much by chance, is not.";
   return "There was little to gain: the claims were about as bold as they should be.";
 }
 
