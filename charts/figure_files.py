@@ -49,7 +49,7 @@ HIGHEST = 330
 LEGEND_ROW = 16
 SLIDE = 9 / 16
 PANELS = 3
-"""How often panels are drawn anew until they are as wide as they should be together."""
+"""How often panels are drawn again until they are as wide as they should be together."""
 STRETCHED = 2.5
 """How much higher than elsewhere the panels of a slide may be, to fill it."""
 SMALLEST = 100
@@ -118,7 +118,7 @@ class FigureFile:
     def pdf(self) -> bytes:
         """The figure as PDF, as wide as asked for, with its fonts inside and its provenance as document information."""
         drawn, width, height = self._drawn
-        points = 72 * self.style.inches  # a PDF takes the SVG's units for points, of which an inch has 72
+        points = 72 * self.style.inches  # a PDF takes the SVG's units for points (72 per inch)
         sized = _sized(drawn, width, height, f"{points:g}", f"{points * height / width:g}")
         return with_pdf_information(bytes(_renderer().svg_to_pdf(sized)), self._metadata())
 

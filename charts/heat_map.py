@@ -122,7 +122,7 @@ def _pointed_at(frame: pd.DataFrame, cells: Cells) -> graph_objects.Figure:
 
 
 def _broken(name: str, letters: int) -> str:
-    """The name in lines of so many letters."""
+    """The name in lines of this many letters."""
     return "<br>".join(textwrap.wrap(name, letters, break_on_hyphens=True)) or name
 
 

@@ -134,7 +134,7 @@ class FigureRequest:
         return self.panels(PANEL)
 
     def panels(self, least: float) -> int:
-        """How many panels of at least so many units stand side by side, with rows about equally full."""
+        """How many panels of at least this many units stand side by side, with rows about equally full."""
         rows = math.ceil(len(self.runs) / max(1, int(self.units // least)))
         return math.ceil(len(self.runs) / rows)
 

@@ -84,7 +84,7 @@ def _subtitle(runs: Sequence[Evaluation], asked: SetRule) -> str:
 
 
 def _picture(name: str, runs: Sequence[Evaluation], asked: SetRule) -> dict[str, str]:
-    """A figure in both themes, of which a screen shows its own and paper the light one, with its caption."""
+    """A figure in both themes with its caption; a screen shows the one of its theme, and paper the light one."""
     (light,) = figures([name], runs, asked, FigureStyle("double"))
     dark = replace(light, style=FigureStyle("double", theme="dark"))
     alt = light.drawing.figure.alt

@@ -129,7 +129,7 @@ def settings() -> Settings:
 
     Raises :class:`~core.errors.InputError` if a variable holds what it can't.
     """
-    # A page asks a thousand times a tick, and reading the environment anew takes a millisecond each time.
+    # A page asks a thousand times a tick, and reading the environment again takes a millisecond each time.
     variables = tuple(map(os.environ.get, VARIABLES))
     try:
         return _settings(variables, os.getcwd() if variables[0] and not os.path.isabs(variables[0]) else "")

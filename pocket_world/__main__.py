@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     command(_bank, "write assets/bank/*.jsonl")
     make = command(_make, "make all pocket models, or go on where making them stopped")
     make.add_argument("--model", help="this one and those that it grows from (default: all)")
-    make.add_argument("--minutes", type=float, help="stop after so many, with the state saved")
+    make.add_argument("--minutes", type=float, help="stop after this many, with the state saved")
     make.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)")
     command(_publish, "put a whole model into assets/models, with its card", model="pocket-1m")
     check = command(_check, "look for bank questions in the training text", model="pocket-1m")

@@ -99,7 +99,7 @@ _MAKERS: dict[str, Callable[[random.Random], BankQuestion]] = {
 
 
 def _drawn(task: str, seed: int) -> tuple[BankQuestion, ...]:
-    """``DRAWN`` questions of which no two are nearly the same; of those that are, the first is kept."""
+    """``DRAWN`` questions, no two nearly the same; of those that are, the first is kept."""
     rng = random.Random(f"bank|{task}|{seed}")
     drawn = [_MAKERS[task](rng) for _ in range(DRAWN * 5 // 4)]
     first: dict[int, BankQuestion] = {}

@@ -39,8 +39,8 @@ situation, dialogue, document or option (`python -m pocket_world check` reads th
 - Of sums, dates, lists and sequences, one in five combinations of operands is kept for the bank and never
   shown in that relation.
 - Some plans of passages, dialogues and activities are never shown in training, a third of them rarely; the bank draws
-  from all alike. Plans that were shown are filled in anew: other people, places, numbers and things.
-- False options are drawn anew for every question.
+  from all alike. Plans that were shown are filled in again: other people, places, numbers and things.
+- False options are drawn again for every question.
 
 So the bank measures facts that were mostly shown in other words, combinations that were never shown, and whether what
 was practised on some texts is done on new ones. It doesn't measure knowledge outside the pocket world.

@@ -114,7 +114,7 @@ def publish_juror(recipe: JurorRecipe, folder: Path) -> str:
 
 
 def right_about(folder: Path, proposed: Sequence[Example]) -> Share:
-    """How often an adapter's likelier verdict is right; True only if it is the likelier."""
+    """How often an adapter's more likely verdict is right; True only if it is the more likely one."""
     judging = judge(
         str(folder), [(str(i), example.question, example.answer) for i, example in enumerate(proposed)], dtype="float32"
     )
@@ -159,7 +159,7 @@ SPECS = {
 
 
 def make(spec: JurySpec, folder: Path = FOLDER) -> str:
-    """Make a jury anew into ``folder``, in place of an older one of the same answers, and return its id."""
+    """Make a jury again into ``folder``, in place of an older one of the same answers, and return its id."""
 
     def say(progress: Progress) -> None:
         LOG.info("%s: %d of %d", progress.stage, progress.done, progress.total)

@@ -69,7 +69,7 @@ def followed_document(values: Sequence[str], rng: random.Random) -> Document:
 
 
 def listed_document(values: Sequence[str], rng: random.Random) -> Document:
-    """A passage that is a list of values, four options of which one is among them, and its letter."""
+    """A passage that is a list of values, four options with one that is among them, and its letter."""
     count = rng.randint(1, _LONGEST - 1)
     listed, wrong = (drawn := rng.sample(values, count + 3))[:count], drawn[count:]
     right = rng.choice(listed)
@@ -98,7 +98,7 @@ def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
 
 
 def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
-    """One to five sentences of a scene and four values of a kind, of which one is in them; up to ``count`` kinds."""
+    """One to five sentences of a scene and four values of a kind, one of them in these; up to ``count`` kinds."""
     while True:
         scene = _SCENES.draw(rng, training=True).draw(rng)
         sentences = scene.frame.sentences

@@ -38,7 +38,7 @@ TOKENIZER_DOCUMENTS = 60_000
 
 CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500}
 CHECK_QUESTIONS, CHECK_TEXT = 200, 8
-"""A check asks so many questions of each kind, and reads every eighth piece of held-out prose."""
+"""A check asks this many questions of each kind, and reads every eighth piece of held-out prose."""
 
 SAVE_SECONDS = 240.0
 """The most seconds between two checkpoints."""

@@ -1,6 +1,6 @@
 """Open pages: how many each network address has, whose they are, and messages that no page of Hedge sends.
 
-Where others are served, each network address opens only so many pages. Some messages of Streamlit's protocol act on the
+Where others are served, each network address has a limit of pages. Some messages of Streamlit's protocol act on the
 whole server (they empty everyone's caches, or show the Git repository of the source folder): they are dropped. After a
 message that no page sends, the connection is closed, before Streamlit reads it and writes a traceback into the log.
 

@@ -74,7 +74,7 @@ _asked: dict[str, dict[str, float]] = {}
 
 
 def visitor() -> str:
-    """Whoever limits are counted for now: a person who logged in, otherwise a network address."""
+    """The person for whom limits are counted now: a person who logged in, otherwise a network address."""
     who = access.actor()
     return network(who.address) if access.mode() == "public" else who.name
 

@@ -171,7 +171,7 @@ class ServerFile(Section):
         return self.roles.unverified_emails or claims.get("email_verified") in (True, "true")
 
     def actor_of(self, claims: Mapping[str, Any], *, address: str = "") -> Actor:
-        """Whoever has logged in with these claims; an outsider if nobody has, the login is old, or it gives no role."""
+        """The person who has logged in with these claims; an outsider without a valid login and a role."""
         if not claims.get("is_logged_in"):
             return Actor(OUTSIDER.name, UserRole.OUTSIDER, address)
         role = self.role_of(claims) if self.is_fresh(claims) else UserRole.OUTSIDER

@@ -257,7 +257,7 @@ def _jury(pairs: Sequence[JudgedPair], jurors: Mapping[str, Mapping[str, float]]
     decided = [pair for pair in pairs if pair.first_is_better is not None]
     if not decided:
         raise InputError(
-            "expected pairs that every juror judged and of which one answer is better, found none; the files may be of "
+            "expected pairs that every juror judged with one answer better, found none; the files may be of "
             "different answers"
         )
     p_first = np.array([[verdicts[pair.id] for verdicts in jurors.values()] for pair in decided], dtype=np.float64)

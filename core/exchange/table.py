@@ -83,7 +83,7 @@ def read(paths: Sequence[Path], *, columns: Columns | None = None) -> list[Impor
 
 
 def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
-    """The runs of tables with the same columns, of which one calibrates and another tests, as their names say. Raises
+    """The runs of tables with the same columns, where one calibrates and another tests, as their names say. Raises
     :class:`InputError` as :func:`read` does."""
     parts = [widened(tallied(open_sheets(path)[0])) for path in paths]
     parts = [part.part(np.ones(part.table.num_rows, dtype=np.bool_), part.names) for part in parts]  # with their lines

@@ -176,7 +176,7 @@ def _unloadable(base: ModelSource, config: Any, error: Exception) -> str:
             AutoModelForCausalLM.from_config(config)
     except Exception:  # so it is the configuration, whatever the weights are
         return (
-            f"the config.json of model {base.location} has values of which transformers can make no "
+            f"the config.json of model {base.location} has values that transformers can't use for a "
             f"{config.model_type}; take the config.json that came with the weights"
         )
     try:

@@ -177,7 +177,7 @@ class TransformersEngine:
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Tokenize all prompts, count those that are too long for the model, and compute their common beginning
         once."""
-        self.encoder.count_anew()
+        self.encoder.count_again()
         rows = self.encoder.rows(prompts)
         self._rows = {prompt.question_id: row for prompt, row in zip(prompts, rows, strict=True)}
         self.prefix, self._without = self._shared(rows)

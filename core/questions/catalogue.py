@@ -222,7 +222,7 @@ def _read_cache(path: Path, stamp: int, size: int) -> TaskData:
 
 
 def _cached(task: str, name: str, make: Any) -> TaskData:
-    """What ``make`` builds, from the cache where it is there; a file that is damaged is built anew."""
+    """What ``make`` builds, from the cache where it is there; a damaged file is built again."""
     path = _cache_file(name)
     try:
         return _read_cache(*_version(path))

@@ -261,7 +261,7 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
                 again += 1
                 continue
             renamed += (
-                1  # other ids: other rows to whoever wrote the file, which count as one (core.conformal.clusters)
+                1  # other ids: other rows to the author of the file, which count as one (core.conformal.clusters)
             )
         keys.add(key)
         if name in numbers:

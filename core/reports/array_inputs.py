@@ -28,7 +28,7 @@ VALUES = ("probabilities", "logits", "counts")
 PER_CENT = 100
 FIRST_ROWS = 5
 CERTAIN = 3
-"""So many standard errors are no chance."""
+"""A difference of this many standard errors is no chance."""
 
 
 @dataclass(frozen=True, slots=True)

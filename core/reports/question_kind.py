@@ -62,7 +62,7 @@ def best_run(
     text, because a small model knows the options' texts better than their letters, then the plainest way of asking: as
     plain text, without examples or instruction, in full precision.
 
-    ``records`` are finished runs, of which there is at least one; one that can't be read comes last.
+    ``records`` are finished runs, at least one; one that can't be read comes last.
     """
 
     def difference(record: RunRecord) -> tuple[object, ...]:

@@ -126,7 +126,7 @@ class RunRecord:
 
     @property
     def bounded(self) -> int:
-        """The number of questions with letters of which the server gave only an upper bound."""
+        """The number of questions with letters for which the server gave only an upper bound."""
         return int(self.provenance.get("bounded_questions", 0))
 
     @property
@@ -386,7 +386,7 @@ def _checked_names(record: RunRecord) -> Iterable[str]:
 
 
 def check_computed(record: RunRecord) -> None:
-    """Raise :class:`InputError` for an imported run, of which nobody knows how its questions were put."""
+    """Raise :class:`InputError` for an imported run, because nobody knows how its questions were put."""
     if not record.is_computed:
         raise InputError(
             f"run {record.run_id} was imported, so how its questions were put is not known; choose a run of Hedge's own"

@@ -43,8 +43,8 @@ CLASSES_FILE = "classes.sqlite"
 SCRATCH, ASIDE = ".restore-", "before-restore-"
 """How the folders begin that a restore makes within a home that can't be moved."""
 LEFT_OUT = (SCRATCH, ASIDE, "agents", "cache", "logs", permission.FOLDER, "engine.sqlite", f"{CLASSES_FILE}-")
-"""What is made anew by itself, has a copy of its own, or belongs to this machine alone; also SQLite's files beside the
-database."""
+"""What Hedge makes again by itself, has a copy of its own, or belongs to this machine alone; also SQLite's files beside
+the database."""
 CANCELLED = "Its backup was restored while it was not done; resume it to continue with what is missing."
 MOST_AT_ONCE = 1 << 16
 """The bytes of a backup that are read at once; its headers and its description are smaller."""
@@ -252,7 +252,7 @@ def _add_text(archive: tarfile.TarFile, name: str, text: str) -> None:
 
 
 class _SmallReads:
-    """A gzip file of which little is read at once: a header that claims to be large would fill the memory."""
+    """A gzip file that is read in small parts: a header that claims to be large would fill the memory."""
 
     def __init__(self, file: gzip.GzipFile) -> None:
         self._file = file

@@ -104,7 +104,7 @@ def keep(part: Path, address: str, *, sha256: str, name: str, lasting: bool = Fa
 
 @dataclass(frozen=True, slots=True)
 class PartialDownload:
-    """What a server said of a file of which a part is here: its ``size`` in bytes, and its ``etag`` if it has one."""
+    """What a server said of a file that is partly here: its ``size`` in bytes, and its ``etag`` if it has one."""
 
     size: int
     etag: str = ""

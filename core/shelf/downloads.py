@@ -34,7 +34,7 @@ DRAIN_SECONDS = 2.0
 """How long the rest of a piece is read after a person has cancelled."""
 MOST_REDIRECTS = 5
 ATTEMPTS = 3
-"""How often a broken connection is made anew without any new byte in between."""
+"""How often a broken connection is opened again without any new byte in between."""
 CONTENT_RANGE = re.compile(r"^bytes (\d+)-(\d+)/(\d+)$")
 REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -51,7 +51,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     """The file in the cache, downloaded if it is not there. Raises :class:`InputError` with one sentence if it can't be
     had as the entry describes it, and :class:`~core.errors.RunCancelled` if a person cancelled."""
     here = cache.find(file.address, file.sha256)
-    if here is not None and not file.anew:
+    if here is not None and not file.ask_again:
         progress.skip(here.stat().st_size)
         return here
     part = cache.part_path(file.address)

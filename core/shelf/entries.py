@@ -40,7 +40,7 @@ class ShelfFile:
     case. ``sha256`` is empty if nobody has recorded it. ``needed_by`` is a pattern: the file is fetched if any chosen
     file matches it; empty: it is chosen itself. A ``published`` file holds published figures and is no result.
     ``values`` are what its path was made of, such as its ``model``. ``lasting``: at a commit, it never changes.
-    ``anew``: it is asked for each time, and what is here already counts only if its host can't be reached.
+    ``ask_again``: it is asked for each time, and what is here already counts only if its host can't be reached.
     """
 
     path: str
@@ -54,7 +54,7 @@ class ShelfFile:
     published: bool = False
     values: Mapping[str, str] = field(default_factory=dict)
     lasting: bool = False
-    anew: bool = False
+    ask_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

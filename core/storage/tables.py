@@ -52,7 +52,7 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
         with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
             table = file.read(columns=columns, use_threads=False)
         if not digest:
-            table.validate(full=True)  # an older file may hold texts that are none
+            table.validate(full=True)  # an older file may hold invalid texts
     return table
 
 

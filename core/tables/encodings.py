@@ -2,7 +2,7 @@
 are decoded.
 
 A mark at the beginning says UTF-8, UTF-16 or UTF-32. Text without one is UTF-8. Text that is not UTF-8 is Windows-1252
-if all of its bytes together look like that; this is a guess, so whoever shows how a file was read names it.
+if all of its bytes together look like that; this is a guess, so the account of how a file was read names it.
 """
 
 import bz2

@@ -30,8 +30,8 @@ TRUE_FALSE = {"false": 0, "true": 1}
 UNANSWERED = {"", "-1", "-1.0", "nan", "none", "null", "n/a", "?", "_", "unknown"}
 """Cells of test sets whose answers are not published."""
 SURE_Z, CHANCE_Z = 6.0, 2.0
-"""One reading decides if its hits lie at least so many standard deviations above those of shuffled labels, and those of
-the other reading less than so many."""
+"""One reading decides if its hits are this many standard deviations above those of shuffled labels, and those of
+the other reading less than this many."""
 
 
 @dataclass(frozen=True, slots=True)

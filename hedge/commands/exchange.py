@@ -219,7 +219,7 @@ def _export_document(name: str, what: str, ending: str) -> Export:
 
 
 def _export_json(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
-    """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
+    """Results, summary and configuration of a benchmark, in BLUQ's layout."""
     from core.reports.compare import benchmark
     from core.reports.compare.common_options import offered_alike
 

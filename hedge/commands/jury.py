@@ -21,7 +21,7 @@ from core.reports import jury as reports
 from core.reports.report import finite
 from hedge.commands.answer import CommandResult
 
-if TYPE_CHECKING:  # heavy, and whoever only asks for names does without
+if TYPE_CHECKING:  # slow to import, and not needed to list names
     import pandas as pd
 
 MOST_SEEDS = 1000

@@ -185,7 +185,7 @@ def holds(page: Page, condition: str, *, within_ms: float = SEEN_WITHIN_MS) -> N
 
 
 STILL = 5
-"""So many looks in a row have to find a thing where it was before it counts as still."""
+"""This many looks in a row must show a thing at the same place before it counts as still."""
 
 
 def still(shown: Locator) -> FloatRect:

@@ -148,7 +148,7 @@ def test_a_run_is_four_clicks_away(pocket: str, visit: Visitor):
     run.on(page.get_by_role("button", name="Launch"))
     expect(page.get_by_text(re.compile("^Launched "))).to_be_visible()
     expect(page.get_by_text(re.compile("^done in"))).to_have_count(before + 1, timeout=ENDS_WITHIN_MS)
-    run.on(finished.first)  # the run that was launched last stands first; at once, while the list is drawn anew
+    run.on(finished.first)  # the run that was launched last stands first; at once, while the list is drawn again
     expect(page).to_have_url(re.compile("run=pocket-8m"))
     lab = Lab(page).ready()
     assert run.made == 4

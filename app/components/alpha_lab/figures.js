@@ -16,7 +16,7 @@ import {
   steps,
 } from "../shared/svg.js";
 
-const MET = 8; // marks that are closer than so many pixels cover each other
+const MET = 8; // marks closer than this many pixels cover each other
 
 // Coverage or mean set size against alpha, with one line and one mark per score. Returns a function that moves the
 // marks.

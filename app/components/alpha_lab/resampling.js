@@ -133,8 +133,8 @@ export class RedrawnSplits {
     return this.find("[data-panel=redraw]").open;
   }
 
-  start(anew = false) {
-    if (anew) this.drawn = 0;
+  start(again = false) {
+    if (again) this.drawn = 0;
     this.wanted = true;
     this.drawing = redrawer(this.subject.prepared);
     this.label();

@@ -189,7 +189,7 @@ def _said(matrix: run_matrix.RunMatrix) -> str:
     else:
         sentences.append(f"The intervals are 95% intervals that cover the draw of calibration questions. {OF_FEW}")
     if matrix.smallest_p > 0.001:
-        sentences.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
+        sentences.append(f"This many swaps and pairs give at least a p-value of {p_text(matrix.smallest_p)}.")
     if any(matrix.alone):
         sentences.append(
             f"{counted(matrix.n_calibration, 'calibration question')} of all runs are swapped. Up to "

@@ -30,7 +30,7 @@ from core.runs.store import RunRecord
 ENTRY = "llm-uncertainty-bench"
 
 CURVE_STEP = 10
-"""The curve has a point for every so many thousandths of alpha."""
+"""The step between two points of the curve, in thousandths of alpha."""
 MOST_BARS = 4
 LONGEST_NAME = 18
 LONGEST_QUESTION = 120

@@ -50,7 +50,7 @@ export class Presenter {
   //   change({present} or {shown})     takes the value into the view and reports it
   //   alpha()     in thousandths, or null where nothing moves with it
   //   move(alpha), release()           as those of AlphaControl
-  //   layout()    draws the component anew at the size that it has now
+  //   layout()    draws the component again at the size that it has now
   //   scores()    the titles of the two scores behind 1 and 2; empty where there is no choice
   //   caveats()   if the figures are those of a run: what a reader of them must know, as text
   //   turn(direction), things          if the page has steps or questions to turn: what they are called

@@ -22,13 +22,13 @@ def way_title(form: str, shots: int) -> str:
 
 
 def asked(form: str, shots: int, *, questions: int) -> list[Prompt]:
-    """So many questions of a task, asked in one way."""
+    """This many questions of a task, asked in one way."""
     spec = RunSpec(model="pocket-3m", task=TASK, samples=questions, form=form, shots=shots)
     return list(prompts(spec, draw_questions(spec)))
 
 
 def repeated(found: Sequence[Prompt], questions: int) -> list[Prompt]:
-    """So many prompts; where there are fewer, the same ones again under other ids."""
+    """This many prompts; if there are fewer, the same ones again under other ids."""
     return [
         replace(found[i % len(found)], question_id=f"{found[i % len(found)].question_id}#{i}") for i in range(questions)
     ]

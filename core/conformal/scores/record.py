@@ -51,7 +51,7 @@ class ScoreFunction(Protocol):
 
 
 class BoundsFunction(Protocol):
-    """The bounds of all options' scores, from weights (n, k), of which those that are ``bounded`` are upper bounds."""
+    """The bounds of all options' scores, from weights (n, k); the ``bounded`` ones are upper bounds."""
 
     def __call__(
         self, weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED

@@ -102,7 +102,7 @@ def _canonical(path: Path, stem: str, labels_from: int, name: str) -> str:
 
 
 def read_as(path: Path, name: str) -> tuple[str, str]:
-    """The task that asks a file's questions (the file itself, a finished file, or rows of HaluEval, of which only its
+    """The task that asks a file's questions (the file itself, a finished file, or rows of HaluEval; only its
     recipe makes questions), and in one line how it is read."""
     with _named(path, name), no_collection():
         columns, encoding = open_columns(path)

@@ -92,7 +92,7 @@ def _is_jury(folder: Path) -> bool:
 
 
 def folder_of(jury_id: str) -> Path:
-    """The folder of a jury, of which a unique beginning is enough. Raises :class:`InputError` if there is none."""
+    """The folder of a jury, by its id or a unique beginning of it. Raises :class:`InputError` if there is none."""
     if not jury_id or "/" in jury_id or "\\" in jury_id or jury_id.startswith("."):
         raise InputError(f"{jury_id!r} is not a jury; `hedge jury list` lists all juries")
     found = [name for name in jury_ids() if name.startswith(jury_id)]

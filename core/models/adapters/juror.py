@@ -45,7 +45,7 @@ class Tuning:
     """How a juror is tuned: the rank of its matrices, steps of ``rows`` judgements, the highest learning rate.
 
     ``at_once`` rows go through the model together; where memory runs out, half as many. Raises :class:`InputError` for
-    numbers that are none.
+    invalid numbers.
     """
 
     rank: int = 8

@@ -28,7 +28,7 @@ NO_TEMPLATE = "a server scores no text in its chat template, so the messages sta
 
 @dataclass(frozen=True, slots=True)
 class ServedWords:
-    """A window's text, of which ``said`` is scored after ``before``. Its ``tokens`` are a guess by its length: only the
+    """A window's text, where ``said`` is scored after ``before``. Its ``tokens`` are a guess by its length: only the
     server knows them. No message of the context is ``dropped``; a server refuses a text that is too long."""
 
     before: str

@@ -301,7 +301,7 @@ class ServerClient:
         leave_out: Callable[[tuple[int, ...], NoAnswer], object] | None = None,
     ) -> Iterator[tuple[TokenRequest[Parsed], Parsed]]:
         """Send all requests that are ``waiting``, the first one first, and yield each with its answer as soon as it is
-        there, in any order. Whoever iterates may put more into ``waiting``.
+        there, in any order. The caller may put more into ``waiting``.
 
         Each request is answered once. The place of one that the server does not answer, for reasons of this request
         alone, goes to ``leave_out``, which raises if it can't be left out; without ``leave_out`` it is an error. After

@@ -245,7 +245,7 @@ def checked(asker: Asker, first: NextTokens, *, requested: int, temperature: int
     most = requested
     if broad is not None and broad.entries == first.entries < requested and not _sums_to_one(broad):
         again = asker.listed(asker.text, first.entries)
-        if again is not None and again.entries == first.entries:  # it lists so many at most, and has lost no spelling
+        if again is not None and again.entries == first.entries:  # it lists this many at most, and has lost no spelling
             most, first = first.entries, again
     lists = {asker.text: first} | ({} if broad is None else {asker.broad: broad})
     head = next(_echoes(asker, asker.text, first), None)

@@ -43,7 +43,7 @@ class PickEngine(ServerEngine):
 
     @staticmethod
     def of(picks: int) -> type[PickEngine]:
-        """The engine that asks each question so many times."""
+        """The engine that asks each question this many times."""
         return type("PickEngine", (PickEngine,), {"picks": picks})
 
     def check_same_weights(self) -> None:

@@ -293,7 +293,7 @@ def _of_correlation(
     *,
     shared: bool,
 ) -> PublishedClaim:
-    """A claim about what may be the case. ``told`` makes a sentence from the rows of two models, the first of which is
+    """A claim about what may be the case. ``told`` makes a sentence from the rows of two models; the first is
     an instance of the claim."""
     measured = correlation(models[column].tolist(), models["mean_set_size"].tolist())
     points = pd.DataFrame({"model": models["model"], "x": models[column], "y": models["mean_set_size"]})

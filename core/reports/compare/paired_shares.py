@@ -35,7 +35,7 @@ def _worth(changes: FloatArray, clusters: IntArray, z: float) -> float:
     n, and about the number of clusters where few or no rows change.
 
     Two further clusters, in which every row changes, stand for what few changes can't show. Student's quantile stands
-    for how uncertain a variance from so many clusters is. Clusters of unequal size are as few as Kish's number says. If
+    for the uncertainty of a variance from few clusters. Clusters of unequal size are as few as Kish's number says. If
     that is fewer than half of them, rows of a cluster count as alike
     (:func:`core.conformal.clusters.effective_number`).
     """

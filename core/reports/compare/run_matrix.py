@@ -91,7 +91,7 @@ class RunMatrix:
 
     @property
     def smallest_p(self) -> float:
-        """The smallest corrected p-value that a permutation test of so many pairs can give."""
+        """The smallest corrected p-value that a permutation test of this many pairs can give."""
         return min(1.0, len(self.pairs["set_size"]) / (1 + SWAPS))
 
 

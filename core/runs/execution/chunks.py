@@ -31,7 +31,7 @@ class ChunkPlan:
         return first_order(name) if self.turned else name
 
     def answered(self) -> list[int]:
-        """The chunks of which not all questions are missing."""
+        """The chunks with at least one question that is not missing."""
         return [i for i, of in enumerate(self.chunks) if not all(self._is_missing(prompt.question_id) for prompt in of)]
 
     def misfit(self, i: int, table: pa.Table) -> str:

@@ -326,7 +326,7 @@ class _Execution:
         join_chunks(self.folder, store.LOGITS, self.plan.answered(), fits=self.plan.misfit, repair=repair)
 
     def _notes(self) -> dict[str, Any]:
-        """How many questions have letters of which the server gave only an upper bound, and the letter mass of the test
+        """How many questions have letters with only an upper bound from the server, and the letter mass of the test
         questions if it is small."""
         scored = store.read_logits(self.spec.run_id)
         tests = {q.id for q, role in zip(self.drawn.questions, self.drawn.roles, strict=True) if role == "test"}

@@ -11,6 +11,6 @@
 ``lecture``        what a lecturer does: open, ask, show, end
 ``class_run``      the class's answers as a run, and as a table
 
-Joining and answering need no login. Whoever has a class's code can take a seat in it, and a seat's token lets its phone
+Joining and answering need no login. Anyone with a class's code can take a seat in it, and a seat's token lets its phone
 change the answers of that seat and nothing else. What a lecturer does begins with :func:`core.access.needs`.
 """

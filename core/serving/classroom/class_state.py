@@ -95,7 +95,7 @@ def _results(live: LiveClass, made: dict[str, Any], seats: dict[int, Any]) -> di
 
 def for_projector(live: LiveClass) -> dict[str, Any]:
     """Who sits in the class and who has answered; ``people`` are number, name, answered, page open. ``networks`` are
-    the seats of each network address, of which ``most`` are allowed; ``turned_away`` phones got none."""
+    the seats of each network address (``most`` are allowed); ``turned_away`` phones got none."""
     people = live.people()
     networks: dict[str, list[int]] = {}
     for seat in live.seats.copy().values():

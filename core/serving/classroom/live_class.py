@@ -31,12 +31,12 @@ SEATS = 200
 LONGEST_NAME = 40
 NAME_MARKS = " .'’-_"
 MOST_A_SECOND = 10
-"""So many answers of one seat begin within a second; the next one is refused."""
+"""One seat may begin this many answers within a second; the next one is refused."""
 HIGHEST_TURN = 10**9
 GRACE_S = 15.0
 """An answer that was on its way when the truth was shown is taken for so long; a phone takes no taps then."""
 MOST_STREAMS = 3
-"""So many pages of one seat are told of changes at once."""
+"""The number of pages of one seat that receive changes at the same time."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class LiveClass:
         self.seats = {one.seat: Seat(one.seat, one.name) for one in seats}
         self.answers = {(one.seat, one.question): one for one in answers}
         self.most_per_address = 0
-        """So many seats may be taken from one address; 0: as many as the server's limits say."""
+        """The number of seats that may be taken from one address; 0: as many as the server's limits say."""
         self.turned_away = 0
         """How many times a phone was refused because its address has as many seats."""
         self.shown_at: dict[int, float] = {}
@@ -114,7 +114,7 @@ class LiveClass:
         """Take a seat for a phone's token at a network address and give its number; a phone that has one keeps it.
 
         Raises :class:`ClassRefusal` for a class that is over or full, an address with as many seats as one may have, a
-        name that can't be, and a token that is none.
+        name that can't be, and an invalid token.
         """
         hashed = hash_of(token)
         with self.lock:

@@ -55,7 +55,7 @@ def _different_bits(one: bytes, other: bytes) -> int:
 
 
 def _is_one_bit(first: int, second: int, *, pairs: int) -> bool:
-    """Whether checksums differ by this because one bit of one word of so many pairs is another.
+    """Whether checksums differ by this because one bit of one word among this many pairs differs.
 
     A difference (a, b) becomes (a + b, a + 2b) by each pair that follows, which is undone here pair by pair. In its own
     pair a first word's difference d is (d, d), a second one's (0, d).

@@ -95,7 +95,7 @@ def test_a_person_s_disk_space_counts_runs_juries_and_the_bin(limited: Path):
 
 
 def test_a_bank_a_download_and_what_a_page_keeps_count_too(limited: Path, tmp_path: Path):
-    """Whoever brings the same in again pays nothing for it."""
+    """Importing the same again costs nothing."""
     bank = tmp_path / "bank.csv"
     bank.write_text("question,A,B,answer\n" + "Which?,one,two,A\n" * 1000)
     quotas.hold(Quotas(disk_gb=0.0001))

@@ -54,7 +54,7 @@ def sides(rng, *, same_meaning):
     p = softmax(logits)
     sure = (p.max(axis=1) > np.median(p.max(axis=1))).astype(float)
     calibrates = rng.random(8000) < np.where(sure, 0.8, 0.2)
-    if not same_meaning:  # the test side's labels are drawn anew: it looks the same and is another matter
+    if not same_meaning:  # the test side's labels are drawn again: it looks the same and is another matter
         labels = np.where(calibrates, labels, rng.integers(0, 4, 8000))
     return (p[calibrates], labels[calibrates]), (p[~calibrates], labels[~calibrates])
 

@@ -153,7 +153,7 @@ def test_a_rule_that_is_never_right_has_an_f1_from_0() -> None:
     assert of.precision.ends == (0, 1)  # nothing is judged right
     assert of.recall.low == of.f1.low == 0
     assert 0 < of.recall.high < 0.5
-    # 2s / (1 + s) of the share s of hits among right answers, of which there are as many
+    # 2s / (1 + s) of the share s of hits among right answers; there are as many
     assert of.f1.high == pytest.approx(2 * of.recall.high / (1 + of.recall.high))
 
 

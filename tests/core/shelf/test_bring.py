@@ -305,7 +305,7 @@ def test_what_the_hub_does_not_give(mirror: Mirror, monkeypatch, content, endpoi
 
 
 def test_an_archive_of_arrays_and_a_jury_come_in(mirror: Mirror, real_data):
-    """ConformalLLM's zip is made anew of its members; JuriesDemo's files are the published ones."""
+    """ConformalLLM's zip is made again from its members; JuriesDemo's files are the published ones."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for path in sorted((real_data / "conformal-llm").glob("*.npy")):

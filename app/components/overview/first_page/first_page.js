@@ -119,7 +119,7 @@ function cellOf(cell, open, none = NO_RUN) {
   return td;
 }
 
-// Rows of a published table: below the runs, in the columns of their tasks, with the questions named anew.
+// Rows of a published table: below the runs, in the columns of their tasks, with the questions named again.
 function publishedRows({ title, note, says, heads, rows }, open) {
   const tbody = make("tbody.published");
   const source = make(

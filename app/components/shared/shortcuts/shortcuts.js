@@ -4,7 +4,7 @@
 import { mounted } from "../mounted.js";
 import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../single_keys.js";
 
-let open = false; // the list is mounted anew when the page above it grows
+let open = false; // the list is mounted again when the page above it grows
 
 function heldBack(event) {
   const [target] = event.composedPath();

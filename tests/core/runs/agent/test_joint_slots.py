@@ -18,7 +18,7 @@ GIB_OF_70B = {"float32": 315.9, "bfloat16": 158.2, "int8": 87.2, "int4": 51.8}
 
 
 def eight() -> JointSlots:
-    """Workers of eight devices of 79.6 GiB, of which no process has been started."""
+    """Workers of eight devices of 79.6 GiB, without a started process."""
     return JointSlots([WorkerProcess(Slot(f"gpu{i}", str(i), 79.6, "H100")) for i in range(8)])
 
 

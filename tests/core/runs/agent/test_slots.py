@@ -69,7 +69,7 @@ def test_a_worker_waits_until_the_dead_ones_memory_is_free(eight, home, monkeypa
     assert worker._is_freed()
     worker._used_gib = 0.1  # GPU 0 says 1 GiB is in use, and there was less before the dead one began
     assert not worker._is_freed()
-    worker.died = 0.0  # long ago: whoever has it will not give it back
+    worker.died = 0.0  # long ago: its holder will not give it back
     assert worker._is_freed()
 
 

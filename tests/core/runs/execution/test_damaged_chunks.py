@@ -29,7 +29,7 @@ def folder_of(spec: RunSpec) -> Path:
 
 
 def stopped(spec: RunSpec, *, chunks: int = 1) -> Path:
-    """Execute a run until it has finished so many chunks; returns its folder."""
+    """Execute a run until it has finished this many chunks; returns its folder."""
     with pytest.raises(RunCancelled):
         execute(spec, cancelled=lambda: len(finished_chunks(folder_of(spec))) >= chunks)
     return folder_of(spec)
