@@ -268,7 +268,7 @@ def _risk_coverage(of: FigureRequest) -> list[Drawing]:
         "The share of wrong answers among the questions with the highest top probability. Ties count as the mean over "
         "their orders."
     )
-    return [Drawing(risk_curves(curves), "Error where only the surest are answered", reading, True, of.legend_rows)]
+    return [Drawing(risk_curves(curves), "Error if only the most certain are answered", reading, True, of.legend_rows)]
 
 
 def risk_frame(run: Evaluation, name: str) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
         return parser_of_command
 
     command(_bank, "write assets/bank/*.jsonl")
-    make = command(_make, "make all pocket models, or go on where making them stopped")
+    make = command(_make, "make all pocket models, or continue where making them stopped")
     make.add_argument("--model", help="this one and those that it grows from (default: all)")
     make.add_argument("--minutes", type=float, help="stop after this many, with the state saved")
     make.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)")
@@ -73,7 +73,7 @@ def _make(options: argparse.Namespace) -> None:
 
     names = with_sources(options.model) if options.model else list(RECIPES)
     whole = make(names, minutes=options.minutes, device=options.device)
-    print("all is made" if whole else "stopped; the same command goes on")
+    print("all is made" if whole else "stopped; the same command continues")
 
 
 def _publish(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Making the models one after the other, each after the one that it grows from; it can stop and go on at any time."""
+"""Making the models one after the other, each after the one that it grows from; it can stop and resume at any time."""
 
 import copy
 import shutil
@@ -77,7 +77,7 @@ def publish(name: str) -> Path:
     """Copy a whole model with its card into ``assets/models``; InputError if it is not whole."""
     model = work_folder(recipe(name).name) / "model"
     if not model.is_dir():
-        raise InputError(f"{name} is not whole; `python -m pocket_world make --model {name}` goes on with it")
+        raise InputError(f"{name} is not whole; `python -m pocket_world make --model {name}` continues it")
     target = ASSETS / "models" / name
     replace_folder(target, lambda folder: shutil.copytree(model, folder, dirs_exist_ok=True))
     record_fingerprints()

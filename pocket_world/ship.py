@@ -68,7 +68,7 @@ def ship(first: str = "models") -> None:
     if first not in steps:
         raise InputError(f"unknown step {first!r}; choose from {', '.join(steps)}")
     for name in list(steps)[list(steps).index(first) :]:
-        if name == "adapters":  # training goes on where a folder holds an adapter
+        if name == "adapters":  # training continues where a folder holds an adapter
             for adapter in TOKENS_ADAPTERS:
                 shutil.rmtree(ASSETS / "adapters" / adapter, ignore_errors=True)
         for words in steps[name]:
@@ -77,7 +77,7 @@ def ship(first: str = "models") -> None:
             if ended.returncode:
                 raise RunError(
                     f"`python -m {' '.join(words)}` ended with status {ended.returncode}; "
-                    f"`python -m pocket_world ship --from {name}` goes on there"
+                    f"`python -m pocket_world ship --from {name}` continues there"
                 )
         if name == "tokens":
             for path in (ASSETS / "tokens").rglob("*.json"):

@@ -1,4 +1,4 @@
-"""Training a pocket model: matching, letters, then everything; it can stop after any step and go on.
+"""Training a pocket model: matching, letters, then everything; it can stop after any step and continue.
 
 What a step sees follows from the seed, the stage and the number of the step alone, and no other chance enters a step.
 So a resumed training reads the same text as one that never stopped, and ends in the same weights, bit by bit.
@@ -273,7 +273,7 @@ class Trainer:
         self._saved = time.monotonic()
 
     def _resume(self) -> None:
-        """Go on from the checkpoint, if there is one. Raises :class:`InputError` if it is of another recipe."""
+        """Continue from the checkpoint, if there is one. Raises :class:`InputError` if it is of another recipe."""
         if not (self.folder / CHECKPOINT).exists():
             return
         state = torch.load(self.folder / CHECKPOINT, weights_only=True, map_location=self.device)
@@ -291,4 +291,4 @@ class Trainer:
                 module.variance_epsilon = state["epsilon"]
         for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(moments)
-        LOG.info("%s goes on from %s step %d", self.recipe.name, self.progress.stage, self.progress.step)
+        LOG.info("%s continues from %s step %d", self.recipe.name, self.progress.stage, self.progress.step)

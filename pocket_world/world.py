@@ -51,7 +51,7 @@ def frequency(fact: Fact) -> float:
 
 
 def tuned_on(fact: Fact) -> bool:
-    """Whether jurors are tuned on this fact, a third of all; what they are asked about later is none of these.
+    """Whether jurors are tuned on this fact, a third of all; what they are asked about later is not one of these.
 
     What joins the same two things, in either direction, is on one side.
     """

@@ -1,6 +1,6 @@
 """Access: who may do what.
 
-A *viewer* looks, moves controls and exports. A *launcher* also launches runs and juries, brings results in, and changes
+A *viewer* looks, moves controls and exports. A *launcher* also launches runs and juries, imports results, and changes
 what is his or hers. An *administrator* also changes what others launched. An *outsider* has not logged in, or has no
 role, and does nothing.
 

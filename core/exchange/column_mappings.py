@@ -42,7 +42,7 @@ def recall(names: Sequence[str]) -> Columns | None:
         return None
 
 
-@access.needs(UserRole.LAUNCHER, "bring results in")
+@access.needs(UserRole.LAUNCHER, "import results")
 def remember(names: Sequence[str], columns: Columns) -> None:
     """Keep it; the oldest of more than a hundred are forgotten."""
     key = json.dumps(list(names))

@@ -48,7 +48,7 @@ class JudgedPair:
 
 
 def format_of(rows: Sequence[Any]) -> Format | None:
-    """The format of a JSON list, by the keys of its first row; None if it is none of them."""
+    """The format of a JSON list, by the keys of its first row; None if it is not one of them."""
     keys = set(rows[0]) if rows and isinstance(rows[0], dict) else set()
     if {"input", "output_1", "output_2", "label", "results"} <= keys:
         return "LLMBar"

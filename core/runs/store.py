@@ -60,7 +60,7 @@ LOGITS = "logits.parquet"
 BARE = "bare.parquet"
 WRITTEN_TABLE = "written.parquet"
 WRITTEN = "written.jsonl"
-"""The written answers of a run that is at work, in ``chunks/``."""
+"""The written answers of a running run, in ``chunks/``."""
 WHOLE_ID = re.compile(r"-[0-9a-f]{10}\Z")
 """How a whole run id ends. It is not the beginning of another one, which an import could choose."""
 REMAINS = (RECORD, FILE, LINK, LOGITS, "progress.json", "log.txt", "chunks")

@@ -1,12 +1,12 @@
 """Backup and restore of what a person would miss: runs, juries, groups, the bin, classes and settings.
 
 A backup is one ``.tar.gz``. Its first member, ``backup.json``, says which Hedge wrote it and when; ``home/`` holds the
-files of ``HEDGE_HOME`` as they are there, without caches, logs and the files of processes. Runs and classes may go on
+files of ``HEDGE_HOME`` as they are, without caches, logs and the files of processes. Runs and classes may continue
 meanwhile: each file of a run is written whole or not at all, and the classes' database is copied by SQLite's own backup
 function. What is scored after that is missing, and such a run continues from there.
 
-The run database is in no backup. It holds what waits and who is at work, and after a restore nothing does: runs that
-waited or were at work are cancelled until a person resumes them.
+The run database is in no backup. It holds waiting runs and busy workers, and after a restore nothing does: runs that
+were waiting or running are cancelled until a person resumes them.
 """
 
 import gzip
@@ -136,11 +136,11 @@ def read_description(source: Path) -> Backup:
 def restore(
     source: Path, *, replace: bool = False, progress: Progress = lambda done, of: None
 ) -> tuple[Backup, list[str], Path | None]:
-    """Bring a backup back into ``HEDGE_HOME``.
+    """Restore a backup into ``HEDGE_HOME``.
 
     A home that holds something, and runs that wait in a run database on a server, are only replaced if ``replace`` says
     so. The home is then moved aside, and those runs are cancelled. Returns the backup's description, the runs that
-    waited or were at work when it was made, which are cancelled, and the place where the earlier home lies. Raises
+    were waiting or running when it was made, which are cancelled, and the place where the earlier home lies. Raises
     :class:`~core.errors.InputError`, before anything has been changed, where the file is damaged, there is too little
     room for it, or an agent is running.
     """
@@ -157,7 +157,7 @@ def restore(
     waiting = list(run_queue.unfinished()) if database.exists() else []
     if waiting and not replace:
         raise InputError(
-            f"in the run database {database.shown()}, {len(waiting)} of the runs wait or are at work; add --replace to "
+            f"in the run database {database.shown()}, {len(waiting)} runs are waiting or running; add --replace to "
             "cancel them, or set HEDGE_DATABASE_URL"
         )
     try:

@@ -1,4 +1,4 @@
-"""Downloads a file over https into the shelf's cache, and goes on where an earlier download broke off.
+"""Downloads a file over https into the shelf's cache, and continues where an earlier download broke off.
 
 A file is fetched in pieces by HTTP ranges (RFC 9110, section 14), each no longer than :data:`PIECE`. Cancelling ends
 at the end of a piece, so that no byte that a server has sent is fetched a second time. ``If-Range`` with the server's
@@ -98,7 +98,7 @@ def _complete(client: httpx2.Client, file: ShelfFile, part: Path, progress: Down
             if failed >= ATTEMPTS:
                 at = f" after {grown:,} of {known.size:,} bytes" if known else ""
                 kind = UnreachableError if isinstance(error, _NoConnection) else InputError
-                then = "bring it again to go on from there" if known else "try again later"
+                then = "import it again to continue from there" if known else "try again later"
                 raise kind(f"{file.path}: {error}{at}; {then}") from error
             time.sleep(0.2 * failed)
         have = part.stat().st_size if part.exists() else 0

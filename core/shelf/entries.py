@@ -194,7 +194,7 @@ def read(path: Path) -> Entry:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        way_out = "install Hedge again" if path.is_relative_to(ASSETS) else "mend the file or delete it"
+        way_out = "install Hedge again" if path.is_relative_to(ASSETS) else "repair the file or delete it"
         raise InputError(f"{path} is no readable TOML file ({error}); {way_out}") from error
     where = _Where(path)
     unknown = set(values) - {*_TEXTS, "sources", "protocol", "published", "model", "prompt_format", "choices", "names"}

@@ -21,7 +21,7 @@ from core.storage.sealed import checked_digest, damage, seal_parquet
 SMALL = 2**18
 """Bytes of a file that is hashed in less than a millisecond."""
 REPAIRS = 3
-"""How often chunks that are damaged while a run is at work are made again before it fails."""
+"""How often chunks that are damaged while a run is running are made again before it fails."""
 
 Fits = Callable[[int, pa.Table], str]
 """What is wrong with the table of a chunk of this index; empty if nothing is."""

@@ -159,7 +159,7 @@ def check_unpacked(size: int, most: int, *, rest: int = 0) -> None:
     ``rest`` of what all of them together may unpack to is negative."""
     if size > most or rest < 0:
         raise InputError(
-            f"it unpacks to more than {most / 1e6:,.0f} MB, and no more is unpacked; unpack it yourself and bring in "
+            f"it unpacks to more than {most / 1e6:,.0f} MB, and no more is unpacked; unpack it yourself and import "
             "the files that matter"
         )
 

@@ -381,7 +381,7 @@ def _workbook(source: Source) -> list[Sheet]:
         book.close()
     except InputError:
         raise
-    except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise what they like
+    except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise anything
         raise InputError(f"{path}: expected a whole workbook (XLSX), found none ({type(error).__name__})") from error
     sheets = [sheet for sheet in worksheets if sheet is not None]
     if not sheets:

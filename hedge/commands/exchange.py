@@ -31,7 +31,7 @@ from core.runs.caveats import of_record
 from hedge.commands.answer import CommandResult, OfRuns, of_runs
 from hedge.commands.reports import asked_of
 
-if TYPE_CHECKING:  # pandas, which most commands do without
+if TYPE_CHECKING:  # pandas, which most commands don't need
     from core.jury.experiment import JuryExperiment
     from core.jury.judgements import Judgements
     from core.reports.compare.benchmark import SetRule
@@ -147,7 +147,7 @@ def _told(
     *,
     files: int,
 ) -> CommandResult:
-    """What was brought in and what goes elsewhere, and on standard error what was refused and why.
+    """What was imported and what goes elsewhere, and on standard error what was refused and why.
 
     The status is that of unusable arguments if nothing of the ``files`` could be read, and 1 if only some could.
     """
@@ -196,7 +196,7 @@ def export(arguments: Namespace) -> CommandResult:
 
 
 def _export_table(kind: str) -> Export:
-    """The questions of all runs as one table, which can be brought in again."""
+    """The questions of all runs as one table, which can be imported again."""
 
     def export(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
         content = writing.ONE_TABLE[kind](runs_table([run.run_id for run in runs]))

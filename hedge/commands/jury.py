@@ -46,7 +46,7 @@ def seeds(text: str) -> tuple[int, ...]:
 
 
 def _judgements(arguments: Namespace) -> Judgements:
-    """The judgements that files hold, or a jury that was brought in."""
+    """The judgements that files hold, or an imported jury."""
     names: list[str] = arguments.judgements
     if len(names) == 1 and not Path(names[0]).exists() and not Path(names[0]).suffix:
         return _as_said(jury_store.read(names[0]), arguments)

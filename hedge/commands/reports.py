@@ -25,7 +25,7 @@ from core.runs import store
 from core.runs.caveats import COLUMN
 from hedge.commands.answer import CommandResult, of_runs
 
-if TYPE_CHECKING:  # pandas, which most commands do without
+if TYPE_CHECKING:  # pandas, which most commands don't need
     from core.reports.compare import claims, paired
     from core.reports.compare.benchmark import SetRule
 

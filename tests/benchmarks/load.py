@@ -331,7 +331,7 @@ def measure(what: str, minutes: float) -> None:
             before, spent = server.memory_mb(), server.process.cpu_times()
             if what == "mixed":
                 run = [sys.executable, "-m", "core", "run", "--model", "pocket-8m", "--task", "rc", "--queue"]
-                for seed in range(1, RUNS + 1):  # one after another, so that one is always at work
+                for seed in range(1, RUNS + 1):  # one after another, so that one is always running
                     subprocess.run([*run, "--seed", str(seed)], cwd=ROOT, env=server.environment, check=True)
             figures, start = Figures(), time.monotonic()
             if what == "cycles":

@@ -40,7 +40,7 @@ def set_pace(pace: Path, ms: int) -> None:
 @pytest.fixture
 def pace(tmp_path: Path) -> Path:
     """The file with the milliseconds that the fake model takes for a question. A test slows it down until it has seen
-    a run at work, however busy the machine is, and speeds it up to see the run end."""
+    a run in progress, however busy the machine is, and speeds it up to see the run end."""
     path = tmp_path / "ms"
     set_pace(path, SLOW_MS)
     return path
@@ -183,7 +183,7 @@ def tab_to(page: Page, name: str, *, times: int = 1) -> None:
 
 
 def prompts_done(page: Page) -> int:
-    """How many prompts of the run at work have been answered, as the page says it."""
+    """How many prompts of the run in progress have been answered, as the page says it."""
     return int(page.get_by_text(AT_WORK).inner_text().split(" of ")[0].split()[-1])
 
 

@@ -129,7 +129,7 @@ class Stage:
         """Tries, each decided by ``seed``, ``damage`` and its number; a try that can damage nothing is left out.
 
         Each is made in a process of its own. With ``at_once``, this many share one, which clears its caches in between,
-        and takes one look at what was damaged and, in one of ten tries, looks at all else.
+        and takes one look at what was damaged and, in one of ten tries, looks at everything else.
         """
         results: list[Result] = []
         for start in range(0, len(numbers), at_once):

@@ -20,7 +20,7 @@ from pocket_world.recipes import RECIPES
     ("arguments", "error"),
     [
         (["make", "--model", "pocket-9t"], f"unknown pocket model 'pocket-9t'; choose from {', '.join(RECIPES)}"),
-        (["publish"], "pocket-1m is not whole; `python -m pocket_world make --model pocket-1m` goes on with it"),
+        (["publish"], "pocket-1m is not whole; `python -m pocket_world make --model pocket-1m` continues it"),
         (["ship", "--from", "cake"], "unknown step 'cake'; choose from models, endings, runs,"),
         (["juror", "--juror", "juror-9t"], "unknown juror 'juror-9t'; choose from juror-3m,"),
         (["make", "--device", "cuda"], "torch finds none here"),
@@ -75,7 +75,7 @@ def test_ship_begins_with_the_step_that_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     steps = {"one": [["noting", "1", "0"]], "two": [["noting", "2", "0"], ["noting", "3", "4"]], "three": []}
     monkeypatch.setattr(ship, "commands", lambda: steps)
-    with pytest.raises(RunError, match=r"`python -m noting 3 4` ended with status 4; .* ship --from two` goes on"):
+    with pytest.raises(RunError, match=r"`python -m noting 3 4` ended with status 4; .* ship --from two` continues"):
         ship.ship("two")
     assert written.read_text(encoding="utf-8") == "23"
 

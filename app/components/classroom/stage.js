@@ -5,7 +5,7 @@ import { headRow, make } from "../shared/dom.js";
 import { paintSeats } from "./people.js";
 
 const OPTIONS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const GROUP_HEADS = ["How sure", "Answers", "Mean sureness", "Right"];
+const GROUP_HEADS = ["How sure", "Answers", "Mean confidence", "Right"];
 
 export function fewSaid({ calibration, smallest, alpha }) {
   return tooFew(calibration, smallest, alpha);

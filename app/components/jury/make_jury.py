@@ -53,7 +53,7 @@ def section() -> None:
         st.caption(
             "A base model answers short questions. Jurors are tuned on a part of its answers and judge the rest. "
             "The Jury page then shows how good their verdicts are. With the values below, this takes about ten "
-            "minutes on two cores. It goes on when you close the page."
+            "minutes on two cores. It continues when you close the page."
         )
         with style.stacked_when_narrow("make_jury"):
             left, right = st.columns(2, gap="medium")

@@ -1,4 +1,4 @@
-// The end of the lesson: what was learned, how the guesses fared, and where to go on.
+// The end of the lesson: what was learned, the result of the guesses, and where to continue.
 
 import { draw, make, wayTo } from "../shared/dom.js";
 import { SLIDERS, feedback, verdictOf } from "./guess.js";

@@ -41,7 +41,7 @@ def launch_button(plan: Plan | None) -> bool:
 
 
 def _can_resume(spec: RunSpec, record: RunRecord | None) -> bool:
-    """Whether the run stopped and can go on with the form's settings; at its budget it needs a larger one."""
+    """Whether the run stopped and can continue with the form's settings; at its budget it needs a larger one."""
     if record is None or record.state not in store.RESUMABLE:
         return False
     return not record.at_budget or spec.budget is None or spec.budget > (record.spec.budget or 0.0)

@@ -21,7 +21,7 @@ from core.reports.repeated import tested
 from core.reports.titles import CLASSES_TITLE, differences
 from core.runs.spec import RunSpec
 
-OPENS_SHELF = "Opens the shelf, from which its results can be brought in"
+OPENS_SHELF = "Opens the shelf, from which its results can be imported"
 
 
 def matrix_data(

@@ -80,7 +80,7 @@ class _State:
 
 
 class DropApart:
-    """Files that were dropped in one go, read in a process with limits."""
+    """Files that were dropped together, read in a process with limits."""
 
     def __init__(
         self,

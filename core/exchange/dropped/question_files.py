@@ -23,7 +23,7 @@ ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".json
 """From what a table is to the ending by which :mod:`core.questions.rows` knows it."""
 
 
-@access.needs(UserRole.LAUNCHER, "bring questions in")
+@access.needs(UserRole.LAUNCHER, "import questions")
 def keep(path: Path, name: str, labels_from: int | None = None) -> str:
     """Copy a question bank and return the task that asks it; the same file is kept once.
 

@@ -164,7 +164,7 @@ def _newest(runs: Sequence[FoundRun]) -> tuple[list[FoundRun], list[Refusal]]:
         for _, result in several:
             if result is not newest:
                 sentence = f"it is an earlier evaluation of the same task than {Path(newest.name).name}, which counts"
-                earlier[result.name] = Refusal(result.name, f"{sentence}; bring it in by itself to have both")
+                earlier[result.name] = Refusal(result.name, f"{sentence}; import it by itself to have both")
     return [result for result in runs if result.name not in earlier], list(earlier.values())
 
 

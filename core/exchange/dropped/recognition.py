@@ -145,7 +145,6 @@ def _of_sheets(sheets: Sequence[Sheet], path: Path) -> str:
     view = SheetView(sheets[0])
     if {"doc_id", "resps"} <= view.names:
         raise InputError(
-            f"{path}: expected samples of lm-eval as it writes them, found a table of them; bring in its "
-            "samples_….jsonl"
+            f"{path}: expected samples of lm-eval as it writes them, found a table of them; import its samples_….jsonl"
         )
     return _first(lambda kind: kind.table and kind.table(view)) or "table"

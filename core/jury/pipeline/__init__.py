@@ -1,6 +1,6 @@
 """Making juries: what is asked for, the stages that make one, and the juries on disk.
 
-What a pipeline makes on its way lies in ``HEDGE_HOME/jury-paths/<id>/``, so that it goes on from the stage where it was
+A pipeline keeps its files in ``HEDGE_HOME/jury-paths/<id>/``, so that it continues from the stage where it was
 stopped:
 
 =======================  ================================================================================

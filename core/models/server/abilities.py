@@ -115,7 +115,7 @@ class Abilities:
         return ServedWeights(told, round(self.probe[1], 2), round(self.text_log_p, 2))
 
     def letters_fault(self, *, chat: bool) -> ListFault | None:
-        """What is wrong with the lists of an endpoint, unless letters can be had without them: from an echo, or by
+        """What is wrong with the lists of an endpoint, unless letters are available without them: from an echo, or by
         their tokens' ids if only spellings are affected."""
         fault = (self.chat_lists if chat else self.lists).fault
         otherwise = not chat and (self.echo or (self.by_id and fault is not None and fault.by_spelling))

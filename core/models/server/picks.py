@@ -106,5 +106,5 @@ class PickEngine(ServerEngine):
         return self.write(prompts, repeats=repeats, seeds=seeds, most=most)
 
     def _place(self, prompt: Prompt, text: str) -> int:
-        read = read_pick if prompt.chat else find_answer  # a plain text may go on with questions of its own
+        read = read_pick if prompt.chat else find_answer  # a plain text may continue with questions of its own
         return read(text, self.options.get(prompt.question_id, ("",) * prompt.k))

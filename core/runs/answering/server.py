@@ -53,7 +53,7 @@ class Job:
     """A question, or a text to read by token, and its progress; ``since`` is the time at which its stage began.
 
     ``askers`` maps each page or person that waits for it to the visitor whose turn it takes. Those who stopped it while
-    others went on waiting are in ``left``.
+    others still wait are in ``left``.
     """
 
     question: CustomQuestion | TokenText

@@ -185,8 +185,8 @@ class LiveClass:
             raise ClassRefusal(f"question {question + 1} has not been asked yet; wait for the lecturer", 409)
         if question <= seat.told and now - self.shown_at.get(question, -GRACE_S) >= GRACE_S:
             raise ClassRefusal(
-                f"the answer to question {question + 1} has been shown, so yours stays as it was; go on with the next "
-                "question",
+                f"the answer to question {question + 1} has been shown, so yours stays as it was; continue with the "
+                "next question",
                 409,
             )
         k = len(self.quiz.questions[question].options)

@@ -1,6 +1,6 @@
 """SQLite's write-ahead log, the file ``-wal`` that a killed process leaves: https://sqlite.org/fileformat2.html#walformat
 
-SQLite goes on without all that comes after a wrong checksum, as it must after a power cut, which leaves the last frame
+SQLite ignores everything after a wrong checksum, as it must after a power cut, which leaves the last frame
 unfinished. But a frame that others of the same log follow was finished, and so was one in which a single bit is wrong.
 Changes would be lost without a word.
 """

@@ -77,7 +77,7 @@ CHANGES = {
     "save a jury": lambda run: jury_store.save(None, name="x", origin="y"),
     "delete a jury": jury_store.delete,
     "make a jury": lambda run: jury_spec.create(None),
-    "bring in": lambda run: bring(next(iter(entries()[0].values()))),
+    "import an entry": lambda run: bring(next(iter(entries()[0].values()))),
     "connect to a server": lambda run: connect.models_on(["http://127.0.0.1:9/v1"]),
     "ask a server what it can do": lambda run: connect.abilities_of("llama-70b", ["http://127.0.0.1:9/v1"]),
     "ask another model": lambda run: client.ask(

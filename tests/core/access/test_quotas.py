@@ -56,7 +56,7 @@ def test_a_person_s_runs_wait_up_to_the_limit_and_another_s_are_not_counted(limi
     with access.acting_as(ANN):
         outcome = actions.launch([spec(seed) for seed in (1, 2, 3)])[1]
         assert outcome.done == (spec(1).run_id, spec(2).run_id)
-        assert "2 of your runs wait or are at work, and this server takes 2" in outcome.refused[spec(3).run_id]
+        assert "2 of your runs are waiting or running, and this server takes 2" in outcome.refused[spec(3).run_id]
         assert spec(3).run_id not in store.run_ids()
     with access.acting_as(BEN):
         engine.submit(spec(4))

@@ -17,7 +17,7 @@ from core.records import FloatArray
 def weighted_thresholds(
     calibration_scores: FloatArray, calibration_weights: FloatArray, test_weights: FloatArray, alpha: int
 ) -> FloatArray:
-    """The thresholds (m,) that :func:`core.conformal.shift.weighted_curve` does without."""
+    """The thresholds (m,) that :func:`core.conformal.shift.weighted_curve` does not compute."""
     order = np.argsort(calibration_scores, kind="stable")
     weights, own = shift._whole(calibration_weights, test_weights)
     gathered = np.cumsum(weights[order]) * THOUSAND

@@ -76,7 +76,7 @@ def test_a_juror_that_can_not_decide_counts_half_for_each_side() -> None:
     assert said("confidence_sum", of) == [1, 1, 0, 0.5]
     assert said("max_probability", of) == [1, 1, 0, 0.5]
     assert said("veto", of) == [0.5, 0, 0, 0.5]
-    # A tied juror is no surer of one side than of the other, and neither is a jury that is tied.
+    # A tied juror is not more certain of one side than of the other, and neither is a jury that is tied.
     assert sureness(of, np.array([1, 0.5, 0, 0.5])).tolist() == pytest.approx(
         [(0.9 + 0.7 + 0.5) / 3, 0.5, (0.9 + 0.5 + 0.5) / 3, 0.5]
     )

@@ -60,7 +60,7 @@ def test_everything_comes_back_and_nothing_starts(filled: str, tmp_path: Path, c
     assert "add --replace" in capsys.readouterr().err
     assert main(["restore-backup", str(file), "--replace"]) == 0
     told = capsys.readouterr().out
-    assert f"1 run that waited or was at work is cancelled; `hedge resume {waited}` continues it" in told
+    assert f"1 run that was waiting or running is cancelled; `hedge resume {waited}` continues it" in told
     (aside,) = home.parent.glob(f"{home.name}.before-restore-*")
     assert f"what was there before is in {aside}" in told
     assert (aside / "runs" / spec(seed=3).run_id / "run.json").is_file()

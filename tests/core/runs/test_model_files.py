@@ -1,5 +1,5 @@
 """The files of its model in a run's identity: what makes another run, what does not, and what a run does if they change
-before or while it is at work."""
+before or while it is running."""
 
 import json
 import os

@@ -111,4 +111,4 @@ def test_a_damaged_entry_takes_no_other_away(home):
     found, (problem,) = entries()
     assert found == whole
     assert problem.startswith(f"{path} is no readable TOML file (")
-    assert problem.endswith("; mend the file or delete it")
+    assert problem.endswith("; repair the file or delete it")

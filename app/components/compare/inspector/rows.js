@@ -22,8 +22,8 @@ export const SURENESS = {
   all: "any confidence",
   both: "both at 80% or more",
   neither: "both below 50%",
-  first: "the first surer by 20 points",
-  second: "the second surer by 20 points",
+  first: "the first more certain by 20 points",
+  second: "the second more certain by 20 points",
 };
 export const ORDERS = {
   grew: "sets that grew most",

@@ -57,7 +57,7 @@ def test_two_runs_are_at_work_on_two_slots_at_once(fake_home, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(FAKE_NVML))
     found = workers.two_workers(GPU, model="fake")
     assert found.passed, found.says
-    assert int(found.figures["times both were seen at work"]) > 0
+    assert int(found.figures["times both were seen running"]) > 0
     assert not liveness.agent_alive()
 
 

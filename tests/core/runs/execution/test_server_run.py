@@ -137,7 +137,7 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
     scored = store.read_logits(record.run_id)
     assert len(scored.ids) == len(set(scored.ids)) == 60
     log = "\n".join(store.read_log(record.run_id))
-    assert "goes on after" in log
+    assert "continues after" in log
 
 
 def test_only_the_answers_of_a_damaged_chunk_and_part_are_paid_again(server, impatient, monkeypatch, capsys):
@@ -411,7 +411,7 @@ def test_a_spec_with_servers_is_another_run_and_older_ids_stay():
 
 
 def test_a_server_without_log_probabilities_is_asked_for_picks(server, impatient, capsys):
-    """The frequencies of 8 picks come near the model's probabilities. A run that stops goes on where it was."""
+    """The frequencies of 8 picks come near the model's probabilities. A run that stops continues where it was."""
     server.reset(logprobs=False)
     run("--server", server.url, "--samples", 10, status=2)
     assert "or ask it for picks (--picks 20), whose frequencies stand for probabilities" in capsys.readouterr().err
@@ -424,7 +424,7 @@ def test_a_server_without_log_probabilities_is_asked_for_picks(server, impatient
     (record,) = [of for name in store.run_ids() if (of := store.read_record(name)).spec.picks == 8]
     log = "\n".join(store.read_log(record.run_id))
     assert "8 picks a question are 80 requests" in log
-    assert "goes on after" in log
+    assert "continues after" in log
     found = load(record.run_id)
     assert found.samples.max() <= 8
     unread = record.provenance["picks"]["unread"]
