@@ -133,7 +133,7 @@ def computing(what: str, *, height: int = 0) -> None:
 def in_place(section: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
     """Draw a section of a page, which may grow when a figure arrives, in a container of its own.
 
-    What stands below the section then keeps its place in the page. Streamlit rebuilds elements whose place changes,
+    Elements below the section then keep their place in the page. Streamlit rebuilds elements whose place changes,
     and that closes a list that a person has just opened.
     """
 

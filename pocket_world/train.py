@@ -1,6 +1,6 @@
 """Training a pocket model: matching, letters, then everything; it can stop after any step and continue.
 
-What a step sees follows from the seed, the stage and the number of the step alone, and no other chance enters a step.
+The seed, the stage and the number of the step alone decide what it sees; nothing else is random.
 So a resumed training reads the same text as one that never stopped, and ends in the same weights, bit by bit.
 """
 

@@ -132,7 +132,7 @@ export class Link {
     }
   }
 
-  // Listen until the class ends. What is unsent goes first, because it is taken only until the truth has been shown.
+  // Listen until the class ends. Unsent answers go first, because they count only until the truth is shown.
   async follow() {
     while (!this.ended) {
       try {

@@ -108,7 +108,7 @@ function heading({ phase, position, n, calibration, sentence }) {
   if (phase === "lobby") return "You are in. The lecturer asks the first question soon.";
   if (phase === "results") return "The quiz is over";
   if (phase === "ended") return sentence ?? "The class is over.";
-  return `Question ${position + 1} of ${n}${position < calibration ? ", which calibrates" : ", which tests"}`;
+  return `Question ${position + 1} of ${n}${position < calibration ? " (used for calibration)" : " (used for the test)"}`;
 }
 
 function instruction({ phase, position, calibration }) {

@@ -5,7 +5,7 @@ whole server (they empty everyone's caches, or show the Git repository of the so
 message that no page sends, the connection is closed, before Streamlit reads it and writes a traceback into the log.
 
 Each message runs a page again, so the messages of a page, of an address and of all together have a limited rate. A
-message beyond it waits. Many addresses that each send what a person sends can't be told from many people: then all
+message beyond it waits. Many addresses that each send what a person sends can't be told apart from many people: all
 wait, and those who send least wait least.
 """
 

@@ -263,7 +263,7 @@ def check_servers(servers: Collection[str], key: str) -> None:
 
 
 def environment() -> Mapping[str, str]:
-    """The environment for a process that works for the present actor. What this process may not do, it may not."""
+    """The environment for a process that works for the present actor. It has the same rights as this process."""
     who = actor()
     values = json.dumps([mode(), who.name, int(who.role), who.address])
     return dict(os.environ) if mode() == "local" else {**os.environ, ACTOR_VARIABLE: values}

@@ -82,7 +82,7 @@ class RolesSection(Section):
     unverified_emails: bool = False
     """Whether an address counts that the provider does not say it has verified."""
     hours: float = Field(default=12.0, gt=0)
-    """A login holds for so long."""
+    """A login is valid for this long."""
 
 
 class LimitsSection(Section):

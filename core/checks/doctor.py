@@ -356,7 +356,7 @@ def _own_runs(chosen: Callable[[RunRecord], bool]) -> list[RunRecord]:
 
     records = []
     for name in store.run_ids():
-        with suppress(HedgeError):  # a damaged run is said where runs are listed
+        with suppress(HedgeError):  # a damaged run is reported where runs are listed
             if not store.is_bundled(name) and chosen(record := store.read_record(name)):
                 records.append(record)
     return records

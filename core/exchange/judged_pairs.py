@@ -207,7 +207,7 @@ def read_alpaca_eval(paths: Sequence[Path]) -> ReadJury:
     }
     jury = _jury(pairs, jurors)
     left = max(map(len, preferences.values())) - len(shared)
-    notes = [f"No human judged these pairs. What counts as better is the preference of {ALPACA_TRUTH}."]
+    notes = [f"No human judged these pairs. The preference of {ALPACA_TRUTH} decides which answer is better."]
     notes += [f"{left:,} pairs are left out, because not every annotator has them."] if left else []
     return ReadJury(jury.judgements, (*notes, *jury.notes), name=paths[0].parents[1].name)
 

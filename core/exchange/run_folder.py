@@ -2,7 +2,7 @@
 
 So a run goes from one Hedge to another: copied from ``HEDGE_HOME/runs`` or from the archive, whole or zipped.
 
-What comes in is a description of what was done elsewhere. Its spec keeps no instruction to ask or load anything (no
+An imported run only describes work done elsewhere. Its spec keeps no instruction to ask or load anything (no
 servers, key, price, budget, device or path), of its provenance only :data:`DESCRIPTION` is kept, and the run's id
 contains a hash of its data, so that it never has the id of a computed run.
 """

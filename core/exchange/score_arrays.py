@@ -1,7 +1,7 @@
 """Scores as numpy arrays: an npz with scores and labels, or two npy files, as conformal-prediction code keeps them.
 
 ``scores`` is (n, k), or (prompts, n, k), where the mean of the probabilities over the prompts is taken, as Kumar et
-al. (2023, arXiv 2305.18404) do. ``labels`` is (n,), whole numbers from 0. In an npz the arrays are told apart by their
+al. (2023, arXiv 2305.18404) do. ``labels`` is (n,), whole numbers from 0. In an npz the arrays differ by their
 shapes and, where two have the same, by their names; texts ``model`` and ``task`` say what they are of. Rows with the
 same value in an array ``cluster`` (n,) belong together (:mod:`core.conformal.clusters`).
 """
@@ -84,7 +84,7 @@ def holds_scores(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
 
 
 def read_pair(scores: Path, labels: Path, *, label_from: int | None = None) -> ImportedRun:
-    """The run of two npy files; its model is told by neither. ``label_from``: the first option, as a person said it."""
+    """The run of two npy files; neither names its model. ``label_from``: the first option, as a person said it."""
     name = stem(scores) or scores.stem
     return _built(
         load_npy(scores),

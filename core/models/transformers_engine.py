@@ -158,7 +158,7 @@ class TransformersEngine:
         } | self._remarks()
 
     def _remarks(self) -> dict[str, Any]:
-        """What there is to say of the chat template and of an adapter's base model; nothing for most."""
+        """Notes on the chat template and on an adapter's base model; none for most."""
         template = self.encoder.template
         about = {
             "chat_content": "parts" if template.parts else "",

@@ -201,8 +201,8 @@ def risk(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """The answers that a jury judges if it abstains when it is not confident enough, and how often it is then wrong,
     over all splits.
 
-    One row per rule of the protocol and ``at`` of :data:`SURENESS`: ``answered`` is the share of the test answers of
-    which the jury is at least as sure, and ``wrong`` the share of those that it judges wrongly, with the ends ``low``
+    One row per rule of the protocol and ``at`` of :data:`SURENESS`: ``answered`` is the share of the test answers on
+    which the jury is as certain, and ``wrong`` the share of those that it judges wrongly, with the ends ``low``
     and ``high`` of its 95% interval. They are NaN if the jury judges none.
     """
     return rules(judgements, protocol).risk

@@ -2,7 +2,7 @@
 
 A run's guarantee is about questions like those that calibrated it: as many options, asked in the same way of the same
 model, and of the same sort. A typed question is never drawn from a run's bank, but its run can be chosen so that as
-little as possible differs, and the rest can be said.
+little as possible differs, and the rest can be named.
 """
 
 from collections.abc import Callable, Sequence

@@ -326,7 +326,7 @@ def _has_newer_spec(values: Mapping[str, Any]) -> bool:
 def reading(run_id: str, name: str) -> Iterator[None]:
     """Raise :class:`UnreadableRunError` if the body can't use what a file of a run holds.
 
-    Only a file without a digest may hold anything. What fails on any other is a fault of Hedge, and is raised as it is.
+    Only a file without a digest may hold anything. A failure on another file is a fault of Hedge and raised unchanged.
     """
     try:
         yield

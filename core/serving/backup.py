@@ -3,7 +3,7 @@
 A backup is one ``.tar.gz``. Its first member, ``backup.json``, says which Hedge wrote it and when; ``home/`` holds the
 files of ``HEDGE_HOME`` as they are, without caches, logs and the files of processes. Runs and classes may continue
 meanwhile: each file of a run is written whole or not at all, and the classes' database is copied by SQLite's own backup
-function. What is scored after that is missing, and such a run continues from there.
+function. Questions scored after that are missing, and such a run continues from there.
 
 The run database is in no backup. It holds waiting runs and busy workers, and after a restore nothing does: runs that
 were waiting or running are cancelled until a person resumes them.

@@ -1,7 +1,7 @@
 """Imports an entry of the shelf: fetches its files, checks them, imports them, and recomputes published figures.
 
 Nothing is read before every chosen file is here and has its hash, and nothing is imported unless all of it can be read:
-an error or a cancellation leaves the store as it was. What was downloaded stays in the cache.
+an error or a cancellation leaves the store as it was. Downloaded files stay in the cache.
 """
 
 import json

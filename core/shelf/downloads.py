@@ -49,7 +49,7 @@ class _NoConnection(_Broken):
 
 def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     """The file in the cache, downloaded if it is not there. Raises :class:`InputError` with one sentence if it can't be
-    had as the entry describes it, and :class:`~core.errors.RunCancelled` if a person cancelled."""
+    downloaded as the entry describes it, and :class:`~core.errors.RunCancelled` if a person cancelled."""
     here = cache.find(file.address, file.sha256)
     if here is not None and not file.ask_again:
         progress.skip(here.stat().st_size)

@@ -36,7 +36,7 @@ class ShelfFile:
     """A file of an entry: its ``path`` there, what fetches it (:data:`KINDS`), and what is known about it.
 
     ``address`` is a URL (``git``, ``url``), ``OWNER/NAME@REVISION`` (``hub``) or a task (``recipe``). ``size`` is the
-    exact number of bytes, or None; ``about`` is what a person is told before; ``at_most`` bounds the download in any
+    exact number of bytes, or None; ``about`` is the size shown before; ``at_most`` bounds the download in any
     case. ``sha256`` is empty if nobody has recorded it. ``needed_by`` is a pattern: the file is fetched if any chosen
     file matches it; empty: it is chosen itself. A ``published`` file holds published figures and is no result.
     ``values`` are what its path was made of, such as its ``model``. ``lasting``: at a commit, it never changes.

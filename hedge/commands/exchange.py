@@ -60,7 +60,7 @@ def import_results(arguments: Namespace) -> CommandResult:
     """Read every file, then write the runs and juries: all of them, or none if nothing can be read."""
     paths = list(arguments.path)
     if len(paths) > 1 and str(paths[0]) in FORMATS and not paths[0].exists():
-        del paths[0]  # earlier versions had to be told the format
+        del paths[0]  # earlier versions needed the format
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise InputError(f"there is no file or folder {missing}")
@@ -104,7 +104,7 @@ _ASK_START = (
     "--labels-from 1"
 )
 FORMATS = ("llm-uncertainty-bench", "bluq", "lm-eval", "inspect", "table")
-"""Formats that earlier versions had to be told; what a file is is found from its content now."""
+"""Formats that earlier versions needed as an option; the content of a file decides now."""
 
 
 def _keep(jury: FoundJury) -> str:

@@ -181,7 +181,7 @@ NONE_SHARED = "No two of these runs were tested on the same questions, so no pai
 
 
 def _not_compared(reasons: dict[tuple[str, str], str], names: Sequence[str]) -> list[str]:
-    """Why pairs of runs are not compared. Of runs on other questions this is said only where no pair is compared."""
+    """Why pairs of runs are not compared. Runs on other questions are mentioned only if no pair is compared."""
     from core.reports.compare.shared_questions import few_shared
     from core.reports.question_identity import shared_tests
 

@@ -59,7 +59,7 @@ FLAGS = [
 ]
 UNOPTIMIZED = "--js-flags=--no-maglev --no-turbofan"
 """The pages of tests live for seconds: the two optimizing compilers of JavaScript cost them more than they save, a
-sixth of the browser's processor time. What measures the speed of pages leaves them on."""
+sixth of the browser's processor time. Tests that measure the speed of pages leave them on."""
 
 STARTS_WITHIN_S = 60
 SEEN_WITHIN_MS = 60_000

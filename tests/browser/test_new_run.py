@@ -261,7 +261,7 @@ def test_two_runs_are_launched_cancelled_and_resumed_as_one(home: Path, pace: Pa
         expect(page.get_by_text("Launched 2 runs")).to_be_visible()
         expect(page.get_by_text("fake · Question answering · 2 strategies")).to_be_visible()
         expect(page.get_by_text(AT_WORK)).to_be_visible()
-        page.get_by_role("button", name="Cancel the 2 that are left").click()
+        page.get_by_role("button", name="Cancel the remaining 2 runs").click()
         expect(page.get_by_text("2 cancelled")).to_be_visible()
         set_pace(pace, 0)
         page.get_by_role("button", name="Resume 2").click()

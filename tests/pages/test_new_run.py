@@ -385,7 +385,7 @@ def test_what_is_there_can_not_be_launched_and_leads_to_the_runs(open_page: Open
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"])
     app.segmented_control(key="launch_strategies").set_value(["base", "task"]).run()
-    assert "All 2 of these runs already exist." in said(app)
+    assert "Both runs already exist." in said(app)
     assert app.button(key="launch").disabled
     assert links(app)["Compare these"] == {"runs": ",".join(spec.run_id for spec in wanted)}
     app.segmented_control(key="launch_strategies").set_value(["base", "shared", "task"]).run()
@@ -538,7 +538,7 @@ def test_a_group_is_counted_cancelled_resumed_and_repeated(open_page: Open, aske
     (group,) = groups.known()
     assert f"three of them · launched at {clock(group.created, None)} 2 of 3 ended" in said(app).replace("*", "")
     assert app.progress[0].text == "1 done · 1 waiting · 1 failed"
-    click(app, "Cancel the 1 that are left")
+    click(app, "Cancel the remaining run")
     click(app, "Resume 1")
     assert asked == [("cancel", ids[2]), ("resume", ids[1])]
 

@@ -54,7 +54,7 @@ READING = """
 - **MCE** is the largest gap observed in any bin. Its interval holds the largest gap of the filled bins
   (Clopper–Pearson for each bin, Bonferroni for all of them).
 - **Parts of the Brier score**: reliability − resolution + uncertainty. These are how far the bins are off, how
-  different the bins are, and how hard the questions are. What is left is the spread inside the bins.
+  different the bins are, and how hard the questions are. The rest is the spread inside the bins.
 - **p of the ECE** is the probability that a calibrated model shows an ECE at least this large. **Spiegelhalter's z**
   tests calibration without bins. It is above 0 if squared errors are larger than the confidences promise.
 """

@@ -135,8 +135,8 @@ function surenessOf({ sureness, n, model }) {
     `${percent(everyone)}% right. ${model} on the same questions: ${Math.round(machine.sure)}% sure on average, ` +
     `${percent(machine)}% right.`;
   const note =
-    "Answers are grouped by the share of their top option. Where sureness and right agree, people knew how sure they " +
-    "were. Answers to one question go together, so few questions say little, however many people answer.";
+    "Answers are grouped by the share of their top option. Where confidence matches accuracy, people judged their " +
+    "own certainty well. Answers to one question go together, so few questions say little, however many people answer.";
   const wide = make("div.wide", table);
   return [
     make("h4", "How sure the class was, and how often it was right"),

@@ -47,7 +47,7 @@ TOGETHER = "all of them hold the true differences in at least 95% of draws"
 def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool:
     """Show the dot plots of all runs, the matrix of those that share questions, and the questions of one pair.
 
-    Returns whether the rest of the page is to be drawn now. In a session's first run it comes with the questions, in
+    Returns whether to draw the rest of the page now. In a session's first run it comes with the questions, in
     the next run, because the browser paints the dot plots only when it has drawn everything that was sent with them.
     """
     caveats = dict(rows[["run", COLUMN]].itertuples(index=False, name=None))
@@ -169,7 +169,7 @@ def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatri
 
 
 def _said(matrix: run_matrix.RunMatrix) -> str:
-    """How the tests and intervals of the matrix are to be read, as a list."""
+    """How to read the tests and intervals of the matrix, as a list."""
     many = len(matrix.pairs["accuracy"])
     sentences = [
         f"All of these runs share the same {counted(matrix.n_test, 'test question')}.",

@@ -32,7 +32,7 @@ JURORS_HELP = (
     "tuned judges at once: give its folder, or one that ships with Hedge (juror-3m, juror-3m-instruct, "
     "juror-8m)."
 )
-SERVED_HELP = "They judge as they are. Jurors that Hedge loads are tuned first."
+SERVED_HELP = "They are not fine-tuned. Jurors that Hedge loads are tuned first."
 NO_JURORS = (
     "This server does not give the log-probabilities of a text that it was sent, so its models can't be jurors. They "
     "can give the answers. A server that gives them, such as vLLM, can hold jurors too."

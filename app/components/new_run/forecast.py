@@ -203,7 +203,7 @@ def _existing_words(there: int, runs: int) -> str:
     if runs == 1:
         return "This run already exists."
     if there == runs:
-        return f"All {runs:,} of these runs already exist."
+        return f"{'Both' if runs == 2 else f'All {runs:,}'} runs already exist."
     return f"{there:,} of these {runs:,} runs already {'exists' if there == 1 else 'exist'}."
 
 

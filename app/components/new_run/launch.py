@@ -90,7 +90,7 @@ def _report_outcome(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], re
 
 def _existing_words(there: int, combination: int) -> str:
     if there == combination:
-        return f"All {combination:,} of these runs already exist, so nothing was launched."
+        return f"{'Both' if combination == 2 else f'All {combination:,}'} runs already exist, so nothing was launched."
     return f"{there:,} of these {combination:,} runs already {'exists' if there == 1 else 'exist'}."
 
 

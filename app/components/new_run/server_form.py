@@ -36,7 +36,7 @@ KEY_HELP = (
     "name in Streamlit's secrets works as well. Hedge stores the name and never the key."
 )
 MODELS_HELP = "The models that the server lists. Two servers with one model name count as two models."
-BUDGET_HELP = "The run stops before it costs more. What has finished is kept, and a larger budget continues it."
+BUDGET_HELP = "The run stops before it costs more. Finished questions are kept, and a larger budget continues the run."
 PRICE_HELP = "In any currency. Leave it empty if there is none."
 NO_TEXTS = "This server does not give the log-probabilities of a text that it was sent"
 WRONG_TEXTS = "This server gives wrong log-probabilities of a text that it was sent"

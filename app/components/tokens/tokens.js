@@ -78,7 +78,7 @@ class TokenText {
     this.find(".said").replaceChildren(head, table);
   }
 
-  /** What is said of the entropy; a server does not tell it. */
+  /** The text about the entropy; a server does not report it. */
   before(entropy) {
     return entropy === null
       ? ""

@@ -1,4 +1,4 @@
-"""What a dropped file is, told by its content: it is asked of each record of :data:`~.kinds.KINDS`.
+"""The kind of a dropped file, by its content: asked of each record of :data:`~.kinds.KINDS`.
 
 A name is asked only where two files of a run have to find each other, never for what a file is.
 """
@@ -66,7 +66,7 @@ def _of_workbook(path: Path) -> str:
     try:
         kind = _of_sheets(open_sheets(path), path)
     except InputError:
-        return "workbook"  # what is wrong is said where it is read
+        return "workbook"  # errors are reported where it is read
     return kind if kind in ("questions", "conversation", UNCLEAR) else "workbook"
 
 

@@ -77,7 +77,7 @@ def score_missing(
 class _Parts:
     """The ``parts`` that are not finished, by number; each is written when its last message is there.
 
-    What a try has of unfinished parts when it stops is kept, because a server is paid for it.
+    When a try stops, its unfinished parts are kept, because a server is paid for them.
     """
 
     def __init__(

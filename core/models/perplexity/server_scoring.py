@@ -54,7 +54,7 @@ class ServerScorer:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model and how it computes, for ``run.json``. How many tokens there are is not told."""
+        """The model and how it computes, for ``run.json``. The number of tokens is not known."""
         return self.engine.description | {"vocabulary": None, "rung": "echo of the server", "notes": list(self.notes)}
 
     def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[ServedWords]]:

@@ -324,7 +324,7 @@ def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]
 
 class _Endpoint:
     """The completions endpoint of one server, as :mod:`core.models.server.list_checks` asks it. ``first`` is its
-    list after :data:`PROBE`. What it fails on even where a simpler request is answered is put into ``failing``, and its
+    list after :data:`PROBE`. Features that fail although a simpler request is answered are in ``failing``, and its
     words about what it refuses into ``refused``."""
 
     path, what = "/completions", COMPLETIONS

@@ -68,7 +68,7 @@ QUOTED = 200
 LONG_PAUSE_S = 60.0
 """The end of a longer pause is named."""
 TICK_S = 0.5
-"""How often a caller is told the reason for waiting, while no answer arrives."""
+"""How often a caller hears the reason for waiting, while no answer arrives."""
 KEPT_OPEN_S = 4.0
 """Servers close a connection that was idle for 5 seconds or more (uvicorn's default), so ours is closed before."""
 
@@ -174,7 +174,7 @@ class ServerClient:
 
     ``spending`` is what the requests may cost, and counts them; several clients may share it. ``timeout_s`` replaces
     the seconds that ``patience`` gives an answer. ``on_wait`` is called about twice a second while no answer arrives,
-    with the reason if there is one. What it raises ends the requests.
+    with the reason if there is one. An exception in it ends the requests.
     """
 
     def __init__(

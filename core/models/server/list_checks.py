@@ -383,7 +383,7 @@ def _compared(asker: Asker, lists: dict[str, NextTokens], most: int, head: Echoe
 def _echo_is_right(lists: Mapping[str, NextTokens], echoes: Sequence[tuple[str, EchoedToken]]) -> bool | None:
     """Whether the echo is right where it contradicts the lists; None if nothing shows it.
 
-    What a sampler does to a list leaves most of its tokens in it. So an echo is right if it lists the same tokens, and
+    A sampler leaves most tokens of a list in it. So an echo is right if it lists the same tokens, and
     wrong if it lists those of another place, contradicts itself, or gives all tokens the same.
     """
     each = [echo for _, echo in echoes]

@@ -20,7 +20,7 @@ SLACK = 1e-3
 """Probabilities may sum to more than 1 by this much, and by what rounding adds (:func:`_rounded`)."""
 ROUNDING = 1e-6
 DECIMALS = 4
-"""Log-probabilities with so few decimals were rounded."""
+"""Log-probabilities with this few decimals were rounded."""
 NOT_SPELLED = "the server's tokens do not spell the text that it was asked for"
 LONGEST_TOKEN = 1_000
 LONGEST_WRITTEN = 10_000

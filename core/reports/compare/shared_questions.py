@@ -108,7 +108,7 @@ def nearly_alike(first: str, second: str) -> bool:
 
 
 def shared_words(tested: Sequence[int], n: int, units: int, *, repeats: bool) -> list[str]:
-    """What is to be said of n shared questions, where runs were ``tested`` on more: how many are left out, and how many
+    """The note on n shared questions, where runs were ``tested`` on more: how many are left out, and how many
     units they are. With ``repeats``, rows of a run repeat its questions.
 
     >>> shared_words([1065, 1062], 1062, 1062, repeats=False)

@@ -1,4 +1,4 @@
-"""What phones and the projector are told of a class, as JSON. What one phone alone may know is in :func:`of_seat`."""
+"""The state of a class for phones and the projector, as JSON. What one phone alone may know is in :func:`of_seat`."""
 
 from dataclasses import asdict
 from typing import Any
@@ -112,7 +112,7 @@ def for_projector(live: LiveClass) -> dict[str, Any]:
 
 
 def of_seat(live: LiveClass, seat: int) -> dict[str, Any]:
-    """What the phone of a seat alone is told, once truths are known: its own scores, and at the end its calibration."""
+    """The state for one seat's phone, once truths are known: its own scores, and at the end its calibration."""
     quiz, own = live.quiz, live.shares_of(seat)
     known = live.position + (live.phase in TRUTH_KNOWN)
     own = {question: shares for question, shares in own.items() if question < known}

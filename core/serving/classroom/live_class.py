@@ -5,7 +5,7 @@ and then taken over here, so that what was acknowledged survives the server; aft
 there.
 
 Two numbers count the changes. ``news`` goes up with what phones show: the question, the truth, the results. ``counts``
-goes up with what only the projector shows: who sits there and who has answered. Alpha is told by itself, because it
+goes up with what only the projector shows: who sits there and who has answered. Alpha is sent by itself, because it
 moves often.
 """
 
@@ -34,7 +34,7 @@ MOST_A_SECOND = 10
 """One seat may begin this many answers within a second; the next one is refused."""
 HIGHEST_TURN = 10**9
 GRACE_S = 15.0
-"""An answer that was on its way when the truth was shown is taken for so long; a phone takes no taps then."""
+"""An answer that was on its way when the truth was shown is accepted for this long; a phone takes no taps then."""
 MOST_STREAMS = 3
 """The number of pages of one seat that receive changes at the same time."""
 

@@ -1,4 +1,4 @@
-// All runs side by side, and the matrix of all pairs. A chosen pair is told to the inspector here in the browser, and
+// All runs side by side, and the matrix of all pairs. A chosen pair is sent to the inspector here in the browser, and
 // to Python for the link.
 
 import { draw, make, say } from "../../shared/dom.js";

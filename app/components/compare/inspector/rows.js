@@ -3,7 +3,7 @@
 export const FULL = 10_000; // probabilities come in hundredths of a percent
 const SURE = 8_000;
 const UNSURE = 5_000;
-const SURER = 2_000;
+const MORE_CERTAIN = 2_000;
 const WORDS_AT_MOST = 8;
 
 export const COUNTS = {
@@ -78,7 +78,7 @@ function passes({ sure, change }, one, other, i) {
   const [a, b] = [confidence(one, i), confidence(other, i)];
   if (sure === "both") return a >= SURE && b >= SURE;
   if (sure === "neither") return a < UNSURE && b < UNSURE;
-  return sure === "first" ? a - b >= SURER : b - a >= SURER;
+  return sure === "first" ? a - b >= MORE_CERTAIN : b - a >= MORE_CERTAIN;
 }
 
 export function wordsOf(search) {

@@ -14,7 +14,7 @@ const LETTERS_SHOWN = 19;
 const ALL_NAMED = 30;
 const NAME_ROOM = 13; // pixels of a row that can be named
 const RIGHT = 18; // half of the last label, in a wide font
-const WORD_WIDTH = 3.7; // half of a letter's width in pixels: labels keep so far from the edge
+const WORD_WIDTH = 3.7; // half of a letter's width in pixels: labels keep this far from the edge
 
 const shortName = (text) => (text.length > LETTERS_SHOWN ? `${text.slice(0, LETTERS_SHOWN - 1)}…` : text);
 

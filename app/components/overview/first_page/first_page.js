@@ -169,7 +169,7 @@ function matrix(section, data, open) {
 
 // What the colour and the outline mean.
 function key(data) {
-  const scale = make("span.scale", make("span", data.key.surest), make("span.ramp"), make("span", data.key.least));
+  const scale = make("span.scale", make("span", data.key.most), make("span.ramp"), make("span", data.key.least));
   const outline = make("span.outlined", make("span.sample.smallest"), make("span", data.key.smallest));
   const holder = make("p.key", scale);
   if (data.key.smallest) holder.append(outline);

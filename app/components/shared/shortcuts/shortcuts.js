@@ -1,5 +1,5 @@
 // The list of the shortcuts, and the choice whether those of one character work. While they don't, no script of the page
-// hears of such a key: neither ours nor Streamlit's. What the browser itself does with the key stays.
+// hears of such a key: neither ours nor Streamlit's. The browser's own use of the key stays.
 
 import { mounted } from "../mounted.js";
 import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../single_keys.js";

@@ -1,5 +1,5 @@
 // A message's tokens in three strips, coloured by loss under A, by loss under B, and by the prompt that makes them
-// likelier.
+// more likely.
 
 import { draw, headRow, make, put, say, setThemeColors } from "../dom.js";
 import { mounted } from "../mounted.js";
