@@ -8,7 +8,7 @@
 ``HEDGE_HOST``                this host's name among those that share a database; the machine's own by default
 ``HEDGE_HANG_MINUTES``        a run without progress for this long counts as hanging, and its worker is killed; 15
 ``HEDGE_START_AGENT``         0: queued runs wait for an agent that a person or a batch job starts; 1
-``HEDGE_WARM_MINUTES``        workers without a run stay for so long, with the last model in their memory; 3
+``HEDGE_WARM_MINUTES``        workers without a run stay for this long, with the last model in their memory; 3
 ``HEDGE_ARCHIVE_URL``         an fsspec URL (``s3://bucket/hedge``) that finished runs are copied to as well
 ``HEDGE_SHELF_MIRROR``        a URL instead of the host of Git repositories' raw files, for the shelf; it may be private
 ``HEDGE_SHELF_STALL_SECONDS`` a download of the shelf that receives nothing for this long is given up; 20

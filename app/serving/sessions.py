@@ -36,7 +36,7 @@ REFUSED_AT = 2
 """A page beyond the limit shows a sentence that says so; at this many times the limit, the connection is refused."""
 
 FIELDS_OF_MESSAGE = 100
-"""A message counts once more for each of these many fields."""
+"""A message counts again for each of these many fields."""
 
 _connects = Buckets(per_s=4, burst=120)
 """How often an address opens a page where others are served."""

@@ -28,7 +28,7 @@
     names = ["hedge.example.org"]            # the names in people's addresses, besides that of redirect_uri
 
 A public server takes a file with ``[limits]``, ``[files]`` and ``[hosts]`` alone. The file is read again when it has
-changed, so a role that is taken away is gone with the person's next click.
+changed, so a role that is taken away ends with the person's next click.
 """
 
 import re

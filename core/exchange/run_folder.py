@@ -103,7 +103,7 @@ def read(folder: Path) -> ImportedRun:
     try:
         values = unsealed(values)
     except DamagedError as error:
-        raise InputError(f"{path} is damaged ({error}); take the folder once more from where it was made") from error
+        raise InputError(f"{path} is damaged ({error}); copy the folder again from its source") from error
     digests = values.get("files") or {}
     if values["state"] != "done":
         raise InputError(f"{path}: expected a run that has ended well, found the state {values['state']!r}")

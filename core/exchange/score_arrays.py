@@ -341,8 +341,8 @@ def _labels(
 
 
 def _logits(values: FloatArray, path: Path, kind: str) -> tuple[LogitArray, FloatArray | None, str, FloatArray]:
-    """Logits (n, k), the probabilities if the values are any, what the values were, and the letter mass (n,), NaN where
-    nothing is said of it."""
+    """Logits (n, k), the probabilities if the values are any, what the values were, and the letter mass (n,), NaN if it
+    is not known."""
     are_shares = kind in SHARES
     if kind == "percentages":
         values = values / 100

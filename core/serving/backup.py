@@ -157,8 +157,8 @@ def restore(
     waiting = list(run_queue.unfinished()) if database.exists() else []
     if waiting and not replace:
         raise InputError(
-            f"in the run database {database.shown()}, {len(waiting)} runs are waiting or running; add --replace to "
-            "cancel them, or set HEDGE_DATABASE_URL"
+            f"in the run database {database.shown()}, {len(waiting)} of the runs are waiting or running; add "
+            "--replace to cancel them, or set HEDGE_DATABASE_URL"
         )
     try:
         home.parent.mkdir(parents=True, exist_ok=True)

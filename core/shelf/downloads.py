@@ -151,7 +151,7 @@ def _read_into(
     except httpx2.TimeoutException as error:
         raise InputError(
             f"{file.path}: the server sent nothing for {settings().shelf_stall_seconds:g} s; what came is kept, "
-            "bring it again to go on from there"
+            "import it again to continue from there"
         ) from error
     except httpx2.TransportError as error:
         raise _Broken("the connection broke") from error

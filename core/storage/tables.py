@@ -36,7 +36,7 @@ class DamagedTableError(InputError):
     """A Parquet file is missing or damaged, for this ``reason``, half a sentence that begins with "it"."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path} is missing or damaged ({reason}); make it again, or copy it here once more")
+        super().__init__(f"{path} is missing or damaged ({reason}); make it again, or copy it here again")
         self.reason = reason
 
 

@@ -46,7 +46,7 @@ class Labels:
 
     @property
     def words(self) -> str:
-        """What the answers were taken for, and why where the numbers alone do not say it."""
+        """How the answers were read, and why if the numbers alone do not decide."""
         return f"answers as {self.form}" + (f" ({self.reason})" if self.reason else "")
 
 

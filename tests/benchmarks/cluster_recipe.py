@@ -5,7 +5,7 @@ slurmd, one node) and Postgres in a folder of its own, submits the page's two jo
 runs, and waits for them. Then it cancels the server's job while other runs are running, submits it again, and resumes
 them with the page's command.
 
-What is not the page's own is said: the model and its size (PROGRAM serves a bundled model by the page's name), what
+Differences from the page are listed: the model and its size (PROGRAM serves a bundled model by the page's name), what
 the jobs ask of Slurm, the folders, the database's address, and the number of questions.
 """
 

@@ -103,7 +103,7 @@ KINDS: dict[str, Callable[[Wire], Awaitable[None]]] = {
 
 
 async def attack(kind: str, port: int, seconds: float, *, one: bool) -> None:
-    """Do it with all connections for so long."""
+    """Do it with all connections for this long."""
     end = time.monotonic() + seconds
     counts = [0] * CONNECTIONS
 

@@ -292,7 +292,7 @@ def held_by_tests(home: Path, *, answers: bool) -> Iterator[None]:
     """Hold the lock of a home's agent: pages that launch nothing need none, which costs five seconds a server.
 
     Without ``answers`` hold that of its answering server too, which a page starts to have a model warm: that costs six
-    seconds more. The server is said to listen where nobody does.
+    seconds more. The address of the server is one where nobody listens.
     """
     with pytest.MonkeyPatch.context() as patch, ExitStack() as locks:
         patch.setenv("HEDGE_HOME", str(home))

@@ -323,7 +323,7 @@ class Outage:
         self.end()
 
     def begin(self, seconds: float) -> None:
-        """Take the database away for so long."""
+        """Take the database away for this long."""
         self.end()
         if self.server:
             self.server.kill()

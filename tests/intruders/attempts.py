@@ -144,7 +144,7 @@ def asks(model: Callable[[Scene], str]) -> Callable[[Scene], str]:
 
 
 def link(name: str, query: Callable[[Scene], str]) -> Callable[[Scene], str]:
-    """A link with a crafted value: what is said of it must not tell a path or a file's content."""
+    """A link with a crafted value: the message must not tell a path or a file's content."""
 
     def attempt(scene: Scene) -> str:
         text = scene.vera.screen(name, query(scene)).text

@@ -601,7 +601,7 @@ def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, aske
     store.update_record(queued.run_id, state=state, message="no", ended=time.time())
     app.run()
     assert [one.value.replace("\\", "") for one in app.toast] == [toast.format(run=queued.run_id)]
-    assert app.session_state["runs_watched"] == set()  # so that it is said once
+    assert app.session_state["runs_watched"] == set()  # so that it appears once
 
 
 def test_a_run_that_stopped_before_the_page_was_opened_is_not_announced(open_page: Open, asked: list[Any]):

@@ -1,4 +1,4 @@
-"""The shelf on the Data page: choose, import, cancel, and what is said at the end."""
+"""The shelf on the Data page: choose, import, cancel, and the message at the end."""
 
 import threading
 from urllib.parse import urlsplit

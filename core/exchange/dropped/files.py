@@ -139,7 +139,7 @@ class _Gathering:
         return into / path.name
 
     def _folder(self, path: Path, name: str) -> Path:
-        """A new folder for what an archive holds, with the archive's name, which a reader may take for a model's."""
+        """A new folder for what an archive holds, with the archive's name, which a reader may use as a model's."""
         place = len(list(self.scratch.iterdir())) if self.scratch.is_dir() else 0
         into = self.scratch / str(place) / (re.sub(r"(\.tar)?\.\w+$", "", path.name) or "archive")
         into.mkdir(parents=True)

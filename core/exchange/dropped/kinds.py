@@ -282,7 +282,7 @@ KINDS: dict[str, Kind] = {
         begins=(b"version https://git-lfs.github.com",),
     ),
 }
-"""Every kind that is told apart, by its name in the code."""
+"""Every kind of file, by its name in the code."""
 
 
 def listed(*places: str) -> str:

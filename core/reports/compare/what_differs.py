@@ -1,4 +1,4 @@
-"""What else differs between compared runs, so that a reader does not take it for what is compared."""
+"""What else differs between compared runs, so that a reader does not mistake it for the compared setting."""
 
 from collections.abc import Sequence
 

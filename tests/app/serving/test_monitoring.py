@@ -1,4 +1,4 @@
-"""What a monitoring system is told, and who is told it."""
+"""The figures for a monitoring system, and who may read them."""
 
 from collections import Counter
 

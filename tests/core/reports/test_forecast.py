@@ -1,4 +1,4 @@
-"""What is said of runs before they are launched, against figures by hand."""
+"""Forecasts of runs before they are launched, against figures by hand."""
 
 import os
 import platform

@@ -132,7 +132,7 @@ def test_a_queue_in_use_on_a_server_is_left_alone(shared_home, tmp_path, monkeyp
     engine.submit(spec(seed=1))
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "new"))
     assert main(["restore-backup", str(tmp_path / "empty.tar.gz")]) == 2
-    assert ", 1 of the runs wait" in capsys.readouterr().err
+    assert ", 1 of the runs are waiting" in capsys.readouterr().err
     assert list(run_queue.unfinished()) == [spec(seed=1).run_id]
     assert main(["restore-backup", str(tmp_path / "empty.tar.gz"), "--replace"]) == 0
     assert list(run_queue.unfinished()) == []

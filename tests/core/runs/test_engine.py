@@ -223,7 +223,7 @@ def test_a_database_that_cannot_be_opened_costs_one_sentence_and_writes_nothing(
     path = home / "engine.sqlite"
     if damage == "garbage":
         home.mkdir()
-        path.write_bytes(b"no database, but long enough to be taken for one " * 100)
+        path.write_bytes(b"no database, but long enough to look like one " * 100)
     elif damage == "folder":
         path.mkdir(parents=True)
     else:

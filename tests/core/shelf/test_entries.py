@@ -1,4 +1,4 @@
-"""The entries that come with Hedge, and what is said of one that is wrong."""
+"""The entries that come with Hedge, and the message about a wrong one."""
 
 import pytest
 

@@ -321,7 +321,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         "without results",
     ),
 }
-"""Files that can't be imported, and what is said of them."""
+"""Files that can't be imported, and the messages about them."""
 
 
 def check_right(tmp_path: Path, name: str, content: bytes | str) -> FoundRun:

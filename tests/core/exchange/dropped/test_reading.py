@@ -1,4 +1,4 @@
-"""Which files belong together, and what is said of those that lack their others."""
+"""Which files belong together, and the messages about files without their partners."""
 
 import io
 import json

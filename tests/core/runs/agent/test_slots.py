@@ -87,7 +87,7 @@ def test_bfloat16_is_the_default_where_all_gpus_compute_in_it(eight, monkeypatch
     assert "--dtype" not in run_words(asked)
     monkeypatch.setenv("HEDGE_TEST_CAPABILITY", "[9, 0]")
     assert default_dtype() == "bfloat16"
-    assert run_words(asked)[-2:] == ("--dtype", "float32")  # what was chosen is said where it is not the default
+    assert run_words(asked)[-2:] == ("--dtype", "float32")  # a choice is named if it is not the default
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert default_dtype() == "float32"
 

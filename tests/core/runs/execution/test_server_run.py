@@ -327,7 +327,7 @@ def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient
         assert "now holds other weights by the name of pocket-3m than when this" in capsys.readouterr().err
         server.reset()
         assert main([*command]) == 0
-        with server.other_weights():  # nor is what is done taken for theirs
+        with server.other_weights():  # and finished work does not count as theirs
             assert main([*command]) == 2
         assert "now holds other weights by the name of pocket-3m than when" in capsys.readouterr().err
 
