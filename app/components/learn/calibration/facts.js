@@ -151,7 +151,8 @@ function fittedSaid(at) {
 // The values that a person guesses.
 export const CALIBRATION_TRUTHS = {
   right_share: ({ run }) => run.first.accuracy,
-  lean: ({ run: { first } }) => (first.over === first.under ? "" : first.over > first.under ? "too high" : "too low"),
+  lean: ({ run: { first } }) =>
+    first.over === first.under ? "" : first.over > first.under ? "overconfident" : "underconfident",
   ece_points: ({ run }) => 100 * run.first.ece,
   floor_points: ({ run }) => 100 * floorOf(run, run.m),
   fitted: ({ run }) => (run.fitted ? run.fitted / PLAIN_TEMPERATURE : NaN),
