@@ -370,7 +370,7 @@ ATTEMPTS = (
         pressed("perplexity", "words_measure", "window=1"),
     ),
     Attempt("widget", "press Show the exact prompt", NOT_LAUNCH, pressed("new_run", "Show the exact prompt")),
-    Attempt("widget", "import a link from the shelf", NOT_IMPORT, pressed("data", "Import the link")),
+    Attempt("widget", "import a link from the shelf", NOT_IMPORT, pressed("data", "Download and import the link")),
     Attempt("widget", "fill the launch form with a folder of the server, and launch", NOT_LAUNCH, filled),
     Attempt("component", "a component's message with a launch, a path and a role", NOTHING, component),
     Attempt("fragment", "run a fragment of a launcher's session", NOTHING, fragment),
