@@ -1,4 +1,4 @@
-// The rules of Hedge's JavaScript. `npm run lint` checks them, `npm run format` mends what can be mended.
+// The rules of Hedge's JavaScript. `npm run lint` checks them, `npm run format` fixes what can be fixed.
 import js from "@eslint/js";
 import globals from "globals";
 

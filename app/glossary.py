@@ -147,8 +147,8 @@ GROUPS: Mapping[str, Mapping[str, Term]] = MappingProxyType(
                 "questions. 0 is best.",
                 "calibration",
             ),
-            "beyond luck": Term(
-                "ECE beyond luck",
+            "beyond chance": Term(
+                "ECE beyond chance",
                 "The ECE without the part that chance adds. In a finite sample, even a perfectly calibrated model "
                 "shows an ECE above 0.",
                 "calibration",

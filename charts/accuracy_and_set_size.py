@@ -110,7 +110,7 @@ def _of_runs(runs: pd.DataFrame, score: str, printed: pd.DataFrame) -> list[Pane
 
 
 def _published_panel(printed: pd.DataFrame, options: int) -> Figure:
-    """The panel of questions of which there are published figures only."""
+    """The panel of questions that have published figures only."""
     title = task_titles(printed)[0]
     across, upward = _axes(options, "Mean set size")
     return Figure(

@@ -118,7 +118,7 @@ class FigureFile:
     def pdf(self) -> bytes:
         """The figure as PDF, as wide as asked for, with its fonts inside and its provenance as document information."""
         drawn, width, height = self._drawn
-        points = 72 * self.style.inches  # a PDF takes the SVG's units for points, of which an inch has 72
+        points = 72 * self.style.inches  # a PDF takes the SVG's units for points (72 per inch)
         sized = _sized(drawn, width, height, f"{points:g}", f"{points * height / width:g}")
         return with_pdf_information(bytes(_renderer().svg_to_pdf(sized)), self._metadata())
 
@@ -246,8 +246,8 @@ def jury_figure(
         rows = jury_reports.accuracy_rows(evaluated, {rule: entry.title for rule, entry in RULES.items()})
         reading = (
             f"The share of right verdicts on {evaluated.n:,} answers, a mean over {len(evaluated.protocol.seeds)} "
-            "splits. Circles are rules, squares single jurors. A line is a 95% interval that includes the luck of the "
-            "calibration answers."
+            "splits. Circles are rules, squares single jurors. A line is a 95% interval that covers the random draw of "
+            "the calibration answers."
         )
         drawing = Drawing(jury_forest(rows), "Accuracy of each rule and each juror", reading)
     else:

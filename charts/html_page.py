@@ -18,8 +18,8 @@ ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.I)
 def html_page(name: str, *, script: str, data: Any, **values: Any) -> bytes:
     """The page ``name`` of this folder with its values and its script.
 
-    Its content security policy names the ``script`` by its hash and lets nothing be asked from elsewhere. What ``data``
-    the script needs stands as JSON in an element of its own.
+    Its content security policy names the ``script`` by its hash and lets nothing be asked from elsewhere. The script's
+    ``data`` is JSON in an element of its own.
     """
     safe = ENDS_SCRIPT.sub(r"<\\", script)
     digest = base64.b64encode(hashlib.sha256(safe.encode()).digest()).decode()

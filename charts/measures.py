@@ -10,7 +10,7 @@ MEASURES: dict[str, tuple[str, str]] = {
     "coverage": ("Coverage", ".0%"),
     "mean_set_size": ("Mean set size", ".2f"),
     "uacc": ("UAcc", ".2f"),
-    "ece_excess": ("ECE beyond luck", ".3f"),
+    "ece_excess": ("ECE beyond chance", ".3f"),
 }
 """From a figure's column to its title and how it is written."""
 INTERVALS = {

@@ -28,7 +28,7 @@ FAINT = 0.68
 def score_meaning(score: str) -> str:
     """The meaning whose colour a score takes: LAC has one of its own, every other score has that of APS.
 
-    Figures with several scores show two of them, one of which is LAC (:func:`core.reports.report.shown_with`).
+    Figures with several scores show two of them: LAC and another (:func:`core.reports.report.shown_with`).
     """
     return LAC if score == "lac" else APS
 

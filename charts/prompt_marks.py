@@ -8,7 +8,7 @@ from charts import run_styles
 
 UNIFORM_TITLE = "uniform guessing"
 WIDER = 1.5
-"""The uniform level is drawn where it lies within so many times the largest figure; farther out it would squeeze all
+"""The uniform level is drawn where it lies within this many times the largest figure; farther out it would squeeze all
 differences into the edge."""
 SHAPES = {"A": "circle", "B": "square", "none": "triangle-up"}
 """A prompt's mark by its place. In this order they have the theme's first colours: those of LAC, APS and the truth."""

@@ -63,7 +63,7 @@ def _layers(clicked: bool) -> AltairChart:
     """The marks of a diagram without its data: large ones that can be ``clicked`` on a page, finer ones in a file.
 
     They are the same in all diagrams. Altair copies a chart many times while it is put together, which takes longer
-    than all else that a page with several diagrams does.
+    than everything else that a page with several diagrams does.
     """
     x, y = share_axis("x", "confidence", "Confidence"), share_axis("y", "accuracy", "Accuracy")
     low = share_axis("x", "low", "Confidence")

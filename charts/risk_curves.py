@@ -1,4 +1,4 @@
-"""Risk against coverage where only the surest questions are answered. Altair draws lines on a page and in a file."""
+"""Risk against coverage if only the most certain questions are answered. Altair draws lines on a page and in a file."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ LEGEND_ROW = 18
 
 
 def risk_curves(frame: pd.DataFrame) -> Figure:
-    """Error among the surest share of questions: ``name``, ``share``, ``risk``. Runs differ by colour, then by dash."""
+    """Error among the most certain share of questions: ``name``, ``share``, ``risk``. Runs have colours, then dashes."""
     names = list(dict.fromkeys(frame["name"]))
     legend = run_styles.legend(names, narrow_limit=200, symbolSize=500)  # long enough to show a dash
     shares: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(format=".0%")}
@@ -21,7 +21,7 @@ def risk_curves(frame: pd.DataFrame) -> Figure:
         alt.Chart(frame)
         .mark_line(strokeWidth=2)
         .encode(
-            alt.X("share:Q", title="Questions answered, the surest first", **shares),
+            alt.X("share:Q", title="Questions answered, the most certain first", **shares),
             alt.Y("risk:Q", title="Wrong among the answered", **shares),
             alt.Color("name:N", legend=legend, scale=run_styles.color_scale(names)),
             alt.StrokeDash("name:N", legend=legend, scale=run_styles.dash_scale(names)),

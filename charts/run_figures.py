@@ -44,7 +44,7 @@ LEGEND = 0.7
 NAMES = 0.36
 """The share of the width that a name in front of a row has."""
 INTERVALS = "A line is a 95% interval."
-OF_SETS = "A line is a 95% interval that counts the luck of the calibration and of the test questions."
+OF_SETS = "A line is a 95% interval that covers the random draw of calibration and test questions."
 BAND = "The gold band is where coverage lies for 95% of draws if the guarantee holds"
 
 
@@ -134,7 +134,7 @@ class FigureRequest:
         return self.panels(PANEL)
 
     def panels(self, least: float) -> int:
-        """How many panels of at least so many units stand side by side, with rows about equally full."""
+        """How many panels of at least this many units stand side by side, with rows about equally full."""
         rows = math.ceil(len(self.runs) / max(1, int(self.units // least)))
         return math.ceil(len(self.runs) / rows)
 
@@ -150,8 +150,8 @@ def _reliability(request: FigureRequest) -> list[Drawing]:
         (figures,) = calibrated.calibrated(run)
         ece = figures.estimates["ece"]
         notes = (
-            f"ECE {ece.value:.3f} (luck {ece.bias or 0:.3f})",
-            f"beyond luck {shown(ece.excess)},",
+            f"ECE {ece.value:.3f} (chance {ece.bias or 0:.3f})",
+            f"beyond chance {shown(ece.excess)},",
             interval_text(ece.low, ece.high),
         )
         diagrams.append(Diagram(name, calibrated.bins_frame(figures), calibrated.curve_frame(figures), notes))
@@ -159,7 +159,7 @@ def _reliability(request: FigureRequest) -> list[Drawing]:
         "On the dashed line, accuracy equals confidence. Each mark is one of 15 bins with the Clopper–Pearson 95% "
         "interval of its accuracy. In the gold area, the accuracy of a calibrated model lies in at least 95 of 100 "
         "samples. Grey bars are the bins' shares of the questions, the green line is a smooth curve without bins. ECE "
-        "is the expected calibration error; the range is the 95% interval of the error beyond luck."
+        "is the expected calibration error; the range is the 95% interval of the error beyond chance."
     )
     figure = reliability_panels(diagrams, request.columns)
     return [Drawing(figure, "Reliability: accuracy against confidence", reading, square=True)]
@@ -206,7 +206,7 @@ def _sets_by_size(request: FigureRequest) -> list[Drawing]:
 def _forest(request: FigureRequest) -> list[Drawing]:
     figure = run_forest(request.of_score.assign(name=request.broken(NAMES)), request.score, request.rule.alpha / 1000)
     reading = (
-        "A line is a 95% interval: Clopper–Pearson for accuracy; for set size it counts the luck of the calibration "
+        "A line is a 95% interval: Clopper–Pearson for accuracy; for set size it covers the random draw of calibration "
         f"and the test questions. {BAND}, around what is promised."
     )
     return [Drawing(figure, f"Accuracy, coverage and set size at {request.at}", reading)]
@@ -217,7 +217,7 @@ def _accuracy_and_size(request: FigureRequest) -> list[Drawing]:
         frames.overview(request.runs, request.rule.alpha, request.rule.scores), request.score
     )
     named = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
-    reading = f"{INTERVALS} That of set size counts the luck of the calibration questions too."
+    reading = f"{INTERVALS} That of set size also covers the random draw of calibration questions."
     return [
         Drawing(panel.figure, f"Accuracy, and set size at {request.at}{on}", reading, free=True)
         for panel, on in zip(panels, named, strict=True)
@@ -247,7 +247,7 @@ READINGS = {
     "coverage": "A line is the 95% band: if the guarantee holds, coverage lies in it for 95% of draws.",
     "mean_set_size": OF_SETS,
     "uacc": f"UAcc is accuracy · √k / mean set size. {OF_SETS}",
-    "ece_excess": "The expected calibration error that luck does not explain (15 bins). A line is its 95% interval.",
+    "ece_excess": "The expected calibration error that chance does not explain (15 bins). A line is its 95% interval.",
 }
 """From a measure to the caption of its bars."""
 
@@ -284,7 +284,7 @@ def _risk_coverage(request: FigureRequest) -> list[Drawing]:
         "their orders."
     )
     return [
-        Drawing(risk_curves(curves), "Error where only the surest are answered", reading, True, request.legend_rows)
+        Drawing(risk_curves(curves), "Error if only the most certain are answered", reading, True, request.legend_rows)
     ]
 
 

@@ -77,7 +77,7 @@ SHORT = 22
 NARROW = 600
 """Pixels of a window's width below which legends have one column and names are cut shorter."""
 HALF_WITH_LONG_NAMES = 1400
-"""The same for a legend of long names, two of which need as much room as the chart has."""
+"""The same for a legend of long names, where two names need the width of the chart."""
 
 
 def narrow(there: int, elsewhere: int, *, below: int = NARROW) -> alt.ExprRef:

@@ -84,7 +84,7 @@ def _subtitle(runs: Sequence[Evaluation], rule: SetRule) -> str:
 
 
 def _picture(name: str, runs: Sequence[Evaluation], rule: SetRule) -> dict[str, str]:
-    """A figure in both themes, of which a screen shows its own and paper the light one, with its caption."""
+    """A figure in both themes with its caption; a screen shows the one of its theme, and paper the light one."""
     (light,) = figures([name], runs, rule, FigureStyle("double"))
     dark = replace(light, style=FigureStyle("double", theme="dark"))
     alt = light.drawing.figure.alt
@@ -113,7 +113,7 @@ def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Tab
             ]
         )
     return {
-        "head": ["Run", "ECE beyond luck (95%)", "ECE seen", "ECE by luck", "p", "Brier score", "NLL"],
+        "head": ["Run", "ECE beyond chance (95%)", "ECE seen", "ECE by chance", "p", "Brier score", "NLL"],
         "rows": rows,
     }
 
@@ -154,7 +154,7 @@ def _figures_table(rows: pd.DataFrame, names: dict[str, str]) -> Table:
         "Run",
         "n, m",
         "Accuracy (95%)",
-        "ECE beyond luck (95%); seen, luck",
+        "ECE beyond chance (95%); seen, chance",
         "Score",
         "alpha",
         "Coverage (band)",

@@ -31,7 +31,7 @@ SHORT = 80
 """Characters of a value in a message."""
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that a terminal obeys or that change the order in which a line is read, and halves of characters; tabs and
-line ends are none of them."""
+line ends don't count."""
 
 
 def plain(text: str, *, one_line: bool = False) -> str:

@@ -18,7 +18,7 @@ class Reporter(Protocol):
     rate: ScoringRate
 
     def expect(self, size: int) -> None:
-        """Start the clock: so much is to be read, in characters or tokens."""
+        """Start the clock: the size of the text to read, in characters or tokens."""
 
     def advance(self, number: int, size: int) -> None:
         """Report that ``number`` more are done, which were ``size`` to read. Raises as :meth:`report`."""
@@ -36,7 +36,7 @@ class Reporter(Protocol):
 class ScoringRate:
     """The rate of questions; the time left goes by their length, because the longest come first.
 
-    ``size`` is how much text is still to be read, in characters or tokens.
+    ``size`` is how much text is left to read, in characters or tokens.
     """
 
     def __init__(self, size: int) -> None:

@@ -125,7 +125,7 @@ class OptionLogits:
     Where options were scored as text (cloze), ``logits`` are the unnormalised sums of their tokens' log-probabilities
     and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions of fewer than k options have
     -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable next tokens as text, where
-    letters were asked for and the source says them. ``bounded`` (n, k) marks the letters of which the source said only
+    letters were asked for and the source says them. ``bounded`` (n, k) marks the letters for which the source said only
     that they are less probable than what it listed: their logits are upper bounds. None if all are exact. Where the
     probabilities are frequencies of picks, ``samples`` (n,) says how many picks each question has, and each probability
     is a count of picks divided by it.

@@ -6,12 +6,12 @@
 ``HEDGE_DATABASE_URL``        the run engine's database; a SQLite file in ``HEDGE_HOME`` by default; ``postgresql://…``
                               where several hosts share the runs, which then share ``HEDGE_HOME`` too
 ``HEDGE_HOST``                this host's name among those that share a database; the machine's own by default
-``HEDGE_HANG_MINUTES``        a run without progress for so long is taken to hang, and its worker is killed; 15
+``HEDGE_HANG_MINUTES``        a run without progress for this long counts as hanging, and its worker is killed; 15
 ``HEDGE_START_AGENT``         0: queued runs wait for an agent that a person or a batch job starts; 1
-``HEDGE_WARM_MINUTES``        workers without a run stay for so long, with the last model in their memory; 3
+``HEDGE_WARM_MINUTES``        workers without a run stay for this long, with the last model in their memory; 3
 ``HEDGE_ARCHIVE_URL``         an fsspec URL (``s3://bucket/hedge``) that finished runs are copied to as well
 ``HEDGE_SHELF_MIRROR``        a URL instead of the host of Git repositories' raw files, for the shelf; it may be private
-``HEDGE_SHELF_STALL_SECONDS`` a download of the shelf that brings nothing for so long is given up; 20
+``HEDGE_SHELF_STALL_SECONDS`` a download of the shelf that receives nothing for this long is given up; 20
 ``HEDGE_ROOTS``               folders, joined by ":", of models and questions that visitors' pages may name
 ``HEDGE_READ_MEMORY_GB``      the memory of the process that reads files from outside; 1
 ``HEDGE_METRICS_FROM``        networks, joined by ",", that may read the page server's figures: ``10.0.0.0/8``
@@ -129,7 +129,7 @@ def settings() -> Settings:
 
     Raises :class:`~core.errors.InputError` if a variable holds what it can't.
     """
-    # A page asks a thousand times a tick, and reading the environment anew takes a millisecond each time.
+    # A page asks a thousand times a tick, and reading the environment again takes a millisecond each time.
     variables = tuple(map(os.environ.get, VARIABLES))
     try:
         return _settings(variables, os.getcwd() if variables[0] and not os.path.isabs(variables[0]) else "")

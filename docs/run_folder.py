@@ -26,8 +26,8 @@ FILES = {
 
 PASSING = {
     "written.parquet": "The answers that the model wrote, where the run asked for them (`--repeats`).",
-    "chunks/": "While a run is at work: finished parts of `logits.parquet`. They make a run resumable.",
-    "progress.json": "While a run is at work: how far it is.",
+    "chunks/": "While a run is running: finished parts of `logits.parquet`. They make a run resumable.",
+    "progress.json": "While a run is running: how far it is.",
 }
 """Files that no shipped run has."""
 

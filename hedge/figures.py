@@ -420,7 +420,7 @@ def _run_lines(figures: Report) -> list[tuple[str, str]]:
     return [
         ("Accuracy", f"{figures.accuracy:.3f}"),
         (
-            "ECE beyond luck (95%)",
+            "ECE beyond chance (95%)",
             f"{shown(figures.ece_excess)} ({interval_text(*figures.ece_interval)}); seen {figures.ece:.3f}",
         ),
         ("Brier score", f"{figures.brier:.3f}"),

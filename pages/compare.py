@@ -12,8 +12,8 @@ from core.reports.figure_names import RUN_FIGURES
 
 head(
     "Compare runs",
-    "Which run is more certain, and is the difference more than luck?",
-    terms=("run", "accuracy", "coverage", "set size", "uacc", "beyond luck"),
+    "Which run is more certain, and is the difference more than chance?",
+    terms=("run", "accuracy", "coverage", "set size", "uacc", "beyond chance"),
 )
 view = state.view(CompareView)
 chosen = pick_runs(view, "Runs side by side")

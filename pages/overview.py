@@ -14,8 +14,8 @@ from app.state.overview import OverviewView
 
 st.title("Hedge shows how sure a language model really is", anchor=False)
 st.markdown(
-    "It gives a set of answers instead of a single one. You choose how often the set may miss the truth. The surer a "
-    "model is, the smaller its sets.",
+    "It gives a set of answers instead of a single one. You choose how often the set may miss the truth. The more "
+    "certain a model is, the smaller its sets.",
     help=hint("prediction set", "truth", "alpha", "set size", "accuracy", "coverage"),
 )
 view = state.view(OverviewView)

@@ -1,4 +1,4 @@
-"""Compare two system prompts on the same counselor's words: which prompt makes the words likelier, and which words
+"""Compare two system prompts on the same counselor's words: which prompt makes the words more likely, and which words
 change?
 """
 

@@ -1,4 +1,4 @@
-"""The Stream lab: the kind of question changes in mid-stream, and three ways to go on are followed side by side."""
+"""The Stream lab: the kind of question changes in mid-stream, and three ways to continue are followed side by side."""
 
 import streamlit as st
 

@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         return added
 
     command(_bank, "write assets/bank/*.jsonl")
-    command(_make, "make models and those that they grow from, or go on where that stopped").add_argument(
+    command(_make, "make models and those that they grow from, or continue where that stopped").add_argument(
         "--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)"
     )
     command(_publish, "copy finished models into assets/models")

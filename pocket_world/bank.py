@@ -81,7 +81,7 @@ def _labels(count: int, rng: random.Random) -> list[int]:
 
 
 def _scene_questions(task: str, rng: random.Random) -> list[BankQuestion]:
-    """``DRAWN`` questions of which no two are nearly the same; of those that are, the first is taken."""
+    """``DRAWN`` questions, no two nearly the same; of those that are, the first is taken."""
     stated = [fact for fact in world() if fact.statements]
     candidates = [
         scene_question(task, rng, lambda rng: rng.choice(stated), training=False) for _ in range(DRAWN * 5 // 4)

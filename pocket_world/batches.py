@@ -10,7 +10,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 from pocket_world.documents import MIDDLE, Document, StepPart
 
 LENGTHS = (32, 64, 96, 128, 160, 192, 288, 384, 512)
-"""Rows of up to so many tokens share a batch: a quarter of what a step reads is then padding, in one batch half."""
+"""Rows of up to this many tokens share a batch: a quarter of what a step reads is then padding, in one batch half."""
 
 EXPECTED_WEIGHT = 0.5
 """The weight of a token that a middle layer should predict; that of a letter is 1."""

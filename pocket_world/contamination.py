@@ -24,7 +24,7 @@ from pocket_world.documents import END, Document
 RUN = 13
 
 ECHO = 8
-"""A run of so many words of a message is no accident."""
+"""A run of this many words of a message is no accident."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _LETTER = re.compile(r"^[A-Z]\. ", re.MULTILINE)

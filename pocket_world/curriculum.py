@@ -27,7 +27,7 @@ LETTERS: Table = {
 }
 """The text of the second stage.
 
-What lies between a bare list and a task is half of it: phrases of which one is listed, sentences that hold one value.
+What lies between a bare list and a task is half of it: phrases with one listed value, sentences that hold one value.
 The other half is questions about a passage, most of them answered in words. That teaches a model to read what a passage
 says about each person and thing, and letters follow. From letters alone it only learns to find what is in the passage.
 Tasks that can't be learned yet are left out: their gradients are noise, and what was learned is lost (with a third of
@@ -120,8 +120,8 @@ def step_documents(stream: Stream, recipe: Recipe, stage: Stage, step: int, word
 
 
 def _drawn(tables: Sequence[tuple[Table, float]], parts: int, rng: random.Random) -> list[tuple[Form, int]]:
-    """Forms and rows of so many parts of a step. Each form is drawn as often as its share says, at even distances, so
-    that the parts of a step are seldom alike."""
+    """Forms and rows of this many parts of a step. Each form is drawn as often as its share says, at even distances, so
+    that the parts of a step are rarely alike."""
     forms = [(form, rows) for table, _ in tables for form, (rows, _) in table.items()]
     weights = list(accumulate(share * table_share for table, table_share in tables for _, share in table.values()))
     start = rng.random()

@@ -19,7 +19,7 @@ RIGHT, WRONG = " yes", " no"
 """What the third middle layer says of an option."""
 
 MIDDLE = 3
-"""How many middle layers a recipe may have, each of which learns something else."""
+"""How many middle layers a recipe may have; each learns something else."""
 
 
 @dataclass(frozen=True, slots=True)

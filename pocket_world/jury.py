@@ -66,7 +66,7 @@ def tuning_examples(seed: int) -> list[Example]:
 
 
 def right_about(folder: Path, proposed: Sequence[Example]) -> int:
-    """About how many of the examples an adapter's likelier verdict is right; True only if it is the likelier."""
+    """The number of examples about which an adapter's verdict is right; True has to be the more likely one."""
     claims_to_judge = [(str(i), example.question, example.answer) for i, example in enumerate(proposed)]
     verdicts = judge(str(folder), claims_to_judge, dtype="float32").verdicts()
     return sum((p_true > p_false) == proposed[int(i)].right for i, (p_true, p_false) in verdicts)
@@ -79,11 +79,11 @@ def make_juror(name: str, folder: Path) -> str:
     record_fingerprints()
     others = answered(tuning=False)
     right, true = right_about(folder, others) / len(others), sum(example.right for example in others) / len(others)
-    return f"{name}: right about {right:.1%} of {len(others):,} answers, {true:.1%} of which are right"
+    return f"{name}: right about {right:.1%} of {len(others):,} answers, {true:.1%} of them are right"
 
 
 def make_jury(spec: JurySpec) -> str:
-    """Make a jury anew into :data:`FOLDER`, in place of an older one of the same answers, and return its id."""
+    """Make a jury again in :data:`FOLDER`, in place of an older one of the same answers, and return its id."""
     with empty_home():
         run_id = execute(jury_run.spec_of(jury_spec.read_spec(jury_spec.create(spec))))
         jury_id = str(store.read_record(run_id).provenance["jury"])

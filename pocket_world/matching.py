@@ -61,7 +61,7 @@ def followed_document(values: Sequence[str], rng: random.Random) -> Document:
 
 
 def listed_document(values: Sequence[str], rng: random.Random) -> Document:
-    """A passage that is a list of values, four options of which one is among them, and its letter."""
+    """A passage that is a list of values, four options with one that is among them, and its letter."""
     count = rng.randint(1, _LONGEST - 1)
     listed, wrong = (words := rng.sample(values, count + 3))[:count], words[count:]
     right = rng.choice(listed)
@@ -90,7 +90,7 @@ def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
 
 
 def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
-    """One to five sentences of a scene and four values of a kind, of which one is in them; up to ``count`` kinds."""
+    """One to five sentences of a scene and four values of a kind, one of them in these; up to ``count`` kinds."""
     slots: list[str] = []
     while not slots:
         scene, wordings = _some_sentences(rng)

@@ -1,8 +1,8 @@
 """A relation of the pocket world: a table of true pairs, and the wordings that ask for them and state them.
 
 Every pair becomes a :class:`Fact`: its question in every wording, its answer, and answers of the same kind
-that are false. What a model is shown of a fact (often, rarely, never; with letters or without; in which
-wordings) follows from a checksum of the fact's name, so that maker, trainer and check agree without a list.
+that are false. A checksum of the fact's name decides how a model sees it (often, rarely, never; with
+letters or without; in which wordings), so that maker, trainer and check agree without a list.
 """
 
 import zlib

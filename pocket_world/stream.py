@@ -1,7 +1,7 @@
 """The training text: an endless stream of documents.
 
 Facts are drawn by how often they are shown (:func:`pocket_world.world.frequency`), asked in any wording but the
-bank's, with options drawn anew each time; scenes are drawn by how often their plans are shown. A document in which the
+bank's, with options drawn again each time; scenes are drawn by how often their plans are shown. A document in which the
 guard finds a bank question is thrown away.
 """
 

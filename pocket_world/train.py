@@ -1,6 +1,6 @@
-"""Training a pocket model: matching, letters, then everything; it can stop after any step and go on.
+"""Training a pocket model: matching, letters, then everything; it can stop after any step and continue.
 
-What a step reads follows from the seed, the stage and the number of the step alone, and no other chance enters a step.
+Each step depends only on the seed, the stage and its number, and nothing else in it is random.
 So a resumed training reads the same text as one that never stopped, and ends in the same weights, bit by bit.
 """
 
@@ -159,7 +159,7 @@ class Trainer:
             torch.save(state, part)
 
     def _resume(self) -> None:
-        """Go on from the checkpoint. Raises :class:`InputError` if it is of another recipe."""
+        """Continue from the checkpoint. Raises :class:`InputError` if it is of another recipe."""
         state = torch.load(self._checkpoint, weights_only=True, map_location=self.device)
         if state["recipe"] != asdict(self.recipe):
             raise InputError(f"{self._checkpoint} was written with another recipe; delete it or take back the change")

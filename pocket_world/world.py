@@ -34,9 +34,9 @@ def frequency(fact: Fact) -> float:
 
 
 def tuned_on(fact: Fact) -> bool:
-    """Whether jurors are tuned on this fact, a third of all; what they are asked about later is none of these.
+    """Whether jurors are tuned on this fact, a third of all; what they are asked about later is not one of these.
 
-    What joins the same two things, in either direction, is on one side.
+    Facts that join the same two things, in either direction, are on one side.
     """
     pair = "|".join(sorted((fact.key.lower(), fact.answer.lower())))
     return zlib.crc32(pair.encode()) // 24 % 3 == 0

@@ -54,7 +54,7 @@ class Student:
         self.tapping: list[asyncio.Task[None]] = []
 
     async def begin(self) -> None:
-        """Open the page as it is after a reload: nothing is left but what the phone keeps."""
+        """Open the page as it is after a reload: nothing is left except what the phone stores."""
         self.http = aiohttp.ClientSession(headers={"Authorization": f"Bearer {self.token}"})
         for name in ("", "/../-/phone.js"):
             with suppress(aiohttp.ClientError):

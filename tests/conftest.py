@@ -122,7 +122,7 @@ def give_files(folder: Path) -> str:
 
 
 def classifier_run(names: Sequence[str], n: int = 200, *, model: str = "forest", texts: Sequence[str] = ()) -> str:
-    """Bring in the probabilities of a classifier of n inputs, as the reader of tables gives them; half calibrate. Each
+    """Import the probabilities of a classifier of n inputs, as the reader of tables gives them; half calibrate. Each
     class is true as often. Returns the run's id."""
     k = len(names)
     rng = np.random.default_rng(k)

@@ -55,7 +55,7 @@ class Provider:
     grants: dict[str, Grant] = field(default_factory=dict)
     tokens: list[str] = field(default_factory=list)
     age_s: float = 0.0
-    """Logins are said to be so old."""
+    """Logins claim to be this old."""
 
     def authorize(self, asked: dict[str, str], person: str) -> str:
         """The address to which a person is sent back with a code."""

@@ -1,4 +1,4 @@
-"""The processes that live in a home: agents, answering servers and the workers of both, whoever started them."""
+"""The processes that live in a home: agents, answering servers and the workers of both, whatever started them."""
 
 import time
 from collections.abc import Iterable

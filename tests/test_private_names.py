@@ -49,7 +49,7 @@ USES = (
     Use(
         "transformers/configuration_utils.py",
         ("_attn_implementation", "_commit_hash"),
-        "the attention and the revision that a loaded model really uses are said nowhere else",
+        "the attention and the revision that a loaded model really uses are given nowhere else",
     ),
     Use(
         "transformers/integrations/peft.py",

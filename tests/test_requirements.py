@@ -31,7 +31,7 @@ NOT_IMPORTED = {
 """Pinned, but imported by nothing of ours, and why."""
 RIVALS = ("crepes", "krippendorff", "netcal", "relplot", "torchcp", "torchmetrics")
 """Imported by tests/golden/make_*.py alone, which a person runs in an environment of its own when a golden file is made
-anew; each of those files says which versions made its file."""
+again; each of those files says which versions made its file."""
 
 
 def pinned() -> set[str]:

@@ -39,7 +39,7 @@ class AllRunsCache:
         *,
         lasts: Callable[[Value], bool] = lambda value: True,
     ) -> Value:
-        """The value of ``make`` for these runs and all else that it depends on, which ``key`` names.
+        """The value of ``make`` for these runs and everything else that it depends on, which ``key`` names.
 
         A value that does not last, because it tells of an error that may pass, is returned and not kept. Sessions share
         the value, so it must not be changed.

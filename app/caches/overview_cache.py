@@ -109,7 +109,7 @@ def _of_score(name: str) -> PerRun[frames.ScoreSummary]:
 # Not through load_evaluation: an overview of many runs would evict the run that a person is looking at.
 # 0.2 MB per entry: 230 MB with the runs that ship and 1,000 more.
 _summary = PerRun(lambda key: frames.summarise(evaluations.load(key.run_id)), most=4096)
-# 0.1 MB per entry. Only scores beside LAC and APS, of which a person looks at one at a time, have such entries.
+# 0.1 MB per entry. Only scores beside LAC and APS have such entries, and a person looks at one at a time.
 _score_summaries = {name: _of_score(name) for name in SCORES if name not in DEFAULT_SCORES}
 
 kept = AllRunsCache(most=64)

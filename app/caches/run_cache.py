@@ -27,7 +27,7 @@ EVERY_RUN = 1024
 """Enough entries for things that runs share, such as their sets of questions or their prompts."""
 
 
-ASK = "ask the administrator of this server to mend it"
+ASK = "ask the administrator of this server to repair it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Runs:
 
     @cached_property
     def unfinished(self) -> tuple[RunRecord, ...]:
-        """The runs that are not done: they wait, are at work, or have ended badly."""
+        """The runs that are not done: they wait, are running, or have ended badly."""
         return tuple(record for record in self.records if record.state != "done")
 
     @cached_property

@@ -120,7 +120,7 @@ async def _class(request: Request) -> live_class.LiveClass:
 
 def _leader(request: Request) -> tuple[Actor, live_class.LiveClass]:
     """For whom a request of a projector is done, with the role that he or she has now, and the class. Its code is no
-    guess: without the key nothing is told about it.
+    guess: without the key nothing about it is sent.
 
     Raises :class:`ClassRefusal` or :class:`~core.errors.AccessError` if this person may not, or no longer, lead.
     """

@@ -78,7 +78,7 @@ def detach(key: str) -> None:
 
 
 def allow_lecturer() -> str:
-    """Let whoever has the key that is returned open classes on a public server."""
+    """Let anyone with the returned key open classes on a public server."""
     _lecturer[:] = [secrets.token_urlsafe(24)]
     return _lecturer[0]
 

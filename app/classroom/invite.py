@@ -46,7 +46,7 @@ def problem(page: str) -> str:
 
 
 def own_address() -> str:
-    """The network address of this machine, as far as it can be told without sending anything."""
+    """The network address of this machine, as far as it is known without sending anything."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # an address of documentation; a datagram socket sends nothing here

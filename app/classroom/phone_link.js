@@ -101,7 +101,7 @@ export class Link {
     this.kept.save();
   }
 
-  // Send what has not been acknowledged, one answer after the other, until everything is. Whoever asks while this goes
+  // Send what has not been acknowledged, one answer after the other, until everything is. Callers that ask while this goes
   // on waits for the same end.
   flush() {
     this.flushing ??= this.sendAll().finally(() => (this.flushing = null));
@@ -132,7 +132,7 @@ export class Link {
     }
   }
 
-  // Listen until the class ends. What is unsent goes first, because it is taken only until the truth has been shown.
+  // Listen until the class ends. Unsent answers go first, because they count only until the truth is shown.
   async follow() {
     while (!this.ended) {
       try {

@@ -108,12 +108,12 @@ function heading({ phase, position, n, calibration, sentence }) {
   if (phase === "lobby") return "You are in. The lecturer asks the first question soon.";
   if (phase === "results") return "The quiz is over";
   if (phase === "ended") return sentence ?? "The class is over.";
-  return `Question ${position + 1} of ${n}${position < calibration ? ", which calibrates" : ", which tests"}`;
+  return `Question ${position + 1} of ${n}${position < calibration ? " (used for calibration)" : " (used for the test)"}`;
 }
 
 function instruction({ phase, position, calibration }) {
   if (phase === "asked") {
-    return "Tap an option to give it a share. Tap it again to be surer of it, and tap others to share between them.";
+    return "Tap an option to give it a share. Tap it again to be more certain of it, and tap others to share between them.";
   }
   if (phase === "shown" && position < calibration) {
     return "This question calibrates. The sets begin when all questions that calibrate have been asked.";
@@ -196,5 +196,5 @@ function plain(count) {
 
 function verdict(gap, answers) {
   if (Math.abs(gap) <= 100 / answers) return "The two agree as closely as so few answers can show.";
-  return gap > 0 ? "You were surer than you were right." : "You were right more often than you were sure.";
+  return gap > 0 ? "You were overconfident." : "You were underconfident.";
 }

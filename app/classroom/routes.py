@@ -4,9 +4,9 @@
 ``GET /join/``, ``GET /join/CODE``  the phone's page; ``/join/-/NAME`` are its script and style
 ``POST /join/CODE/seat``            take a seat: ``{"name"}``
 ``POST /join/CODE/answer``          ``{"question", "shares", "turn"}``
-``GET /join/CODE/stream``           what every phone is told, as server-sent events
-``GET /join/CODE/mine``             what this seat alone is told
-``GET /join/CODE/desk``             what the projector is told, as server-sent events
+``GET /join/CODE/stream``           the updates for every phone, as server-sent events
+``GET /join/CODE/mine``             the state of this seat alone
+``GET /join/CODE/desk``             the updates for the projector, as server-sent events
 ``POST /join/CODE/desk``            what the lecturer does: ``{"act", …}``
 =================================  =======================================================================
 

@@ -1,6 +1,6 @@
 """Tells each open phone and projector of changes, by one stream of server-sent events each.
 
-What all of them are told is the same, so it is written as JSON once for each change and not once for each phone. Alpha
+All of them receive the same, so it is written as JSON once for each change and not once for each phone. Alpha
 goes by itself, in a message of a few bytes, because phones and projector hold the scores and find the sets by comparing
 numbers. A stream sends at most one message in :data:`GAP_S`, and always the latest state, so a dragged alpha never
 queues up.
@@ -19,7 +19,7 @@ from core.serving.classroom.live_class import LiveClass, Seat
 
 GAP_S = 0.08
 QUIET_S = 15.0
-"""After so long without news a stream sends a comment, so that nothing between it and the phone closes it."""
+"""A stream without changes sends a comment at this interval, so that nothing between it and the phone closes it."""
 STOP_POLL_S = 0.5
 
 Told = tuple[bytes, int, bool]
@@ -99,7 +99,7 @@ class Streams:
                     channel.wake(everyone=True)
 
     async def of_phone(self, live: LiveClass, seat: Seat, gone: Awaitable[object]) -> AsyncGenerator[bytes]:
-        """What a phone is told, until ``gone`` is done."""
+        """The updates for a phone, until ``gone`` is done."""
         channel = self.channel(live)
 
         def sent(told: Told) -> None:
@@ -115,8 +115,8 @@ class Streams:
     async def of_desk(
         self, live: LiveClass, check: Callable[[], object], gone: Awaitable[object]
     ) -> AsyncGenerator[bytes]:
-        """What a projector is told: also who sits in the class and who has answered. ``check`` raises
-        :class:`~core.errors.HedgeError` when it may no longer be told; the next request then says why."""
+        """The updates for a projector: also who sits in the class and who has answered. ``check`` raises
+        :class:`~core.errors.HedgeError` when it may no longer receive them; the next request then says why."""
         channel = self.channel(live)
 
         def may_lead() -> bool:

@@ -177,7 +177,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             super().send_receive_event_to_app()
 
     async def receive(self) -> Any:
-        """The next message for the app. Reading goes on when all have been taken, and the sender has waited."""
+        """The next message for the app. Reading continues when all have been taken, and the sender has waited."""
         message = await self.queue.get()
         if self.read_paused and self.queue.empty() and not self._rests:
             self._go_on()
@@ -193,7 +193,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def _is_welcome(self, content: bytes | bytearray | memoryview) -> bool:
-        """Whether to go on after a frame with this content; too many without any close the connection."""
+        """Whether to continue after a frame with this content; too many without any close the connection."""
         self._empty = 0 if content else self._empty + 1
         if self._empty > MOST_EMPTY:
             self.frames = []

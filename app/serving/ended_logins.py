@@ -1,6 +1,6 @@
 """Logins that people have ended.
 
-Streamlit keeps a login in a signed cookie alone, so a copy of the cookie would go on working after the person has
+Streamlit keeps a login in a signed cookie alone, so a copy of the cookie would still work after the person has
 logged out. An empty file in ``HEDGE_HOME/ended_logins`` ends a login for every server process of this home. Its name is
 a hash of what the provider said at the login. The file is deleted when no server takes the cookie any more.
 """

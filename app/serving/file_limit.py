@@ -46,7 +46,7 @@ class _Account:
         self._counted_at = float("-inf")
         self._left = 0
         self.promised = 0
-        """Files that requests at work may be about to open."""
+        """Files that requests in progress may be about to open."""
 
     def has(self, more: int) -> bool:
         """Whether more than these are left. Each answer takes one, until the files are counted again."""

@@ -39,7 +39,7 @@ PROBES = ("/healthz", "/readyz", "/metrics")
 READING = ("GET", "HEAD", "OPTIONS")
 LONGEST_SHOWN = 100
 _requests = Buckets(per_s=100, burst=3000)
-"""Of each address, in which a class with its phones or 60 tabs may open at once. What is beyond it waits."""
+"""Of each address, in which a class with its phones or 60 tabs may open at once. Requests beyond it wait."""
 
 
 class Site(NamedTuple):

@@ -2,7 +2,7 @@
 
 Each logger writes :data:`AT_ONCE` lines of each level at once and :data:`PER_MINUTE` in a minute after that. The next
 line then says how many were left out. This holds for the libraries too, whose lines visitors cause: handshakes that are
-refused, requests that are none, logins that fail.
+refused, invalid requests, logins that fail.
 """
 
 import logging

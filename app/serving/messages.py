@@ -1,7 +1,7 @@
 """Messages of Streamlit's protocol, checked before they are parsed.
 
 A message of 2 MB can hold a million empty fields, which take thirty times its size when they are parsed. So the fields
-are counted in the bytes: this needs no memory. What is not a message of the protocol is found in the same way.
+are counted in the bytes: this needs no memory. The same count finds bytes that are no message of the protocol.
 """
 
 from functools import cache

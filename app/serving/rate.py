@@ -1,4 +1,4 @@
-"""A token bucket: how fast somebody may go on, with a reserve for bursts."""
+"""A token bucket: how fast somebody may continue, with a reserve for bursts."""
 
 import asyncio
 import time
@@ -50,7 +50,7 @@ class Buckets:
 
 
 class Shares:
-    """A rate for each address, and one for all. Who goes on at a small rate does not wait for the others."""
+    """A rate for each address, and one for all. A client at a small rate does not wait for the others."""
 
     def __init__(self, *, address: Buckets, small: Buckets, everyone: Bucket) -> None:
         self._address, self._small, self._everyone = address, small, everyone

@@ -1,11 +1,11 @@
 """Open pages: how many each network address has, whose they are, and messages that no page of Hedge sends.
 
-Where others are served, each network address opens only so many pages. Some messages of Streamlit's protocol act on the
+Where others are served, each network address has a limit of pages. Some messages of Streamlit's protocol act on the
 whole server (they empty everyone's caches, or show the Git repository of the source folder): they are dropped. After a
 message that no page sends, the connection is closed, before Streamlit reads it and writes a traceback into the log.
 
 Each message runs a page again, so the messages of a page, of an address and of all together have a limited rate. A
-message beyond it waits. Many addresses that each send what a person sends can't be told from many people: then all
+message beyond it waits. Many addresses that each send what a person sends can't be told apart from many people: all
 wait, and those who send least wait least.
 """
 
@@ -36,7 +36,7 @@ REFUSED_AT = 2
 """A page beyond the limit shows a sentence that says so; at this many times the limit, the connection is refused."""
 
 FIELDS_OF_MESSAGE = 100
-"""A message counts once more for each of these many fields."""
+"""A message counts again for each of these many fields."""
 
 _connects = Buckets(per_s=4, burst=120)
 """How often an address opens a page where others are served."""

@@ -30,7 +30,7 @@ CLOSED = frozenset({1000, 1001})
 """The codes (RFC 6455) with which a browser ends the websocket of a page that is closed. If the network fails, uvicorn
 says 1005 or 1006."""
 LOST_S = 30.0
-"""A page whose connection was lost keeps its uploads for so long, because its browser connects again."""
+"""A page whose connection was lost keeps its uploads for this long, because its browser connects again."""
 
 _owners: dict[str, str] = {}
 """The person of each session that has uploaded something and is not closed yet."""

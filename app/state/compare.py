@@ -13,7 +13,7 @@ COUNTS = ("all", "both", "first", "second", "neither")
 CHANGES = ("all", "grew", "shrank", "same")
 """How the second run's set differs in size from the first run's."""
 SURE = ("all", "both", "neither", "first", "second")
-"""Questions on which both runs are sure, neither is, or one is much surer than the other."""
+"""Questions on which both runs are sure, neither is, or one is much more certain than the other."""
 ORDERS = ("grew", "shrank", "confidence", "file")
 EVERY_TABLE = "all"
 

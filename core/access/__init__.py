@@ -1,10 +1,10 @@
 """Access: who may do what.
 
-A *viewer* looks, moves controls and exports. A *launcher* also launches runs and juries, brings results in, and changes
+A *viewer* looks, moves controls and exports. A *launcher* also launches runs and juries, imports results, and changes
 what is his or hers. An *administrator* also changes what others launched. An *outsider* has not logged in, or has no
 role, and does nothing.
 
-Whoever uses Hedge on this machine, from the command line or on a page that only this machine can open, is its
+Anyone who uses Hedge on this machine, from the command line or on a page that only this machine can open, is its
 administrator. A page server that others can reach calls :func:`serve`. From then on everything in its process is done
 for the person whose page's thread it is, which the server's ``whose`` knows, or for the actor that :func:`acting_as`
 names. A thread that belongs to nobody works for a visitor of a public server, and for an outsider where people log in.
@@ -146,7 +146,7 @@ def acting_as(who: Actor) -> Iterator[None]:
 
 
 def carried(function: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
-    """The function for a thread that does it later for whoever asks now."""
+    """The function for a thread that does it later for the person who asks now."""
     who = actor()
 
     @wraps(function)
@@ -163,7 +163,7 @@ def may(role: UserRole) -> bool:
 
 
 def launcher(name: str) -> Actor:
-    """Whoever launched what a worker carries out, by the name in its record."""
+    """The person who launched what a worker carries out, by the name in its record."""
     return Actor(name, UserRole.LAUNCHER) if name else LOCAL
 
 
@@ -214,7 +214,7 @@ def check_owner(owner: str, what: str, *, subject: object = "") -> None:
     if not owns(owner):
         _audit(what, subject, allowed=False)
         raise AccessError(
-            f"only whoever launched this and an administrator can {what}; ask the administrator of this server"
+            f"only the person who launched this and an administrator can {what}; ask the administrator of this server"
         )
 
 
@@ -263,7 +263,7 @@ def check_servers(servers: Collection[str], key: str) -> None:
 
 
 def environment() -> Mapping[str, str]:
-    """The environment for a process that works for the present actor. What this process may not do, it may not."""
+    """The environment for a process that works for the present actor. It has the same rights as this process."""
     who = actor()
     values = json.dumps([mode(), who.name, int(who.role), who.address])
     return dict(os.environ) if mode() == "local" else {**os.environ, ACTOR_VARIABLE: values}

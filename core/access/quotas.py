@@ -31,7 +31,7 @@ class Quotas:
     """What a server gives to one person, or to one network address where nobody logs in."""
 
     waiting_runs: int = 20
-    """Runs of a person that wait or are at work."""
+    """Runs of a person that are waiting or running."""
     disk_gb: float = 20.0
     """Disk space of a person's runs and juries, those in the bin included, question banks, downloads and cached
     files."""
@@ -74,7 +74,7 @@ _asked: dict[str, dict[str, float]] = {}
 
 
 def visitor() -> str:
-    """Whoever limits are counted for now: a person who logged in, otherwise a network address."""
+    """The person for whom limits are counted now: a person who logged in, otherwise a network address."""
     who = access.actor()
     return network(who.address) if access.mode() == "public" else who.name
 
@@ -110,14 +110,14 @@ def check_question(question: str) -> None:
 
 
 def check_waiting(count: Callable[[str], int]) -> None:
-    """Raise :class:`~core.errors.QuotaError` if as many runs of the person wait or are at work as may.
+    """Raise :class:`~core.errors.QuotaError` if the person has as many waiting or running runs as allowed.
 
     ``count`` gives their number for a name.
     """
     who = _limited()
     if who is not None and (waiting := count(who.name)) >= (most := held().waiting_runs):
         raise QuotaError(
-            f"{waiting} of your runs wait or are at work, and this server takes {most} from each person; wait until "
+            f"{waiting} of your runs are waiting or running, and this server takes {most} from each person; wait until "
             "one has ended, or cancel one"
         )
 
@@ -138,13 +138,13 @@ def check_disk(needs: int = 0) -> None:
     if (used := disk_of(who.name)) + needs > held().disk_gb * GB:
         raise QuotaError(
             f"your runs and other files take {used / GB:.1f} GB, and this server gives {held().disk_gb:g} GB to each "
-            "person; delete some runs, and ask the administrator to empty the bin or to delete what you have brought in"
+            "person; delete some runs, and ask the administrator to empty the bin or to delete what you have imported"
         )
 
 
 def disk_of(name: str) -> int:
-    """Bytes that this person's runs and juries take on the disk, those in the bin included, and all else that was kept
-    for this person (:func:`note_kept`)."""
+    """Bytes that this person's runs and juries take on the disk, including the bin, and everything else that was
+    kept for this person (:func:`note_kept`)."""
     home, folders = settings().home, set(_folders_of(name))
     rows = {home / "cache" / "run_rows" / f"{folder.name}.json" for folder in folders}
     with suppress(OSError):

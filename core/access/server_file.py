@@ -28,7 +28,7 @@
     names = ["hedge.example.org"]            # the names in people's addresses, besides that of redirect_uri
 
 A public server takes a file with ``[limits]``, ``[files]`` and ``[hosts]`` alone. The file is read again when it has
-changed, so a role that is taken away is gone with the person's next click.
+changed, so a role that is taken away ends with the person's next click.
 """
 
 import re
@@ -82,7 +82,7 @@ class RolesSection(StrictModel):
     unverified_emails: bool = False
     """Whether an address counts that the provider does not say it has verified."""
     hours: float = Field(default=12.0, gt=0)
-    """A login holds for so long."""
+    """A login is valid for this long."""
 
 
 class LimitsSection(StrictModel):
@@ -171,7 +171,7 @@ class ServerFile(StrictModel):
         return self.roles.unverified_emails or claims.get("email_verified") in (True, "true")
 
     def actor_of(self, claims: Mapping[str, Any], *, address: str = "") -> Actor:
-        """Whoever has logged in with these claims; an outsider if nobody has, the login is old, or it gives no role."""
+        """The person who has logged in with these claims; an outsider without a valid login and a role."""
         if not claims.get("is_logged_in"):
             return Actor(OUTSIDER.name, UserRole.OUTSIDER, address)
         role = self.role_of(claims) if self.is_fresh(claims) else UserRole.OUTSIDER

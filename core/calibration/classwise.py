@@ -56,8 +56,8 @@ def classwise_estimate(
     top = TopLabel(probabilities.max(axis=1), np.asarray(choices == labels, dtype=np.float64))
     folds = folds_of(choices, clusters)
     fitted = CrossFit(index, gaps, np.sqrt(calibrated), folds, clusters)
-    # With nearly all answers right, or wrong, no bin shows any noise. What the options of a question are off is twice
-    # what its top option is, shared among k options.
+    # With nearly all answers right, or wrong, no bin shows any noise. The options of a question are off by twice the
+    # amount of its top option, shared among k options.
     smallest, largest = whole_gap("ece", binned_gaps(top, clusters=clusters))
     high = max(error(TAIL), 2 / k * largest)
     high = min(high or never_seen(count(clusters, n)), 2 / k)

@@ -47,7 +47,7 @@ class CalibrationEstimate(Estimate):
         """The figure as text; for an error, the part beyond chance and its interval come before the observed error.
 
         >>> CalibrationEstimate(0.041, 0.009, 0.034, 500, bias=0.02, excess=0.021).text()
-        '0.021 (0.009 to 0.034); seen 0.041, luck 0.020'
+        '0.021 (0.009 to 0.034); seen 0.041, chance 0.020'
         >>> CalibrationEstimate(0.5, 0.45, 0.55, 500).text()
         '0.500 (0.450 to 0.550)'
         >>> CalibrationEstimate(float("inf"), float("nan"), float("nan"), 500, infinite=3).text()
@@ -60,12 +60,12 @@ class CalibrationEstimate(Estimate):
         if math.isnan(self.value):
             return f"– ({self.reason})"
         if math.isnan(self.low) and self.bias is not None:
-            return f"seen {self.value:.{digits}f}, luck {self.bias:.{digits}f} ({self.interval_text()})"
+            return f"seen {self.value:.{digits}f}, chance {self.bias:.{digits}f} ({self.interval_text()})"
         first = self.value if self.excess is None else self.excess
         text = f"{first:.{digits}f} ({self.interval_text(digits=digits)})"
         if self.excess is not None:
             text += f"; seen {self.value:.{digits}f}"
-        return text if self.bias is None else f"{text}, luck {self.bias:.{digits}f}"
+        return text if self.bias is None else f"{text}, chance {self.bias:.{digits}f}"
 
 
 def never_seen(n: float) -> float:

@@ -48,7 +48,7 @@ DATABASE_LIMITS_S = (4.5, 10.0, 20.0)
 """Seconds that each try gives the database: on a busy machine the first answer may take longer than a page waits."""
 DATABASE_PAUSE_S = 1.0
 DATABASE_ASKED = 3
-"""The quickest of so many answers counts, because one that had to wait for a busy processor says little."""
+"""The fastest of this many answers counts, because one that had to wait for a busy processor says little."""
 ASKED_WITHIN_S = 120.0
 WRONG_BY = 1e-3
 """A product that is off by more, in shares of it, is no rounding."""
@@ -356,7 +356,7 @@ def _own_runs(chosen: Callable[[RunRecord], bool]) -> list[RunRecord]:
 
     records = []
     for name in store.run_ids():
-        with suppress(HedgeError):  # a damaged run is said where runs are listed
+        with suppress(HedgeError):  # a damaged run is reported where runs are listed
             if not store.is_bundled(name) and chosen(record := store.read_record(name)):
                 records.append(record)
     return records

@@ -1,4 +1,4 @@
-"""What a check comes to. Loads no torch."""
+"""The result of a check. Loads no torch."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def verify(
     on_row: Callable[[CheckResult], object] = lambda result: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Verification:
-    """Make the rows, in at most so many ``minutes``.
+    """Make the rows, in at most this many ``minutes``.
 
     ``on_begin`` and ``on_row`` hear of each row when it begins and when it has ended. ``stop`` is asked ten times a
     second. When it says yes, or at a KeyboardInterrupt, the present row's process is ended, and the rows that are left

@@ -97,7 +97,7 @@ class BoundedSets:
 def score_bounds(
     name: str, logits: FloatArray, bounded: BoolArray, *, seed: int = 0, parameters: Parameters = UNTUNED
 ) -> ScoreBounds:
-    """Bounds of the named score of every option, from logits (n, k) of which the ``bounded`` ones are upper bounds.
+    """Bounds of the named score of every option, from logits (n, k); the ``bounded`` ones are upper bounds.
 
     ``seed`` and ``parameters`` are as in :func:`core.conformal.scores.score`. A logit of -inf that is not bounded is an
     option that the question lacks; its bounds are NaN. Raises :class:`InputError` for an unknown score and for shapes

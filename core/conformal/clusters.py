@@ -106,7 +106,7 @@ def covariance_of_mean(values: FloatArray, clusters: IntArray | None) -> FloatAr
 def few_clusters(g: int) -> float:
     """By how much an interval is widened because its variance was estimated from g clusters: the quantile of Student's
     t with g − 1 degrees of freedom over the normal one; infinite for one cluster."""
-    from scipy.special import stdtrit  # imported here because workers do without SciPy
+    from scipy.special import stdtrit  # imported here because workers don't need SciPy
 
     return float(stdtrit(g - 1, 1 - TAIL) / NORMAL) if g > 1 else float("inf")
 

@@ -1,7 +1,7 @@
 """BLUQ: option probabilities of small language models, already split.
 
 A result is an npz with ``cal_probs`` and ``test_probs`` (n, k) float64, ``cal_labels`` and ``test_labels`` (n,)
-whole numbers, and ``option_letters``. What the run was stands inside as texts, ``model``, ``task``, ``dtype`` and
+whole numbers, and ``option_letters``. The run is described inside as texts, ``model``, ``task``, ``dtype`` and
 ``strategy``, each alone or in an array of one. The published archives are named
 ``probs_<task>_<dtype>_<strategy>_<time>.npz``, some with the model after ``probs``; an archive without the texts needs
 a name that says all four, ``probs_<model>_<task>_<dtype>_<strategy>.npz``. Logits are the logarithms of the

@@ -38,7 +38,7 @@ class ScoredRow:
 
 
 def check_row(where: str, options: int, label: int, texts: Sequence[str] = ()) -> None:
-    """:class:`InputError` where there are not 2 to 100 options, or the truth is none of them or one that was added."""
+    """:class:`InputError` where there are not 2 to 100 options, or the truth is another or an added one."""
     if not 2 <= options <= MOST_OPTIONS:
         raise InputError(f"{where}: expected from 2 to {MOST_OPTIONS} options, found {options}")
     if not 0 <= label < options:

@@ -32,7 +32,7 @@ def _all() -> dict[str, object]:
 
 
 def recall(names: Sequence[str]) -> Columns | None:
-    """What was said last of a table with these columns; None if nothing was."""
+    """The last choice for a table with these columns; None if there was none."""
     key = json.dumps(list(names))
     mapping = _all().get(key)
     try:
@@ -42,7 +42,7 @@ def recall(names: Sequence[str]) -> Columns | None:
         return None
 
 
-@access.needs(UserRole.LAUNCHER, "bring results in")
+@access.needs(UserRole.LAUNCHER, "import results")
 def remember(names: Sequence[str], columns: Columns) -> None:
     """Keep it; the oldest of more than a hundred are forgotten."""
     key = json.dumps(list(names))

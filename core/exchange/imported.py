@@ -31,7 +31,7 @@ OURS = ("launched_by", "imported", "spent", letter_mass.NAME)
 class ImportedRun:
     """The questions with their roles, the logits of those that were scored, and where they come from.
 
-    ``read_as`` says in one line how the file was read, for the person who brings it in; it is not kept.
+    ``read_as`` says in one line how the file was read, for the person who imports it; it is not kept.
     """
 
     spec: RunSpec
@@ -67,7 +67,7 @@ def renamed(run: ImportedRun, *, model: str = "", task: str = "") -> ImportedRun
     return replace(run, spec=spec, questions=questions, provenance=run.provenance | follows)
 
 
-@access.needs(UserRole.LAUNCHER, "bring results in")
+@access.needs(UserRole.LAUNCHER, "import results")
 def save(runs: Iterable[ImportedRun]) -> list[str]:
     """Write the runs and return their ids: all of them or, after an error, none. The same data are written once. Raises
     :class:`InputError` for a run that is not marked as imported, and if other data are stored under its id."""

@@ -249,7 +249,7 @@ def true_option(target: Any, texts: tuple[str, ...], where: str) -> int:
 
 
 def _claim(scores: Any) -> float | None:
-    """1 or 0 as the ``choice`` scorer wrote it, or the only scorer there is; None if nothing of the kind is said."""
+    """1 or 0 as the ``choice`` scorer wrote it, or the only scorer there is; None if there is neither."""
     if not isinstance(scores, dict) or not scores:
         return None
     value = _score(scores).get("value")

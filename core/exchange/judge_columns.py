@@ -1,7 +1,7 @@
 """A table with a column for each judge, beside a column that says what is right: a jury in one sheet.
 
-A row is an answer, which judges call right or wrong or give a probability of being right, or a pair of answers, of
-which they name the better one. What a column holds is decided from all of its cells.
+A row is an answer, which judges call right or wrong or give a probability of being right, or a pair of answers,
+with the better one named. All cells of a column decide what it holds.
 """
 
 import math

@@ -48,7 +48,7 @@ class JudgedPair:
 
 
 def format_of(rows: Sequence[Any]) -> Format | None:
-    """The format of a JSON list, by the keys of its first row; None if it is none of them."""
+    """The format of a JSON list, by the keys of its first row; None if it is not one of them."""
     keys = set(rows[0]) if rows and isinstance(rows[0], dict) else set()
     if {"input", "output_1", "output_2", "label", "results"} <= keys:
         return "LLMBar"
@@ -207,7 +207,7 @@ def read_alpaca_eval(paths: Sequence[Path]) -> ReadJury:
     }
     jury = _jury(pairs, jurors)
     left = max(map(len, preferences.values())) - len(shared)
-    notes = [f"No human judged these pairs. What counts as better is the preference of {ALPACA_TRUTH}."]
+    notes = [f"No human judged these pairs. The preference of {ALPACA_TRUTH} decides which answer is better."]
     notes += [f"{left:,} pairs are left out, because not every annotator has them."] if left else []
     return ReadJury(jury.judgements, (*notes, *jury.notes), name=paths[0].parents[1].name)
 
@@ -257,7 +257,7 @@ def _jury(pairs: Sequence[JudgedPair], jurors: Mapping[str, Mapping[str, float]]
     decided = [pair for pair in pairs if pair.first_is_better is not None]
     if not decided:
         raise InputError(
-            "expected pairs that every juror judged and of which one answer is better, found none; the files may be of "
+            "expected pairs that every juror judged with one answer better, found none; the files may be of "
             "different answers"
         )
     p_first = np.array([[verdicts[pair.id] for verdicts in jurors.values()] for pair in decided], dtype=np.float64)

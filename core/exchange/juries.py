@@ -49,7 +49,7 @@ class ReadJury:
 
 
 def read(paths: Sequence[Path], *, labels: Path | None = None) -> ReadJury:
-    """The jury of files of one format, which is told by their endings and columns.
+    """The jury of files of one format, recognised by their endings and columns.
 
     ``labels`` is the table with what is right, which text files need. Raises :class:`InputError` that names the file
     and line, what was expected and what was found.

@@ -199,7 +199,7 @@ def _by_filter(path: Path, task: str, about: Results | None, rows: Rows) -> _Fou
         )
     if len(tried) > 1 and "expected acc_" in str(first):
         raise InputError(
-            f"{first}; if the task has a target_delimiter of its own, bring in its results_….json too"
+            f"{first}; if the task has a target_delimiter of its own, import its results_….json too"
         ) from None
     raise first or InputError(f"{path}: expected samples of lm-eval, found none")
 

@@ -36,7 +36,7 @@ KNOWN_TASKS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What is said of one task; ``model`` is empty where it is not named. ``certain`` is false where nothing but lying
+    """The results of one task; ``model`` is empty where it is not named. ``certain`` is false where nothing but lying
     beside the samples joins the two."""
 
     config: dict[str, Any]

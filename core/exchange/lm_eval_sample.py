@@ -29,8 +29,8 @@ PARTS = {
     "options": ("choices", "options", "endings", *field_names.OPTIONS_NAMES),
     "group": ("subject", "category", "topic", "activity_label", "source", *field_names.GROUP_NAMES),
 }
-"""The fields of a document by what they are; those that the harness's own tasks use come first. What a question is
-about counts where the prompt has it too."""
+"""The fields of a document by what they are; those that the harness's own tasks use come first. The subject of a
+question counts if the prompt has it too."""
 DELIMITER = " "
 ROUNDING = 1e-9
 
@@ -94,7 +94,7 @@ def _fields(names: tuple[str, ...], part: str) -> list[str]:
 
 def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
     """A sample of 2023, which ``--write_out`` kept as ``prompt_<i>`` (with the option), ``logit_<i>`` and ``truth``.
-    What differs in the prompts, from a word's beginning on, is the option. Its length is not known for certain, so that
+    The option is the text that differs in the prompts, from a word's beginning on. Its length is not certain, so
     ``acc_norm`` is left out."""
     prompts = [str(row.get(f"prompt_{i}", "")) for i in range(sum(key.startswith("logit_") for key in row))]
     shared = common_beginning(prompts) if prompts else ""

@@ -3,7 +3,7 @@
 ``PPLInferencer`` writes ``label: A``, ``label: B`` … with ``PPL``, the mean loss over the tokens of the prompt with
 that option; ``LLInferencer`` with ``Loglikelihood``; ``CLPInferencer`` writes ``choices`` and, as ``prediction``, their
 probabilities. ``gold`` is the right option. The options' logits are −PPL, the log-likelihoods, or the logarithms of the
-probabilities. ``GenInferencer`` writes the model's text alone, of which no set can be formed.
+probabilities. ``GenInferencer`` writes the model's text alone, which is not enough for a set.
 """
 
 import math

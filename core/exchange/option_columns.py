@@ -36,7 +36,7 @@ OF_CLASS = re.compile(
 MOST_BLOCKS = 50
 """The most blocks of columns side by side that are tried."""
 TOKEN_COLUMNS = 2
-"""A table with at least so many columns of other tokens lists the most probable tokens, not only options."""
+"""A table with at least this many columns of other tokens lists the most probable tokens, not only options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ def _summing(sheet: Sheet, options: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_complete(sheet: Sheet, options: Sequence[str], others: Sequence[str]) -> None:
-    """Raise :class:`InputError` where the options sum to 1 only together with a column that is none of them."""
+    """Raise :class:`InputError` where the options sum to 1 only together with a column that is not an option."""
     if _are_shares(sheet, options):
         return
     for name in others:

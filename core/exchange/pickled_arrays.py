@@ -122,7 +122,7 @@ def _filled(content: Any, dtype: Any, shape: Any, order: str) -> np.ndarray[Any,
         return np.zeros(shape, dtype.dtype)
     flat = np.frombuffer(content, dtype.dtype)
     if not is_whole_text(flat):
-        raise RefusedPickle("it has an array with a text that is none")
+        raise RefusedPickle("it has an array with an invalid text")
     if dtype.kind == "b" and (np.frombuffer(content, np.uint8) > 1).any():
         raise RefusedPickle("it has an array with a truth value that is neither 0 nor 1")
     return flat.reshape(shape, order="F" if order == "F" else "C")

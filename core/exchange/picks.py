@@ -487,7 +487,7 @@ def _table_of(
 
 def shares_of(values: FloatArray, where: Callable[[int], str]) -> tuple[LogitArray, FloatArray, FloatArray]:
     """Logits and frequencies (n, k), and the numbers of samples (n,), of counts (n, k) with NaN where an option is
-    lacking. A row without any pick has 0 samples and equal frequencies, and is to be left out. Raises
+    lacking. A row without any pick has 0 samples and equal frequencies, and must be left out. Raises
     :class:`InputError` for what is no count, and where each question has one pick."""
     filled = np.where(np.isnan(values), 0.0, values)
     bad = ((filled < 0) | (filled != np.rint(filled)) | (filled > MAX_FOREIGN_PICKS)).any(axis=1)

@@ -2,7 +2,7 @@
 
 So a run goes from one Hedge to another: copied from ``HEDGE_HOME/runs`` or from the archive, whole or zipped.
 
-What comes in is a description of what was done elsewhere. Its spec keeps no instruction to ask or load anything (no
+An imported run only describes work done elsewhere. Its spec keeps no instruction to ask or load anything (no
 servers, key, price, budget, device or path), of its provenance only :data:`DESCRIPTION` is kept, and the run's id
 contains a hash of its data, so that it never has the id of a computed run.
 """
@@ -103,7 +103,7 @@ def read(folder: Path) -> ImportedRun:
     try:
         values = unsealed(values)
     except DamagedError as error:
-        raise InputError(f"{path} is damaged ({error}); take the folder once more from where it was made") from error
+        raise InputError(f"{path} is damaged ({error}); copy the folder again from its source") from error
     digests = values.get("files") or {}
     if values["state"] != "done":
         raise InputError(f"{path}: expected a run that has ended well, found the state {values['state']!r}")

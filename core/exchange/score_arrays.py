@@ -1,7 +1,7 @@
 """Scores as numpy arrays: an npz with scores and labels, or two npy files, as conformal-prediction code keeps them.
 
-``scores`` is (n, k), or (prompts, n, k), of which the mean of the probabilities over the prompts is taken, as Kumar et
-al. (2023, arXiv 2305.18404) do. ``labels`` is (n,), whole numbers from 0. In an npz the arrays are told apart by their
+``scores`` is (n, k), or (prompts, n, k), where the mean of the probabilities over the prompts is taken, as Kumar et
+al. (2023, arXiv 2305.18404) do. ``labels`` is (n,), whole numbers from 0. In an npz the arrays differ by their
 shapes and, where two have the same, by their names; texts ``model`` and ``task`` say what they are of. Rows with the
 same value in an array ``cluster`` (n,) belong together (:mod:`core.conformal.clusters`).
 """
@@ -45,7 +45,7 @@ ORIGIN = "table"
 ENDS = re.compile(
     r"[ _.-]*(scores?|probs?|probabilit(?:y|ies)|log_?probs?|logits?|softmax|targets?|labels?|answers?|y|gold)$", re.I
 )
-"""What a file's name says of which of the two arrays it holds."""
+"""Which of the two arrays a file holds, by its name."""
 NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", "p")
 LABELS = ("labels", "targets", "answers", *LABEL_NAMES, *CLASS_LABEL_NAMES)
 BY_NUMBER = re.compile(r"^y_|proba(?:s|$)|proba_", re.I)
@@ -84,7 +84,7 @@ def holds_scores(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
 
 
 def read_pair(scores: Path, labels: Path, *, label_from: int | None = None) -> ImportedRun:
-    """The run of two npy files; its model is told by neither. ``label_from``: the first option, as a person said it."""
+    """The run of two npy files; neither names its model. ``label_from``: the first option, as a person said it."""
     name = stem(scores) or scores.stem
     return _built(
         load_npy(scores),
@@ -341,8 +341,8 @@ def _labels(
 
 
 def _logits(values: FloatArray, path: Path, kind: str) -> tuple[LogitArray, FloatArray | None, str, FloatArray]:
-    """Logits (n, k), the probabilities if the values are any, what the values were, and the letter mass (n,), NaN where
-    nothing is said of it."""
+    """Logits (n, k), the probabilities if the values are any, what the values were, and the letter mass (n,), NaN if it
+    is not known."""
     are_shares = kind in SHARES
     if kind == "percentages":
         values = values / 100

@@ -1,6 +1,6 @@
 """Tables from anywhere: one row per question, one column per option, and the right option.
 
-Cells of options are probabilities (or per cent), log-probabilities or logits; which of them is told or recognised. A
+Cells of options are probabilities (or per cent), log-probabilities or logits, as a person says or as recognised. A
 column of lists is as good as a column per option (:mod:`core.tables.list_columns`). A row may leave its last options
 empty: it has fewer. The right option is named by its column, its letter, its number or its text. Where columns name the
 run (``model``, ``task`` …), rows with different ones are different runs. Rows with the same ``cluster``
@@ -83,7 +83,7 @@ def read(paths: Sequence[Path], *, columns: Columns | None = None) -> list[Impor
 
 
 def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
-    """The runs of tables with the same columns, of which one calibrates and another tests, as their names say. Raises
+    """The runs of tables with the same columns, where one calibrates and another tests, as their names say. Raises
     :class:`InputError` as :func:`read` does."""
     parts = [widened(tallied(open_sheets(path)[0])) for path in paths]
     parts = [part.part(np.ones(part.table.num_rows, dtype=np.bool_), part.names) for part in parts]  # with their lines

@@ -23,7 +23,7 @@ from core.tables.safe_read import reason, shown
 from core.tables.tabular import Sheet
 
 RUN_COLUMNS = ("model", "task", "strategy", "shots", "dtype", "form", "prompt_format", "seed")
-"""Columns that say of which run a row is."""
+"""Columns that name the run of a row."""
 ASKED = ("strategy", "form")
 """Those that say how a model was asked. They are empty in the rows of a classifier, which was not."""
 BANK = "bank"
@@ -318,7 +318,7 @@ def roles_in(sheet: Sheet, columns: Columns) -> list[str]:
 
 
 def naming(sheet: Sheet, columns: Columns, *, ours: bool) -> dict[str, str]:
-    """The columns that say of which run a row is, by what they say."""
+    """The columns that name the run of a row, by what they name."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
     wanted = {name: (name,) for name in RUN_COLUMNS} | {
         "model": field_names.MODEL_NAMES,

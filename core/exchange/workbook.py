@@ -189,7 +189,7 @@ def _write_sheet(into: IO[bytes], table: pa.Table, *, selected: bool) -> None:
 
 
 def _rows(batch: pa.Table, first: int) -> bytes:
-    """The XML of a batch of rows, of which the first has the number ``first``."""
+    """The XML of a batch of rows, numbered from ``first``."""
     numbers = pa.array([str(first + i) for i in range(batch.num_rows)], pa.large_string())
     cells = [
         _cells(name, column.chunk(0) if column.num_chunks else pa.array([], column.type), _letters(i), numbers)

@@ -1,6 +1,6 @@
 """Writes tables: CSV, Parquet, JSON lines. :mod:`core.exchange.workbook` writes XLSX.
 
-A text that a spreadsheet would take for a formula gets an apostrophe in front in CSV, as in a workbook
+A text that a spreadsheet would read as a formula gets an apostrophe in front in CSV, as in a workbook
 (:func:`core.tables.tabular.neutral`); Parquet keeps it as it is, because nothing there computes.
 """
 

@@ -586,7 +586,7 @@ def _sides(verdict: FloatArray, labels: BoolArray, *, both_classes: bool) -> lis
 
 
 def _behind(counts: Sequence[float], n: int) -> float:
-    """The share of n answers that a measure is a share of. The mean of two shares, of so many answers each, has the
+    """The share of n answers that a measure is a share of. The mean of two shares, of this many answers each, has the
     variance of one share of 4 / Σ(1/count)."""
     if len(counts) == 1:
         return counts[0] / n

@@ -16,7 +16,7 @@ from core.questions.prompting.chat import MARKER, conversation
 from core.questions.prompting.reasoning import SWITCHES
 
 LIMITS = Limits(memory=512 << 20, seconds=5.0)
-"""For one prompt, of which a template writes thousands in a second."""
+"""For one prompt; a template writes thousands in a second."""
 LONGEST = 20_000_000
 """Characters that a template may write."""
 RAISED: dict[str, type[Exception]] = {"TypeError": TypeError, "ValueError": ValueError}

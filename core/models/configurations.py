@@ -78,8 +78,8 @@ def _read(source: ModelSource, model_type: str, where: str) -> Any:
     except Exception as error:  # each configuration class checks its own values and may raise anything
         field = getattr(error, "field", None)
         raise InputError(
-            f"the config.json of {where} has {f'a value of {field}' if isinstance(field, str) else 'values'} of which "
-            f"transformers can make no {model_type}; take the config.json that came with the weights"
+            f"the config.json of {where} has {f'a value of {field}' if isinstance(field, str) else 'values'} that "
+            f"transformers can't use for a {model_type}; take the config.json that came with the weights"
         ) from error
 
 

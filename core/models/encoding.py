@@ -37,9 +37,9 @@ class Encoder:
         self.vocabulary = vocabulary
         self.template = ConfinedTemplate(tokenizer)
         self.letters: dict[tuple[int, bool], list[int] | None] = {}
-        self.count_anew()
+        self.count_again()
 
-    def count_anew(self) -> None:
+    def count_again(self) -> None:
         """Forget what did not fit so far."""
         self.truncated = self.dropped = self.shortened = 0
 

@@ -28,7 +28,7 @@ def load_server_engine(
     on_wait: Callable[[str], None] = lambda reason: None,
 ) -> ServerEngine:
     """The engine of a model on servers; see :meth:`~core.models.server.engine.ServerEngine.load`. With ``picks``, it
-    asks each question so many times."""
+    asks each question this many times."""
     from core.models.server.engine import ServerEngine
     from core.models.server.picks import PickEngine
 

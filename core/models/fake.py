@@ -5,7 +5,7 @@ question takes (0); ``pace``, a file that holds this number instead and is read 
 milliseconds of loading (0); ``die_at``, the question at which the process kills itself; ``hang_at``, the question at
 which it stops for a minute; ``eat_at``, the question at which it allocates 2 GiB; ``fault``, added to the
 self-check's difference (0); ``trace``, a file to which the id of every scored question is appended; ``needs_gib``, the
-memory that the run is said to need (0).
+memory that the run claims to need (0).
 """
 
 import hashlib

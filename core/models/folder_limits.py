@@ -41,12 +41,12 @@ NUMBERS: dict[str, int] = {
 MOST_LAYERS_WITH_EXPERTS = 200_000
 """Layers times experts."""
 ASKED_FOR_EACH, FREE = 20, 1_000_000_000
-"""A configuration may ask for so many parameters for each stored number, and so many more."""
+"""A configuration may ask for this many parameters for each stored number, plus this many."""
 MOST_ADDED = 300_000
 MOST_TOKENS = 4_000_000
 MOST_STEPS = 200
 MOST_GROWTH = 64
-"""So many times longer may all replacements of a tokenizer together make a text."""
+"""All replacements of a tokenizer together may make a text this many times longer."""
 MOST_UNICODE_STEPS = 4
 UNICODE_STEPS = frozenset({"NFC", "NFD", "NFKC", "NFKD", "Nmt", "Precompiled", "BertNormalizer", "ByteLevel"})
 """Each of them makes a text at most 18 times longer, and longer again if it is repeated."""

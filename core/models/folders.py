@@ -111,7 +111,7 @@ def check_digests(folder: Path) -> None:
 
 
 def _damaged(folder: Path, reason: str) -> str:
-    return f"adapter {folder} is damaged ({reason}); train it again, or copy it here once more"
+    return f"adapter {folder} is damaged ({reason}); train it again, or copy it here again"
 
 
 def _without_configuration(folder: Path) -> str:

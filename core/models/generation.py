@@ -140,7 +140,7 @@ def _up_to(row: list[int], ends: Sequence[int]) -> list[int]:
 
 def _text(tokenizer: Any, row: list[int]) -> str:
     """A row as text, without special tokens. Marks around what a model thinks aloud stay, even where they are special
-    tokens, so that this is not taken for an answer."""
+    tokens, so that this does not count as an answer."""
     names = ((place, str(tokenizer.convert_ids_to_tokens(token))) for place, token in enumerate(row))
     marks = [(place, name) for place, name in names if OPENS.fullmatch(name) or CLOSES.fullmatch(name)]
     begins = [0, *(place + 1 for place, _ in marks)]

@@ -53,7 +53,7 @@ def language_models() -> None:
 
 @contextmanager
 def fewer_threads(processes: int) -> Iterator[None]:
-    """While the body runs, this process computes with its share of the threads, one of so many ``processes``."""
+    """While the body runs, this process computes with its share of the threads, one of ``processes``."""
     language_models()
     import torch
 

@@ -65,7 +65,7 @@ CACHED_FROM = 1 << 18
 QUICK = 1 << 25
 """Bytes that a page may read while it is drawn, in about 30 ms. The models that ship with Hedge are smaller."""
 SETTLED_S = 2.0
-"""A file that changed less than so long ago is hashed again next time, because the clocks of some file systems are so
+"""A file that changed less than this long ago is hashed again next time, because the clocks of some file systems are so
 coarse that a further change would not show."""
 TRIES = 3
 MOST_ADAPTERS = 3

@@ -176,14 +176,14 @@ def _unloadable(base: ModelSource, config: Any, error: Exception) -> str:
             AutoModelForCausalLM.from_config(config)
     except Exception:  # so it is the configuration, whatever the weights are
         return (
-            f"the config.json of model {base.location} has values of which transformers can make no "
+            f"the config.json of model {base.location} has values that transformers can't use for a "
             f"{config.model_type}; take the config.json that came with the weights"
         )
     try:
         GenerationConfig.from_pretrained(base.location, **base.pin)
     except OSError:  # there is none
         pass
-    except Exception:  # it checks its values, and some of them raise what they like
+    except Exception:  # it checks its values, and some of them may raise anything
         return (
             f"the generation_config.json of model {base.location} has values that transformers can't read; take the "
             "file that came with the weights, or leave only its end tokens in it (eos_token_id)"

@@ -72,7 +72,7 @@ def is_local(model: str) -> bool:
 
 def resolve(model: str, *, revision: str = "") -> ModelSource:
     """Find a model or an adapter by a bundled name, a folder, or a hub id, in this order. Loads nothing. Raises
-    :class:`InputError` if a folder lacks what a model needs or holds a model of another kind, or the name is none of
+    :class:`InputError` if a folder lacks what a model needs or holds a model of another kind, or the name is not one of
     the three.
 
     ``revision`` is that of a model on the hub; by default the one in the cache, if the model is there.

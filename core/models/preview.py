@@ -61,7 +61,7 @@ def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
     vocabulary = int(config.get_text_config().vocab_size)
     encoder = Encoder(load_tokenizer(source, base), context=context_of(config), vocabulary=vocabulary)
     text, tokens = encoder.shown(prompts[0])
-    encoder.count_anew()
+    encoder.count_again()
     step = -(-len(prompts) // SAMPLE)
     rows = encoder.rows(prompts[::step])
     lengths = [len(row.context) for row in rows]

@@ -1,7 +1,7 @@
 """Whether the weights of a model are still those that made an earlier result: the one rule for all that is kept,
 continued or trained.
 
-Weights are named by their fingerprint (:mod:`core.models.model_fingerprint`). Nothing is said where it is not known:
+Weights are named by their fingerprint (:mod:`core.models.model_fingerprint`). No note is written if it is not known:
 of a result of an older version, of a model that ships, and of one on a server, whose
 :class:`~core.models.server_address.ServedWeights` are compared instead.
 """

@@ -257,7 +257,7 @@ def key_variable(name: str) -> str:
 
 
 def check_timeout(seconds: float) -> None:
-    """Raise :class:`InputError` if a server can't be given so many seconds for an answer."""
+    """Raise :class:`InputError` if a server can't be given this many seconds for an answer."""
     if not 1 <= seconds <= LONGEST_TIMEOUT_S:
         raise InputError(f"a timeout must lie from 1 to {LONGEST_TIMEOUT_S:,.0f} seconds, got {seconds:g}")
 

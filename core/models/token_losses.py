@@ -29,7 +29,7 @@ CHECKED = 4
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Tokens, of which those from ``first`` on are scored; the ones before are their context. ``first`` ≥ 1, because
+    """Tokens; those from ``first`` on are scored, and the ones before are their context. ``first`` ≥ 1, because
     nothing comes before the first token."""
 
     tokens: Tokens

@@ -158,7 +158,7 @@ class TransformersEngine:
         } | self._remarks()
 
     def _remarks(self) -> dict[str, Any]:
-        """What there is to say of the chat template and of an adapter's base model; nothing for most."""
+        """Notes on the chat template and on an adapter's base model; none for most."""
         template = self.encoder.template
         about = {
             "chat_content": "parts" if template.parts else "",
@@ -177,7 +177,7 @@ class TransformersEngine:
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Tokenize all prompts, count those that are too long for the model, and compute their common beginning
         once."""
-        self.encoder.count_anew()
+        self.encoder.count_again()
         rows = self.encoder.rows(prompts)
         self._rows = {prompt.question_id: row for prompt, row in zip(prompts, rows, strict=True)}
         self.prefix, self._without = self._shared(rows)

@@ -67,7 +67,7 @@ class Child:
         self.connection.send(message)
 
     def poll(self, within_s: float = 0.0) -> bool:
-        """Whether a message, or the end of all messages, is there within so many seconds."""
+        """Whether a message, or the end of all messages, is there within this many seconds."""
         return self.connection.poll(within_s)
 
     def receive(self, kind: type[Message]) -> Message:

@@ -1,6 +1,6 @@
 """Starts a detached process (``python -m core.processes.detached MODULE [ARGUMENT ...]``).
 
-It forks before it loads anything, so that whoever starts it waits for no import and has no dead child to reap, then
+It forks before it loads anything, so that its parent waits for no import and has no dead child to reap, then
 does what ``python -m MODULE ARGUMENT ...`` would.
 """
 

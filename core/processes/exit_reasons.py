@@ -57,7 +57,7 @@ class MemoryKills:
         self._counted = time.monotonic()
 
     def look(self) -> None:
-        """Count again from time to time, so that a kill of long ago is not taken for this process's."""
+        """Count again from time to time, so that a kill of long ago is not mistaken for this process's."""
         if time.monotonic() - self._counted >= DIES_WITHIN_S:
             self._before, self._latest = self._latest, _memory_kills(self._counter) or 0
             self._counted = time.monotonic()

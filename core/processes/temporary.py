@@ -11,7 +11,7 @@ def choose_folder() -> None:
     """
     with suppress(OSError):
         if not is_usable():
-            from core.settings import settings  # imports pydantic, which help does without
+            from core.settings import settings  # imports pydantic, which help does not need
 
             folder = settings().home / "cache" / "tmp"
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """The shapes of question banks: which field of a file holds which part of a question.
 
-The names of the fields stand in :mod:`core.tables.field_names`. What a field holds is decided from all of its rows. A
+The names of the fields stand in :mod:`core.tables.field_names`. All rows of a field decide what it holds. A
 bank has texts of questions, options and right answers. Numbers as options are no results of a model unless they behave
 like probabilities, log-probabilities or logits over the whole file.
 """

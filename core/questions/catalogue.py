@@ -85,7 +85,7 @@ def load(task: str) -> TaskData:
 
 def _version(path: Path) -> tuple[Path, int, int]:
     """The path with the time of its last change, in nanoseconds, and its size; zeros if it can't be looked at. Raises
-    :class:`InputError` if it is a bank that was brought in, and not the file that was kept."""
+    :class:`InputError` if it is an imported bank, and not the file that was kept."""
     try:
         check_bank(path)
         status = path.stat()
@@ -95,7 +95,7 @@ def _version(path: Path) -> tuple[Path, int, int]:
 
 
 def keep_bank_digest(path: Path) -> None:
-    """Write the digest of a bank that has been brought in."""
+    """Write the digest of an imported bank."""
     write_json(digest_file(path), {"files": digests_of([path])})
 
 
@@ -106,11 +106,11 @@ def check_bank(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return  # it lies elsewhere, is of an older version, or this process may read the bank alone
     except (DamagedError, OSError, KeyError) as error:
-        raise InputError(f"{path} is damaged ({damage(error)}); bring the questions in again") from error
+        raise InputError(f"{path} is damaged ({damage(error)}); import the questions again") from error
 
 
 def digest_file(path: Path) -> Path:
-    """The file with the digest of a bank that was brought in."""
+    """The file with the digest of an imported bank."""
     return path.with_name(f".{path.name}.digest.json")
 
 
@@ -133,7 +133,7 @@ def _from_file_kept(task: str, path: Path, stamp: int, size: int) -> TaskData:
 
 
 def canonical(task: str) -> str:
-    """The name under which a spec keeps a task: files and folders made absolute, all else as it is."""
+    """The name under which a spec keeps a task: files and folders made absolute, everything else as it is."""
     name, place = split_task(task)
     if not is_file(task):
         return task
@@ -162,7 +162,7 @@ def choices() -> dict[str, str]:
 
 
 def file_title(task: str) -> str:
-    """What a person calls a task that is a file: the file's name where it was brought in, else the path as it is."""
+    """What a person calls a task that is a file: the file's name if it was imported, else the path as it is."""
     path = Path(task)
     return path.name if path.is_relative_to(settings().home / "questions") else task
 
@@ -222,7 +222,7 @@ def _read_cache(path: Path, stamp: int, size: int) -> TaskData:
 
 
 def _cached(task: str, name: str, make: Any) -> TaskData:
-    """What ``make`` builds, from the cache where it is there; a file that is damaged is built anew."""
+    """What ``make`` builds, from the cache where it is there; a damaged file is built again."""
     path = _cache_file(name)
     try:
         return _read_cache(*_version(path))

@@ -29,7 +29,7 @@ def is_finished(rows: Sequence[Row]) -> bool:
 
 def read(task: str, rows: Sequence[Row], *, place: str) -> tuple[Question, ...]:
     """The questions of a finished file; their ids are those of the published results. Raises :class:`InputError` for a
-    row whose answer is none of its options."""
+    row whose answer is not one of its options."""
     questions = []
     for number, row in enumerate(rows, start=1):
         try:

@@ -4,7 +4,7 @@ A question's identity is a hash of its context, its text, its answers and which 
 options does not count, so that a question asked under another rotation is the same one; nor do closing options that are
 no answers, which a form may leave out. The id does not count either: another bank may have it for another question.
 
-Of questions that were published without their texts only labels are known. Theirs are told by where they come from: the
+Of questions that were published without their texts only labels are known. They are identified by their source: the
 source, the task, the whole table of ids and right letters, and the id. So two results share questions where a source
 published both with the very same answers, and never with anything else.
 """

@@ -99,7 +99,7 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None, encodi
     if behave_like_scores(options) and not named_by_text(bank):
         raise InputError(
             f"{path}: it holds a model's figures for the options ({', '.join(options[0])[:60]}) and not their texts; "
-            "bring it in as results (hedge import), or give options that are texts"
+            "import it as results (hedge import), or give options that are texts"
         )
     if all(texts == tuple(LETTERS[: len(texts)]) for texts in options):
         raise InputError(f"{path}: its options are letters without texts; give the text of each option")
@@ -261,7 +261,7 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
                 again += 1
                 continue
             renamed += (
-                1  # other ids: other rows to whoever wrote the file, which count as one (core.conformal.clusters)
+                1  # other ids: other rows to the author of the file, which count as one (core.conformal.clusters)
             )
         keys.add(key)
         if name in numbers:

@@ -199,7 +199,7 @@ MARK = re.compile(r"\[[^\]]*\]")
 
 def _plain(text: str) -> str:
     """HellaSwag without the marks that its how-to articles left in it."""
-    marked, end, rest = text.rpartition("]")  # only before it, because each "[" would search for its "]" in vain
+    marked, end, rest = text.rpartition("]")  # only before it, because each "[" would search for its "]" and find none
     return " ".join(f"{re.sub(MARK, ' ', marked + end)}{rest}".split())
 
 

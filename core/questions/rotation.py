@@ -20,7 +20,7 @@ MARK = "@r"
 ORDER_MARK = "@o"
 
 ALL_ORDERS_TO = 4
-"""Options of which all orders are asked; of more a sample, of about as many orders."""
+"""With this many options, all orders are asked; with more, a sample of about as many orders."""
 ABOUT = 24
 
 
@@ -35,7 +35,7 @@ def moving(question: Question) -> int:
 def answers_only(question: Question) -> Question:
     """The question without the closing options that were added to it.
 
-    As texts after the question, "I don't know" and "None of the above" are likelier than most answers, so that asking
+    As texts after the question, "I don't know" and "None of the above" are more likely than most answers, so asking
     for their likelihood would ask how common they are. One that stands there alone is an answer of the question's own:
     it stays, because dropping it only where it is wrong would give away where it is right.
     """
@@ -44,7 +44,7 @@ def answers_only(question: Question) -> Question:
 
 
 def rotations(question: Question) -> list[Question]:
-    """All other rotations of a question; their ids say of which one they are, and by how much.
+    """All other rotations of a question; their ids name the original and the shift.
 
     >>> [(q.id, q.options, q.label) for q in rotations(Question("a", "qa", "", "", "?", ("x", "y"), 0))]
     [('a@r1', ('y', 'x'), 1)]

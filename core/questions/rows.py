@@ -36,7 +36,7 @@ def read_columns(path: Path) -> tuple[Columns, str]:
     text where it is a guess. Of a workbook the first table is read. Raises :class:`InputError` for a file that is not
     there, is of another kind, or can't be read; it names the line."""
     if not ending_of(path.name):
-        raise InputError(f"{path} is none of {', '.join(ENDINGS)}; give a file of one of these kinds")
+        raise InputError(f"{path} is not one of {', '.join(ENDINGS)}; give a file of one of these kinds")
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     if not path.stat().st_size:

@@ -82,7 +82,7 @@ def given_names(given: Any, classes: Any, labels: Any, k: int) -> tuple[Any, ...
     if classes is not None:
         return _class_names(classes, k)
     names = _column_names(given)
-    if len(names) == k:  # the name of one column is none of its two classes
+    if len(names) == k:  # the name of one column is not one of its two classes
         return _class_names(names, k)
     categories = getattr(getattr(labels, "cat", labels), "categories", None)
     if categories is None or not hasattr(categories, "tolist"):
@@ -335,7 +335,7 @@ def _place(cell: Any, own: dict[Any, int], texts: dict[str, int], k: int, *, whe
     number = isinstance(cell, int) and not isinstance(cell, bool)
     if own and not (number and all(isinstance(name, str) and not _is_number(name) for name in own)):
         listed = ", ".join([*texts][:FIRST_ROWS]) + (", …" if k > FIRST_ROWS else "")
-        raise InputError(f"{where} is none of the {k} classes {listed}")
+        raise InputError(f"{where} is not one of the {k} classes {listed}")
     if not number:
         raise InputError(
             f"{where} is no whole number from 0 to {k - 1}; if labels are names, give classes=, the names of the "

@@ -98,7 +98,7 @@ class BoundedRun:
 
     @property
     def bounded_questions(self) -> int:
-        """The calibration and test questions with a letter of which only a bound is known."""
+        """The calibration and test questions with a letter for which only a bound is known."""
         rows = np.concatenate([self.run.calibration, self.run.test])
         return int(self.bounded[rows].any(axis=1).sum())
 
@@ -271,7 +271,7 @@ def _both(name: str, ends: Ends) -> dict[str, float]:
 
 
 def accuracy_ends(logits: FloatArray, bounded: BoolArray, labels: IntArray) -> Ends:
-    """The least and the largest accuracy for logits (n, k), of which the ``bounded`` ones are upper bounds. A question
+    """The least and the largest accuracy for logits (n, k); the ``bounded`` ones are upper bounds. A question
     is certainly right if its label's logit is known and above the value or bound of every other option. It is certainly
     wrong if a known logit is above that of the label.
 

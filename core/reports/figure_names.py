@@ -18,7 +18,7 @@ RUN_FIGURES = {
     "bars-coverage": "Bars: coverage",
     "bars-mean-set-size": "Bars: mean set size",
     "bars-uacc": "Bars: UAcc",
-    "bars-ece-excess": "Bars: ECE beyond luck",
+    "bars-ece-excess": "Bars: ECE beyond chance",
     "heat-map-accuracy": "Heat map: accuracy",
     "heat-map-coverage": "Heat map: coverage",
     "heat-map-mean-set-size": "Heat map: mean set size",

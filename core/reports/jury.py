@@ -211,8 +211,8 @@ def risk(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """The answers that a jury judges if it abstains when it is not confident enough, and how often it is then wrong,
     over all splits.
 
-    One row per rule of the protocol and ``at`` of :data:`SURENESS`: ``answered`` is the share of the test answers of
-    which the jury is at least as sure, and ``wrong`` the share of those that it judges wrongly, with the ends ``low``
+    One row per rule of the protocol and ``at`` of :data:`SURENESS`: ``answered`` is the share of the test answers on
+    which the jury is as certain, and ``wrong`` the share of those that it judges wrongly, with the ends ``low``
     and ``high`` of its 95% interval. They are NaN if the jury judges none.
     """
     return rules(judgements, protocol).risk
@@ -403,8 +403,8 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     """The expected calibration error (15 bins) of each juror's confidence, every answer counted once.
 
     The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence`` or
-    ``raw``): ``n`` verdicts, their ``ece``, the error that ``luck`` alone would produce, and the 95% interval of the
-    error beyond chance, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
+    ``raw``): ``n`` verdicts, their ``ece``, the error that chance alone would produce (``luck``), and the 95% interval
+    of the error beyond chance, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
     ece_estimate`). Answers of one question count as one unit.
     """
     judgements = experiment.read_ties(judgements, protocol)

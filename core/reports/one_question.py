@@ -164,7 +164,7 @@ def _calibrated(run: Evaluation, name: str) -> ScoreCalibration:
 def standings(by: CalibratedRun, probabilities: FloatArray, *, place: int) -> tuple[OptionPValues, ...]:
     """A question of ``probabilities`` (k,) under every score, in the order of :data:`SCORES`.
 
-    ``place`` is its row in the run, or the number of the run's rows for a question that is none of them. k may differ
+    ``place`` is its row in the run, or the number of the run's rows for a question outside the run. k may differ
     from the run's; the guarantee then does not apply.
     """
     top = int(top_options(probabilities[None])[0])

@@ -72,13 +72,13 @@ COLUMNS = (
     FigureColumn("Coverage (%)", "coverage", "coverage_low", "coverage_high", _percent),
     FigureColumn("Set size", "mean_set_size", "set_size_low", "set_size_high", "{:.2f}".format),
     FigureColumn("UAcc", "uacc", "uacc_low", "uacc_high", "{:.2f}".format),
-    FigureColumn("ECE beyond luck", "ece_excess", "ece_low", "ece_high", "{:.3f}".format),
+    FigureColumn("ECE beyond chance", "ece_excess", "ece_low", "ece_high", "{:.3f}".format),
 )
 
 READING = (
-    "Brackets hold 95% intervals. Those of accuracy are Clopper–Pearson's; those of set size and UAcc count the luck "
-    "of the calibration and the test questions. The brackets of coverage are the band in which it lies for 95% of "
-    "draws if the guarantee holds. ECE beyond luck is the expected calibration error (15 bins) that luck "
+    "Brackets hold 95% intervals. Those of accuracy are Clopper–Pearson's; those of set size and UAcc cover the draw "
+    "of calibration and test questions. The brackets of coverage are the band in which it lies for 95% of "
+    "draws if the guarantee holds. ECE beyond chance is the expected calibration error (15 bins) that chance "
     "does not explain."
 )
 """The notes below the table."""

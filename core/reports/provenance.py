@@ -24,8 +24,8 @@ from core.reports.titles import details
 from core.settings import ROOT
 
 INTERVALS = (
-    "95%: Clopper–Pearson for accuracy; with the luck of the calibration and the test questions for set size and UAcc; "
-    "of the error beyond luck for ECE; for coverage the band in which it lies if the guarantee holds"
+    "95%: Clopper–Pearson for accuracy; with the random draw of calibration and test questions for set size and UAcc; "
+    "of the error beyond chance for ECE; for coverage the band in which it lies if the guarantee holds"
 )
 
 

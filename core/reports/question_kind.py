@@ -2,7 +2,7 @@
 
 A run's guarantee is about questions like those that calibrated it: as many options, asked in the same way of the same
 model, and of the same sort. A typed question is never drawn from a run's bank, but its run can be chosen so that as
-little as possible differs, and the rest can be said.
+little as possible differs, and the rest can be named.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ def best_run(
     text, because a small model knows the options' texts better than their letters, then the plainest way of asking: as
     plain text, without examples or instruction, in full precision.
 
-    ``records`` are finished runs, of which there is at least one; one that can't be read comes last.
+    ``records`` are finished runs, at least one; one that can't be read comes last.
     """
 
     def difference(record: RunRecord) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""Runs whose rows repeat questions, or belong together: which rows stand for the questions, and how that is said.
+"""Runs whose rows repeat questions, or belong together: which rows stand for the questions, and how reports say so.
 
 All test rows count in a mean, and one question is one unit in its interval. Where a figure needs questions that are
 independent, as the lab's redrawn splits do, one random row stands for each question.

@@ -115,7 +115,7 @@ def resolved(chosen: RunFilter, left_open: Collection[str], records: Iterable[Ru
 
 
 def with_filtered_at_defaults(spec: RunSpec, active: RunFilter) -> RunSpec:
-    """The spec, with the default for every setting of which the filter keeps only one value. All runs that the filter
+    """The spec, with the default for every setting that has only one value in the filter. All runs that the filter
     keeps have that value, so titles need not say it.
     """
     fixed = [name for name in SETTINGS if len(getattr(active, name)) == 1]

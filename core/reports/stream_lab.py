@@ -1,7 +1,7 @@
 """Two runs as one stream of questions: those of the first run, and from a point on those of the second.
 
 The first run's calibration questions calibrate. Its other questions come first, and from the change on come those of
-the second run, all of which can test because none of them calibrates anything. The browser
+the second run; all of them can test because none of them calibrates anything. The browser
 (``app/components/stream_lab``) follows it in three ways side by side: the fixed threshold, adaptive conformal inference
 and a betting test of exchangeability. ``tests/reference`` has the same in Python, to the bit.
 

@@ -1,6 +1,6 @@
 """The names that people read: a run's title, and its settings in words.
 
-A run's title is its model and its task. A setting at its default is left out; any other is said in words. The names in
+A run's title is its model and its task. A setting at its default is left out; any other is named in words. The names in
 links, files and on the command line (``ds``, ``bfloat16``, ``cloze``) stay as they are.
 """
 

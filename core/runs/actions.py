@@ -49,7 +49,7 @@ def launch(
 ) -> tuple[Group | None, ActionResult]:
     """Launch all of these runs as one group. ``report`` receives the progress of reading their models' files.
 
-    The group is None if no run starts, because each of them is done, already at work, or invalid.
+    The group is None if no run starts, because each of them is done, already running, or invalid.
     """
     with suppress(HedgeError):  # each run is refused with its own reason below
         specs = identified(specs, report=report)

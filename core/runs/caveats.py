@@ -136,7 +136,7 @@ def picked(samples: npt.NDArray[np.int64], *, unread: int = 0) -> dict[str, int]
 
 
 def frequencies_title(least: int, most: int) -> str:
-    """What probabilities are that are frequencies of so many samples.
+    """What probabilities are that are frequencies of this many samples.
 
     >>> frequencies_title(30, 30), frequencies_title(27, 30)
     ('frequencies of 30 samples', 'frequencies of 27 to 30 samples')
@@ -229,7 +229,7 @@ def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:
 
 
 def _not_answered(left_out: Mapping[str, Any], total: int) -> Caveat:
-    """A caveat on the questions that a server did not answer, of so many (0: not known): the kind and the reason of
+    """A caveat on the questions that a server did not answer, of ``total`` (0: not known): the kind and the reason of
     each, by its id."""
     kinds: dict[str, list[str]] = {}
     for name, reason in left_out.items():

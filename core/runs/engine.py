@@ -280,7 +280,7 @@ def check_free(run_id: str) -> None:
     except RunError:
         return
     if busy:
-        raise RunBusyError(f"run {run_id} is at work on {worker}; wait for it, or cancel it first")
+        raise RunBusyError(f"run {run_id} is running on {worker}; wait for it, or cancel it first")
 
 
 @access.needs(UserRole.LAUNCHER, "change the order of the queue")

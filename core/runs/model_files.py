@@ -102,7 +102,7 @@ def _with(spec: RunSpec, value: str) -> RunSpec:
 @contextmanager
 def unchanged(spec: RunSpec, folder: Path, reporter: Reporter) -> Iterator[None]:
     """Raise :class:`~core.errors.InputError` if the model's files are not those of the spec, before the body and before
-    each lasting write in it: a library may read the weights from the file while the run is at work.
+    each lasting write in it: a library may read the weights from the file while the run is running.
 
     Results of an earlier try whose weights were not recorded are dropped, unless they are known to be the same.
     """

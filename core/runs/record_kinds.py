@@ -32,7 +32,7 @@ PROVENANCE: dict[str, Any] = {
     "scoring_seconds": NUMBER,
     "spent": [int],
 }
-"""What is computed with or shown as it is; all else in a provenance is only shown, whatever its kind. An object has
+"""What is computed with or shown as it is; all other fields of a provenance are only shown. An object has
 any of these fields, and others."""
 WORDS: dict[Any, str] = {str: "a text", int: "a whole number", NUMBER: "a number"}
 LENGTHS = {"spent": 2}

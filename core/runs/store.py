@@ -60,7 +60,7 @@ LOGITS = "logits.parquet"
 BARE = "bare.parquet"
 WRITTEN_TABLE = "written.parquet"
 WRITTEN = "written.jsonl"
-"""The written answers of a run that is at work, in ``chunks/``."""
+"""The written answers of a running run, in ``chunks/``."""
 WHOLE_ID = re.compile(r"-[0-9a-f]{10}\Z")
 """How a whole run id ends. It is not the beginning of another one, which an import could choose."""
 REMAINS = (RECORD, FILE, LINK, LOGITS, "progress.json", "log.txt", "chunks")
@@ -126,7 +126,7 @@ class RunRecord:
 
     @property
     def bounded(self) -> int:
-        """The number of questions with letters of which the server gave only an upper bound."""
+        """The number of questions with letters for which the server gave only an upper bound."""
         return int(self.provenance.get("bounded_questions", 0))
 
     @property
@@ -326,7 +326,7 @@ def _has_newer_spec(values: Mapping[str, Any]) -> bool:
 def reading(run_id: str, name: str) -> Iterator[None]:
     """Raise :class:`UnreadableRunError` if the body can't use what a file of a run holds.
 
-    Only a file without a digest may hold anything. What fails on any other is a fault of Hedge, and is raised as it is.
+    Only a file without a digest may hold anything. A failure on another file is a fault of Hedge and raised unchanged.
     """
     try:
         yield
@@ -386,7 +386,7 @@ def _checked_names(record: RunRecord) -> Iterable[str]:
 
 
 def check_computed(record: RunRecord) -> None:
-    """Raise :class:`InputError` for an imported run, of which nobody knows how its questions were put."""
+    """Raise :class:`InputError` for an imported run, because nobody knows how its questions were put."""
     if not record.is_computed:
         raise InputError(
             f"run {record.run_id} was imported, so how its questions were put is not known; choose a run of Hedge's own"

@@ -36,7 +36,7 @@ class TrashedRun:
 
     @property
     def launched_by(self) -> str:
-        """The name of whoever launched the run; empty for the person at this machine, or if the record is damaged."""
+        """The name of the person who launched the run; empty for a person at this machine or a damaged record."""
         try:
             return str(loads(content_of(self.folder / "run.json"))["provenance"].get("launched_by", ""))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):

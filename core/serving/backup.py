@@ -1,12 +1,12 @@
 """Backup and restore of what a person would miss: runs, juries, groups, the bin, classes and settings.
 
 A backup is one ``.tar.gz``. Its first member, ``backup.json``, says which Hedge wrote it and when; ``home/`` holds the
-files of ``HEDGE_HOME`` as they are there, without caches, logs and the files of processes. Runs and classes may go on
+files of ``HEDGE_HOME`` as they are, without caches, logs and the files of processes. Runs and classes may continue
 meanwhile: each file of a run is written whole or not at all, and the classes' database is copied by SQLite's own backup
-function. What is scored after that is missing, and such a run continues from there.
+function. Questions scored after that are missing, and such a run continues from there.
 
-The run database is in no backup. It holds what waits and who is at work, and after a restore nothing does: runs that
-waited or were at work are cancelled until a person resumes them.
+The run database is in no backup. It holds waiting runs and busy workers, and after a restore nothing does: runs that
+were waiting or running are cancelled until a person resumes them.
 """
 
 import gzip
@@ -43,8 +43,8 @@ CLASSES_FILE = "classes.sqlite"
 SCRATCH, ASIDE = ".restore-", "before-restore-"
 """How the folders begin that a restore makes within a home that can't be moved."""
 LEFT_OUT = (SCRATCH, ASIDE, "agents", "cache", "logs", permission.FOLDER, "engine.sqlite", f"{CLASSES_FILE}-")
-"""What is made anew by itself, has a copy of its own, or belongs to this machine alone; also SQLite's files beside the
-database."""
+"""What Hedge makes again by itself, has a copy of its own, or belongs to this machine alone; also SQLite's files beside
+the database."""
 CANCELLED = "Its backup was restored while it was not done; resume it to continue with what is missing."
 MOST_AT_ONCE = 1 << 16
 """The bytes of a backup that are read at once; its headers and its description are smaller."""
@@ -136,11 +136,11 @@ def read_description(source: Path) -> Backup:
 def restore(
     source: Path, *, replace: bool = False, progress: Progress = lambda done, total: None
 ) -> tuple[Backup, list[str], Path | None]:
-    """Bring a backup back into ``HEDGE_HOME``.
+    """Restore a backup into ``HEDGE_HOME``.
 
     A home that holds something, and runs that wait in a run database on a server, are only replaced if ``replace`` says
     so. The home is then moved aside, and those runs are cancelled. Returns the backup's description, the runs that
-    waited or were at work when it was made, which are cancelled, and the place where the earlier home lies. Raises
+    were waiting or running when it was made, which are cancelled, and the place where the earlier home lies. Raises
     :class:`~core.errors.InputError`, before anything has been changed, where the file is damaged, there is too little
     room for it, or an agent is running.
     """
@@ -157,8 +157,8 @@ def restore(
     waiting = list(run_queue.unfinished()) if database.exists() else []
     if waiting and not replace:
         raise InputError(
-            f"in the run database {database.shown()}, {len(waiting)} of the runs wait or are at work; add --replace to "
-            "cancel them, or set HEDGE_DATABASE_URL"
+            f"in the run database {database.shown()}, {len(waiting)} of the runs are waiting or running; add "
+            "--replace to cancel them, or set HEDGE_DATABASE_URL"
         )
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
@@ -252,7 +252,7 @@ def _add_text(archive: tarfile.TarFile, name: str, text: str) -> None:
 
 
 class _SmallReads:
-    """A gzip file of which little is read at once: a header that claims to be large would fill the memory."""
+    """A gzip file that is read in small parts: a header that claims to be large would fill the memory."""
 
     def __init__(self, file: gzip.GzipFile) -> None:
         self._file = file

@@ -3,8 +3,8 @@
 The figures, each a gauge:
 
 ===============================  ==========================================================================
-``hedge_runs{state}``            runs of the last day by state, and all that wait or are at work
-``hedge_questions_per_second``   questions scored per second, over all runs at work on any host
+``hedge_runs{state}``            runs of the last day by state, and all that are waiting or running
+``hedge_questions_per_second``   questions scored per second, over all running runs on any host
 ``hedge_run_remaining_seconds``  by run: the expected seconds until it ends, for each that runs
 ``hedge_agent_alive{host}``      1 for each host whose agent lives
 ``hedge_sessions``               pages that are open in browsers

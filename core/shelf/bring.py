@@ -1,7 +1,7 @@
-"""Brings an entry of the shelf in: fetches its files, checks them, imports them, and recomputes published figures.
+"""Imports an entry of the shelf: fetches its files, checks them, imports them, and recomputes published figures.
 
 Nothing is read before every chosen file is here and has its hash, and nothing is imported unless all of it can be read:
-an error or a cancellation leaves the store as it was. What was downloaded stays in the cache.
+an error or a cancellation leaves the store as it was. Downloaded files stay in the cache.
 """
 
 import json
@@ -44,7 +44,7 @@ class Brought:
     refused: tuple[tuple[str, str], ...] = ()
 
 
-@access.needs(UserRole.LAUNCHER, "bring results in")
+@access.needs(UserRole.LAUNCHER, "import results")
 def bring(
     entry: Entry,
     *,
@@ -52,8 +52,8 @@ def bring(
     where: Mapping[str, Collection[str]] | None = None,
     progress: DownloadProgress | None = None,
 ) -> Brought:
-    """Bring in the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them. Raises
-    :class:`InputError` with one sentence if a file can't be had or read, and :class:`~core.errors.RunCancelled` if a
+    """Import the files of ``entry`` that :meth:`Entry.chosen` gives, all of them if nothing narrows them. Raises
+    :class:`InputError` with one sentence if a file can't be downloaded or read, :class:`~core.errors.RunCancelled` if a
     person cancelled; neither leaves anything half imported."""
     download = progress or DownloadProgress()
     files = entry.chosen(only, where=where)
@@ -106,7 +106,7 @@ def _alone() -> Iterator[None]:
     """One process at a time: two would write to the same unfinished download."""
     held = file_lock.take(cache.folder() / LOCK)
     if held is None:
-        raise InputError("another download of the shelf is at work in this HEDGE_HOME; wait for it, or cancel it")
+        raise InputError("another download of the shelf is in progress in this HEDGE_HOME; wait for it, or cancel it")
     with held:
         yield
 
@@ -180,7 +180,7 @@ def _here_of(files: Sequence[ShelfFile]) -> str:
     count = here(files)
     if not count:
         return "none of its files is here yet"
-    return f"{count} of its {len(files)} files {'is' if count == 1 else 'are'} here already and can be brought in alone"
+    return f"{count} of its {len(files)} files {'is' if count == 1 else 'are'} here already and can be imported alone"
 
 
 def here(files: Sequence[ShelfFile]) -> int:

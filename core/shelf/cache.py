@@ -78,7 +78,7 @@ def keep(part: Path, address: str, *, sha256: str, name: str, lasting: bool = Fa
         raise InputError(
             f"{name}: the first download had the SHA-256 {first[:12]}…, this one has {digest[:12]}…; a file at a "
             "commit never changes, so nothing of it was read. If you trust the new file, delete "
-            f"{folder() / 'known' / _key(address)} and bring it again"
+            f"{folder() / 'known' / _key(address)} and import it again"
         )
     if sha256 and digest != sha256:
         drop_part(part)
@@ -104,7 +104,7 @@ def keep(part: Path, address: str, *, sha256: str, name: str, lasting: bool = Fa
 
 @dataclass(frozen=True, slots=True)
 class PartialDownload:
-    """What a server said of a file of which a part is here: its ``size`` in bytes, and its ``etag`` if it has one."""
+    """What a server said of a file that is partly here: its ``size`` in bytes, and its ``etag`` if it has one."""
 
     size: int
     etag: str = ""
@@ -118,7 +118,7 @@ def part_path(address: str) -> Path:
 
 
 def read_part(part: Path) -> PartialDownload | None:
-    """What is known about an unfinished download; None if there is none to go on with."""
+    """What is known about an unfinished download; None if there is none to continue."""
     try:
         values = read_json(part.with_suffix(".json"))
         return PartialDownload(int(values["size"]), str(values["etag"])) if part.is_file() else None

@@ -1,4 +1,4 @@
-"""Downloads a file over https into the shelf's cache, and goes on where an earlier download broke off.
+"""Downloads a file over https into the shelf's cache, and continues where an earlier download broke off.
 
 A file is fetched in pieces by HTTP ranges (RFC 9110, section 14), each no longer than :data:`PIECE`. Cancelling ends
 at the end of a piece, so that no byte that a server has sent is fetched a second time. ``If-Range`` with the server's
@@ -34,7 +34,7 @@ DRAIN_SECONDS = 2.0
 """How long the rest of a piece is read after a person has cancelled."""
 MOST_REDIRECTS = 5
 ATTEMPTS = 3
-"""How often a broken connection is made anew without any new byte in between."""
+"""How often a broken connection is opened again without any new byte in between."""
 CONTENT_RANGE = re.compile(r"^bytes (\d+)-(\d+)/(\d+)$")
 REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -49,9 +49,9 @@ class _NoConnection(_Broken):
 
 def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     """The file in the cache, downloaded if it is not there. Raises :class:`InputError` with one sentence if it can't be
-    had as the entry describes it, and :class:`~core.errors.RunCancelled` if a person cancelled."""
+    downloaded as the entry describes it, and :class:`~core.errors.RunCancelled` if a person cancelled."""
     here = cache.find(file.address, file.sha256)
-    if here is not None and not file.anew:
+    if here is not None and not file.ask_again:
         progress.skip(here.stat().st_size)
         return here
     part = cache.part_path(file.address)
@@ -98,7 +98,7 @@ def _complete(client: httpx2.Client, file: ShelfFile, part: Path, progress: Down
             if failed >= ATTEMPTS:
                 at = f" after {grown:,} of {known.size:,} bytes" if known else ""
                 kind = UnreachableError if isinstance(error, _NoConnection) else InputError
-                then = "bring it again to go on from there" if known else "try again later"
+                then = "import it again to continue from there" if known else "try again later"
                 raise kind(f"{file.path}: {error}{at}; {then}") from error
             time.sleep(0.2 * failed)
         have = part.stat().st_size if part.exists() else 0
@@ -151,7 +151,7 @@ def _read_into(
     except httpx2.TimeoutException as error:
         raise InputError(
             f"{file.path}: the server sent nothing for {settings().shelf_stall_seconds:g} s; what came is kept, "
-            "bring it again to go on from there"
+            "import it again to continue from there"
         ) from error
     except httpx2.TransportError as error:
         raise _Broken("the connection broke") from error

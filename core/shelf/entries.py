@@ -36,11 +36,11 @@ class ShelfFile:
     """A file of an entry: its ``path`` there, what fetches it (:data:`KINDS`), and what is known about it.
 
     ``address`` is a URL (``git``, ``url``), ``OWNER/NAME@REVISION`` (``hub``) or a task (``recipe``). ``size`` is the
-    exact number of bytes, or None; ``about`` is what a person is told before; ``at_most`` bounds the download in any
+    exact number of bytes, or None; ``about`` is the size shown before; ``at_most`` bounds the download in any
     case. ``sha256`` is empty if nobody has recorded it. ``needed_by`` is a pattern: the file is fetched if any chosen
     file matches it; empty: it is chosen itself. A ``published`` file holds published figures and is no result.
     ``values`` are what its path was made of, such as its ``model``. ``lasting``: at a commit, it never changes.
-    ``anew``: it is asked for each time, and what is here already counts only if its host can't be reached.
+    ``ask_again``: it is asked for each time, and what is here already counts only if its host can't be reached.
     """
 
     path: str
@@ -54,7 +54,7 @@ class ShelfFile:
     published: bool = False
     values: Mapping[str, str] = field(default_factory=dict)
     lasting: bool = False
-    anew: bool = False
+    ask_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def read(path: Path) -> Entry:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        way_out = "install Hedge again" if path.is_relative_to(ASSETS) else "mend the file or delete it"
+        way_out = "install Hedge again" if path.is_relative_to(ASSETS) else "repair the file or delete it"
         raise InputError(f"{path} is no readable TOML file ({error}); {way_out}") from error
     where = _Where(path)
     unknown = set(values) - {*_TEXTS, "sources", "protocol", "published", "model", "prompt_format", "choices", "names"}

@@ -37,10 +37,10 @@ class NotOnHubError(InputError):
 
 def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     """The file in the cache, downloaded from the hub if it is not there. Raises :class:`InputError` with one sentence
-    if it can't be had, and :class:`~core.errors.RunCancelled` if a person cancelled."""
+    if it can't be downloaded, and :class:`~core.errors.RunCancelled` if a person cancelled."""
     address = f"hub:{file.address}/{file.path}"
     here = cache.find(address, file.sha256)
-    if here is not None and not file.anew:
+    if here is not None and not file.ask_again:
         progress.skip(here.stat().st_size)
         return here
     repository, _, revision = file.address.partition("@")

@@ -29,7 +29,7 @@ HUB = re.compile(r"^(https?://)?(www\.)?(huggingface\.co|hf\.co)/(datasets/)?")
 def model_id(text: str) -> str:
     """The hub id of a model, ``ORGANISATION/MODEL``, from what a person typed or pasted.
 
-    Raises :class:`InputError` for a text that is none.
+    Raises :class:`InputError` for an invalid text.
 
     >>> model_id("https://huggingface.co/Qwen/Qwen2.5-7B"), model_id("open-llm-leaderboard/Qwen__Qwen2.5-7B-details")
     ('Qwen/Qwen2.5-7B', 'Qwen/Qwen2.5-7B')

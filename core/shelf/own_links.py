@@ -68,14 +68,14 @@ def _of_address(url: str) -> Entry:
     if not name or name in (".", "..") or "\0" in name:
         raise InputError(f"{without_secrets(url)}: the address names no file; give that of one file")
     addresses.check(url, name=name)
-    file = ShelfFile(name, "url", url, size=None, about=0, at_most=LARGEST_FILE, anew=True)
+    file = ShelfFile(name, "url", url, size=None, about=0, at_most=LARGEST_FILE, ask_again=True)
     return _entry(name, f"A file of {urlsplit(url).hostname}.", (file,))
 
 
 def _of_hub(repository: str, *, path: str = "") -> Entry:
     """The files of a data set as it is now, or the one at ``path``; those that lie in Git LFS say their SHA-256."""
     files = tuple(
-        replace(file, anew=not file.sha256)
+        replace(file, ask_again=not file.sha256)
         for listed_file in hub.listed(repository)
         for file in [hub.described(repository, listed_file)]
         if path in ("", listed_file.path)

@@ -54,7 +54,7 @@ class DownloadProgress:
     def check(self) -> None:
         """Raise :class:`RunCancelled` if the work was cancelled."""
         if self.cancelled():
-            raise RunCancelled("cancelled; what was downloaded is kept, and the next time goes on from there")
+            raise RunCancelled("cancelled; what was downloaded is kept, and the next time continues from there")
 
     @property
     def rate(self) -> float:

@@ -1,4 +1,4 @@
-"""Digests of the files that Hedge keeps, so that one that can be read and is wrong is not taken for right.
+"""Digests of the files that Hedge keeps, so that a readable but wrong file is noticed.
 
 A JSON object carries a digest of its other fields. A Parquet file carries a digest of its other bytes in a gap before
 its footer: a reader finds the footer from the end of the file and the pages by their places, so none looks there. A

@@ -1,4 +1,4 @@
-"""Errors of the system that a person can mend, as sentences."""
+"""Errors of the system that a person can fix, as sentences."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ WAYS_OUT = {
 
 
 def sentence(error: BaseException) -> str:
-    """What is wrong and what to do; empty for an error that nobody but a programmer can mend."""
+    """What is wrong and what to do; empty for an error that only a programmer can fix."""
     if problem := names.problem(error):
         return problem
     if isinstance(error, FileNotFoundError) and "No usable temporary directory" in str(error):

@@ -21,7 +21,7 @@ from core.storage.sealed import checked_digest, damage, seal_parquet
 SMALL = 2**18
 """Bytes of a file that is hashed in less than a millisecond."""
 REPAIRS = 3
-"""How often chunks that are damaged while a run is at work are made again before it fails."""
+"""How often chunks that are damaged while a run is running are made again before it fails."""
 
 Fits = Callable[[int, pa.Table], str]
 """What is wrong with the table of a chunk of this index; empty if nothing is."""
@@ -36,7 +36,7 @@ class DamagedTableError(InputError):
     """A Parquet file is missing or damaged, for this ``reason``, half a sentence that begins with "it"."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path} is missing or damaged ({reason}); make it again, or copy it here once more")
+        super().__init__(f"{path} is missing or damaged ({reason}); make it again, or copy it here again")
         self.reason = reason
 
 
@@ -52,7 +52,7 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
         with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
             table = file.read(columns=columns, use_threads=False)
         if not digest:
-            table.validate(full=True)  # an older file may hold texts that are none
+            table.validate(full=True)  # an older file may hold invalid texts
     return table
 
 

@@ -2,7 +2,7 @@
 are decoded.
 
 A mark at the beginning says UTF-8, UTF-16 or UTF-32. Text without one is UTF-8. Text that is not UTF-8 is Windows-1252
-if all of its bytes together look like that; this is a guess, so whoever shows how a file was read names it.
+if all of its bytes together look like that; this is a guess, so the account of how a file was read names it.
 """
 
 import bz2
@@ -159,7 +159,7 @@ def check_unpacked(size: int, most: int, *, rest: int = 0) -> None:
     ``rest`` of what all of them together may unpack to is negative."""
     if size > most or rest < 0:
         raise InputError(
-            f"it unpacks to more than {most / 1e6:,.0f} MB, and no more is unpacked; unpack it yourself and bring in "
+            f"it unpacks to more than {most / 1e6:,.0f} MB, and no more is unpacked; unpack it yourself and import "
             "the files that matter"
         )
 

@@ -92,7 +92,7 @@ TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
 MODEL_NAMES = ("model", "model_name", "model_id")
 TASK_NAMES = ("task", "task_name", "dataset", "benchmark")
 OPTION_NAMES = ("option", "choice", "letter", "option_letter", "choice_letter", "option_id", "choice_id", "label")
-"""Columns that say of which option a row is, in a table with a row for each option."""
+"""Columns that name the option of a row, in a table with a row for each option."""
 CLASS_NAMES = ("classes", "class_names", "target_names", "label_names", "categories", "class_labels", "options")
 """The names of the options once for all rows, beside arrays of their figures."""
 JUROR_NAMES = ("juror", "judge", "judge_model", "judge_name", "rater", "evaluator", "annotator", "grader")

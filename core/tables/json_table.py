@@ -113,8 +113,8 @@ def _columns_of_object(document: dict[str, Any]) -> Columns | None:
 
 
 def _arrays(lists: Columns, about: dict[str, Any]) -> Columns | None:
-    """The columns of an object of arrays: a list for each column, and the options' names once for all rows. What is no
-    list, such as a model's name, is that of each row."""
+    """The columns of an object of arrays: a list for each column, and the options' names once for all rows. A value
+    that is no list, such as a model's name, applies to each row."""
     wide = next((value for value in lists.values() if value and isinstance(value[0], list)), None)
     n = len(wide) if wide else max((len(value) for value in lists.values()), default=0)
     columns = {name: value for name, value in lists.items() if len(value) == n}

@@ -30,8 +30,8 @@ TRUE_FALSE = {"false": 0, "true": 1}
 UNANSWERED = {"", "-1", "-1.0", "nan", "none", "null", "n/a", "?", "_", "unknown"}
 """Cells of test sets whose answers are not published."""
 SURE_Z, CHANCE_Z = 6.0, 2.0
-"""One reading decides if its hits lie at least so many standard deviations above those of shuffled labels, and those of
-the other reading less than so many."""
+"""One reading decides if its hits are this many standard deviations above those of shuffled labels, and those of
+the other reading less than this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Labels:
 
     @property
     def words(self) -> str:
-        """What the answers were taken for, and why where the numbers alone do not say it."""
+        """How the answers were read, and why if the numbers alone do not decide."""
         return f"answers as {self.form}" + (f" ({self.reason})" if self.reason else "")
 
 

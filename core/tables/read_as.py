@@ -1,4 +1,4 @@
-"""The line that says how a file was read: what its rows, options, answers and figures were taken for."""
+"""The line that says how a file was read: as what its rows, options, answers and figures were read."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def line(
 
 
 def kind_words(kind: str) -> str:
-    """What the figures were taken for."""
+    """How the figures were read."""
     return {"percentages": "probabilities in per cent", "counts": "counts of picks"}.get(kind, kind)
 
 

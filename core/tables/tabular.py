@@ -353,7 +353,7 @@ def before_header(lines: Sequence[str]) -> int:
 
 
 def _names_numbers(comment: str, after: Sequence[str]) -> bool:
-    """Whether a comment has a name for each cell of the line after it, of which two are numbers."""
+    """Whether a comment has a name for each cell of the line after it, where two cells are numbers."""
     names = max((comment.split(mark) for mark in DELIMITERS), key=len)
     cells = max((line.split(mark) for line in after for mark in DELIMITERS), key=len, default=[])
     numbers = [as_number(cell, percent=False) is not None for cell in cells if cell.strip()]
@@ -381,7 +381,7 @@ def _workbook(source: Source) -> list[Sheet]:
         book.close()
     except InputError:
         raise
-    except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise what they like
+    except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise anything
         raise InputError(f"{path}: expected a whole workbook (XLSX), found none ({type(error).__name__})") from error
     sheets = [sheet for sheet in worksheets if sheet is not None]
     if not sheets:

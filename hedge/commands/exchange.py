@@ -31,7 +31,7 @@ from core.runs.caveats import of_record
 from hedge.commands.answer import CommandResult, OfRuns, of_runs
 from hedge.commands.reports import asked_of
 
-if TYPE_CHECKING:  # pandas, which most commands do without
+if TYPE_CHECKING:  # pandas, which most commands don't need
     from core.jury.experiment import JuryExperiment
     from core.jury.judgements import Judgements
     from core.reports.compare.benchmark import SetRule
@@ -60,7 +60,7 @@ def import_results(arguments: Namespace) -> CommandResult:
     """Read every file, then write the runs and juries: all of them, or none if nothing can be read."""
     paths = list(arguments.path)
     if len(paths) > 1 and str(paths[0]) in FORMATS and not paths[0].exists():
-        del paths[0]  # earlier versions had to be told the format
+        del paths[0]  # earlier versions needed the format
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise InputError(f"there is no file or folder {missing}")
@@ -105,7 +105,7 @@ _ASK_START = (
     "--labels-from 1"
 )
 FORMATS = ("llm-uncertainty-bench", "bluq", "lm-eval", "inspect", "table")
-"""Formats that earlier versions had to be told; what a file is is found from its content now."""
+"""Formats that earlier versions needed as an option; the content of a file decides now."""
 
 
 def _keep(jury: FoundJury) -> str:
@@ -148,7 +148,7 @@ def _told(
     *,
     files: int,
 ) -> CommandResult:
-    """What was brought in and what goes elsewhere, and on standard error what was refused and why.
+    """What was imported and what goes elsewhere, and on standard error what was refused and why.
 
     The status is that of unusable arguments if nothing of the ``files`` could be read, and 1 if only some could.
     """
@@ -197,7 +197,7 @@ def export(arguments: Namespace) -> CommandResult:
 
 
 def _export_table(kind: str) -> Export:
-    """The questions of all runs as one table, which can be brought in again."""
+    """The questions of all runs as one table, which can be imported again."""
 
     def export(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
         content = writing.ONE_TABLE[kind](runs_table([run.run_id for run in runs]))
@@ -220,7 +220,7 @@ def _export_document(name: str, what: str, ending: str) -> Export:
 
 
 def _export_json(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path]:
-    """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
+    """Results, summary and configuration of a benchmark, in BLUQ's layout."""
     from core.reports.compare import benchmark
     from core.reports.compare.common_options import offered_alike
 

@@ -21,7 +21,7 @@ from core.reports import jury as reports
 from core.reports.report import finite
 from hedge.commands.answer import CommandResult
 
-if TYPE_CHECKING:  # heavy, and whoever only asks for names does without
+if TYPE_CHECKING:  # slow to import, and not needed to list names
     import pandas as pd
 
 MOST_SEEDS = 1000
@@ -46,7 +46,7 @@ def seeds(text: str) -> tuple[int, ...]:
 
 
 def _judgements(arguments: Namespace) -> Judgements:
-    """The judgements that files hold, or a jury that was brought in."""
+    """The judgements that files hold, or an imported jury."""
     names: list[str] = arguments.judgements
     if len(names) == 1 and not Path(names[0]).exists() and not Path(names[0]).suffix:
         return _as_said(jury_store.read(names[0]), arguments)
@@ -108,7 +108,7 @@ def _experiment_text(experiment: JuryExperiment, errors: pd.DataFrame, *, pairwi
     ]
     lines += ["", f"{'juror':<20} accuracy (95% interval)"]
     lines += [f"{juror.juror:<20} {_span(juror.accuracy)}" for juror in experiment.jurors]
-    lines += ["", f"{'juror':<20} {'scale':<11} ECE    by luck  less luck, 95% interval"]
+    lines += ["", f"{'juror':<20} {'scale':<11} ECE    by chance less chance, 95% interval"]
     lines += [
         f"{row['juror']:<20} {row['scale']:<11} {row['ece']:.3f}  "
         + (

@@ -1,4 +1,4 @@
-"""The commands that keep a copy of everything and bring it back."""
+"""The commands that keep a copy of everything and restore it."""
 
 import shlex
 import sys
@@ -12,7 +12,7 @@ from core.serving import backup as backups
 from core.storage.names import named
 from hedge.commands.answer import CommandResult
 
-WAITED = "runs that waited or were at work are"
+WAITED = "runs that were waiting or running are"
 
 
 def backup(arguments: Namespace) -> CommandResult:
@@ -32,7 +32,7 @@ def restore_backup(arguments: Namespace) -> CommandResult:
     day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(restored.created))
     lines = [f"restored {_files(restored)} of {day} UTC"]
     if cancelled:
-        what, them = ("run that waited or was at work is", "it") if len(cancelled) == 1 else (WAITED, "them")
+        what, them = ("run that was waiting or running is", "it") if len(cancelled) == 1 else (WAITED, "them")
         lines.append(f"{len(cancelled)} {what} cancelled; `hedge resume {shlex.join(cancelled)}` continues {them}")
     if aside:
         lines.append(f"what was there before is in {aside}; delete it when you no longer need it")

@@ -26,7 +26,7 @@ from core.runs import store
 from core.runs.caveats import COLUMN
 from hedge.commands.answer import CommandResult, of_runs
 
-if TYPE_CHECKING:  # pandas, which most commands do without
+if TYPE_CHECKING:  # pandas, which most commands don't need
     from core.reports.compare import claims, paired
     from core.reports.compare.benchmark import SetRule
 
@@ -81,7 +81,7 @@ def report_table(results: list[dict[str, Any]]) -> str:
             f"{values['run']}\n  {task_title(values['task'], values['bank'])}: "
             f"{sides(values['n_calibration'], values['n_test'], values['test_questions'])}: "
             f"accuracy {values['accuracy']:.3f}, NLL "
-            f"{shown(math.inf if values['nll_infinite'] else values['nll'])}, ECE beyond luck {_ece(values)}"
+            f"{shown(math.inf if values['nll_infinite'] else values['nll'])}, ECE beyond chance {_ece(values)}"
         )
         lines += [f"  {note}" for note in values["notes"]]
         lines.append(f"  sets at alpha {values['alpha']:.3f}, intervals 95%:")
@@ -107,7 +107,7 @@ def report_table(results: list[dict[str, Any]]) -> str:
 
 
 def _ece(values: dict[str, Any]) -> str:
-    seen = f"seen {values['ece']:.3f}, luck {values['ece_luck']:.3f}"
+    seen = f"seen {values['ece']:.3f}, chance {values['ece_luck']:.3f}"
     if values["ece_excess"] is None:
         return f"{seen} (no interval from so few questions)"
     return f"{values['ece_excess']:.3f} (95% {interval_text(*values['ece_interval'])}; {seen})"
@@ -183,7 +183,7 @@ NONE_SHARED = "No two of these runs were tested on the same questions, so no pai
 
 
 def _not_compared(reasons: dict[tuple[str, str], str], names: Sequence[str]) -> list[str]:
-    """Why pairs of runs are not compared. Of runs on other questions this is said only where no pair is compared."""
+    """Why pairs of runs are not compared. Runs on other questions are mentioned only if no pair is compared."""
     from core.reports.compare.shared_questions import few_shared
     from core.reports.question_identity import shared_tests
 

@@ -143,7 +143,7 @@ def _queued(specs: list[RunSpec]) -> CommandResult:
 
 
 def asked_for(run_id: str) -> str:
-    """What came of asking the workers for a run: it may have been at work or done already."""
+    """The result of asking the workers for a run: it may have been running or done already."""
     from core.runs import engine
 
     words = {"running": "is running", "done": "is already done"}

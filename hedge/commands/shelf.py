@@ -77,7 +77,7 @@ def _brought(
 
 
 def leaderboard_of(arguments: Namespace) -> CommandResult:
-    """What the Open LLM Leaderboard has of a model; with ``--task``, bring these tasks in."""
+    """What the Open LLM Leaderboard has of a model; with ``--task``, import these tasks."""
     entry = leaderboard.of_model(arguments.model)
     if arguments.task:
         wanted = list(entry.values_of("task")) if "all" in arguments.task else arguments.task

@@ -62,7 +62,7 @@ def _lines(figures: CalibrationFigures) -> list[str]:
     )
     tests = tests_in_words(figures)
     lines = [f"  {figures.stratum or 'all'}: {questions}, {figures.bins} bins of equal {figures.by}. {tests}"]
-    lines.append("    error beyond luck (95% interval); error seen, error of a calibrated model by luck")
+    lines.append("    error beyond chance (95% interval); error seen, error of a calibrated model by chance")
     for name, estimate in figures.estimates.items():
         lines.append(f"    {name:<14} {estimate.text(digits=4)}")
     return lines
@@ -161,7 +161,7 @@ def tokens_evaluate(arguments: Namespace) -> CommandResult:
 
 
 def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
-    """The documents' layout, with what they lack: intervals, and what luck alone brings."""
+    """The documents' layout, with what they lack: intervals, and what chance alone adds."""
     rule = "=" * 60
     figures = values["figures"]
 
@@ -182,8 +182,8 @@ def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
         f"Negative Log-Likelihood (NLL):     {nll} {interval('nll')}",
         "  Lower is better (perfect = 0.0)",
         f"Expected Calibration Error (ECE):  {values['ece']:.4f}",
-        f"  Lower is better (perfect = 0.0); luck alone brings {figures['ece']['bias']:.4f}",
-        f"  Beyond luck:                     {shown(figures['ece']['excess'], 4)} {interval('ece')}",
+        f"  Lower is better (perfect = 0.0); chance alone adds {figures['ece']['bias']:.4f}",
+        f"  Beyond chance:                    {shown(figures['ece']['excess'], 4)} {interval('ece')}",
         "Dataset Info:",
         f"  Evaluated samples: {values['n_samples']:,}",
         f"  Vocabulary size: {values['vocabulary']:,}",

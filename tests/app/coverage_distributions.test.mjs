@@ -82,7 +82,7 @@ test("bands of strata", () => {
   for (const [n, m, alpha, low, high] of laws.strata) assert.deepEqual(strataBand(n, m, alpha), [low, high]);
 });
 
-test("what is said of APS thresholds near 1", () => {
+test("the text about APS thresholds near 1", () => {
   for (const [limits, strata, expected] of laws.saturated) assert.equal(saturatedText("APS", limits, strata), expected);
 });
 

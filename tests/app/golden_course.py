@@ -87,7 +87,7 @@ def calibration() -> dict[str, Any]:
         },
         "truths": {
             "right_share": plain.accuracy,
-            "lean": "too high" if errors.over > errors.under else "too low",
+            "lean": "overconfident" if errors.over > errors.under else "underconfident",
             "ece_points": 100 * errors.ece,
             "floor_points": 100 * floor,
             "fitted": fitted / 100,

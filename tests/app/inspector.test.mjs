@@ -124,7 +124,7 @@ describe("the matrix", () => {
       "Accuracy: 50.0% → 60.0%",
       "Difference: +10.0 points (+2.0 to +18.0)",
       "p, corrected for 3 pairs: 0.012 (alone 0.004)",
-      "More than luck.",
+      "More than chance.",
     ]));
   test("a cell without its test yet says so", () =>
     assert.match(

@@ -1,4 +1,4 @@
-// What can't be looked at is said in one sentence, as Python says it.
+// One sentence says what can't be shown, as in Python.
 
 import assert from "node:assert/strict";
 import test from "node:test";

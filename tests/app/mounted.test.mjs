@@ -76,7 +76,7 @@ test("two earlier calls that come after the later one give way to it, whichever 
   }
 });
 
-test("a component that was taken away is made anew if its place comes back", () => {
+test("a component that was taken away is made again if its place comes back", () => {
   const { made, mount } = component();
   const parentElement = onThePage();
   const end = mount({ parentElement, data: 1 });

@@ -93,7 +93,7 @@ def figures(
         "coverage": percent(lac.coverage),
         "small_size": rounded(smaller.mean_set_size, 2),
         "small_coverage": percent(smaller.coverage),
-        "kept_question": "Is the promise broken?" if lac.coverage < 1 - alpha / 1000 else "Is that just luck?",
+        "kept_question": "Is the promise broken?" if lac.coverage < 1 - alpha / 1000 else "Is that just chance?",
         "band_mass": "95%",
         "band_low": percent(low),
         "band_high": percent(high),

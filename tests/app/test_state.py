@@ -43,7 +43,7 @@ PAGES: dict[str, type[SharedView]] = {
 """Every page that has a view, by its name in the address."""
 LINKS = json.loads((Path(__file__).parent / "links_of_earlier_version.json").read_text(encoding="utf-8"))
 """Links of the version that had one record for all pages, what it read of each, which fields it called
-nonsense, and the address that it wrote then. What it read of another page's fields is left out."""
+nonsense, and the address that it wrote then. Fields of another page are left out."""
 
 
 def address(link: str) -> dict[str, str]:

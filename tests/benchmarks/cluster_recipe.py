@@ -2,10 +2,10 @@
 
 ``python -m tests.benchmarks.cluster_recipe --vllm PROGRAM [--samples N]`` starts Slurm (slurm-wlm: munged, slurmctld,
 slurmd, one node) and Postgres in a folder of its own, submits the page's two jobs with ``sbatch``, queues the page's
-runs, and waits for them. Then it cancels the server's job while other runs are at work, submits it again, and resumes
+runs, and waits for them. Then it cancels the server's job while other runs are running, submits it again, and resumes
 them with the page's command.
 
-What is not the page's own is said: the model and its size (PROGRAM serves a bundled model by the page's name), what
+Differences from the page are listed: the model and its size (PROGRAM serves a bundled model by the page's name), what
 the jobs ask of Slurm, the folders, the database's address, and the number of questions.
 """
 
@@ -180,10 +180,10 @@ def main() -> None:
 
 
 def again(queue: str, folder: Path, output: str) -> None:
-    """Cancel the server's job while runs are at work, submit it again, and resume them."""
+    """Cancel the server's job while runs are running, submit it again, and resume them."""
     before = sum(states().values())
     said("bash", "-c", re.sub(r"--samples \d+", "--samples 400", queue.replace("--shots 0 5", "--shots 0")))
-    until("a run is at work again", lambda: states()["running"] > 0)
+    until("a run is running again", lambda: states()["running"] > 0)
     time.sleep(5)
     said("scancel", "--signal=KILL", "--full", "--name=serve-70b")
     until("a run has paused", lambda: states()["paused"] > 0)

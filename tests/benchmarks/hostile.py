@@ -6,7 +6,7 @@ foreign      handshakes of a page of another site
 large        messages of 1.9 MB, which are within the limit, and of 30 MB of empty widget states
 unfinished   messages in fragments that never end, of 1 MB and of a single byte
 slow         a message that arrives a byte at a time
-malformed    messages that are none
+malformed    invalid messages
 
 Meanwhile a visitor opens Overview every three seconds, and ``/healthz`` is requested ten times a second. The attackers
 are a process of their own. The network addresses are those of ``X-Forwarded-For``, which a server takes from its own
@@ -103,7 +103,7 @@ KINDS: dict[str, Callable[[Wire], Awaitable[None]]] = {
 
 
 async def attack(kind: str, port: int, seconds: float, *, one: bool) -> None:
-    """Do it with all connections for so long."""
+    """Do it with all connections for this long."""
     end = time.monotonic() + seconds
     counts = [0] * CONNECTIONS
 

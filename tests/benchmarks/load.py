@@ -86,7 +86,7 @@ class Session:
         ended."""
         self.clicked = self.widgets[LAB][1] if view and LAB in self.widgets else ""
         if not self.clicked:
-            self.leave()  # the page's script names anew what runs again by itself
+            self.leave()  # the page's script names again what runs again by itself
         self.waits, self.drawn = asyncio.get_running_loop().create_future(), False
         start = time.monotonic()
         try:
@@ -268,7 +268,7 @@ async def viewers(address: str, figures: Figures, minutes: float) -> None:
 
 
 async def cycles(address: str, figures: Figures, count: int) -> None:
-    """Open and close a page so many times, eight at a time."""
+    """Open and close a page this many times, eight at a time."""
     left = iter(range(count))
 
     async def one() -> None:
@@ -331,7 +331,7 @@ def measure(what: str, minutes: float) -> None:
             before, spent = server.memory_mb(), server.process.cpu_times()
             if what == "mixed":
                 run = [sys.executable, "-m", "core", "run", "--model", "pocket-8m", "--task", "rc", "--queue"]
-                for seed in range(1, RUNS + 1):  # one after another, so that one is always at work
+                for seed in range(1, RUNS + 1):  # one after another, so that one is always running
                     subprocess.run([*run, "--seed", str(seed)], cwd=ROOT, env=server.environment, check=True)
             figures, start = Figures(), time.monotonic()
             if what == "cycles":

@@ -3,7 +3,7 @@
 Caddy with `deploy/compose/Caddyfile` and a certificate of its own in front of a page server with ``--public``, an agent
 and a real Postgres, with the variables of `deploy/compose/compose.yaml`. What a container engine does is done here: a
 process that ends is started again after a second. A run of 600 questions of a fake model is queued each time, and the
-service is killed (SIGKILL) while it is at work; a service that stays away would leave it unfinished. Nobody opens a
+service is killed (SIGKILL) while it is running; a service that stays away would leave it unfinished. Nobody opens a
 page to wake anything. Needs Caddy and Postgres (Debian: caddy, postgresql).
 """
 

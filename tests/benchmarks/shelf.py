@@ -1,4 +1,4 @@
-"""Everything of the shelf that lies in ``HEDGE_REAL_DATA``, brought in from a mirror on this machine.
+"""Everything of the shelf that lies in ``HEDGE_REAL_DATA``, imported from a mirror on this machine.
 
     HEDGE_REAL_DATA=FOLDER python -m tests.benchmarks.shelf
 
@@ -33,7 +33,7 @@ def fill(mirror: Mirror, data: Path) -> None:
 
 
 def main() -> None:
-    """Bring everything in and print a line for each model."""
+    """Import everything and print a line for each model."""
     wanted = [
         ("llm-uncertainty-bench", {"model": [model], "data": ["mmlu_10k", "halu_dialogue", "halu_summarization"]})
         for model in ("Mistral-7B-v0.1", "Llama-2-7b-hf", "Qwen-1_8B")

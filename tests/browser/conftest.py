@@ -59,7 +59,7 @@ FLAGS = [
 ]
 UNOPTIMIZED = "--js-flags=--no-maglev --no-turbofan"
 """The pages of tests live for seconds: the two optimizing compilers of JavaScript cost them more than they save, a
-sixth of the browser's processor time. What measures the speed of pages leaves them on."""
+sixth of the browser's processor time. Tests that measure the speed of pages leave them on."""
 
 STARTS_WITHIN_S = 60
 SEEN_WITHIN_MS = 60_000
@@ -185,7 +185,7 @@ def holds(page: Page, condition: str, *, within_ms: float = SEEN_WITHIN_MS) -> N
 
 
 STILL = 5
-"""So many looks in a row have to find a thing where it was before it counts as still."""
+"""This many looks in a row must show a thing at the same place before it counts as still."""
 
 
 def still(shown: Locator) -> FloatRect:
@@ -292,7 +292,7 @@ def held_by_tests(home: Path, *, answers: bool) -> Iterator[None]:
     """Hold the lock of a home's agent: pages that launch nothing need none, which costs five seconds a server.
 
     Without ``answers`` hold that of its answering server too, which a page starts to have a model warm: that costs six
-    seconds more. The server is said to listen where nobody does.
+    seconds more. The address of the server is one where nobody listens.
     """
     with pytest.MonkeyPatch.context() as patch, ExitStack() as locks:
         patch.setenv("HEDGE_HOME", str(home))

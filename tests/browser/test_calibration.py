@@ -98,7 +98,7 @@ def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
     expect(marks).to_have_count(len(filled))
     chosen = page.get_by_role("combobox", name="Bin")
     for place in (0, len(filled) - 1):
-        settled(page)  # the last click draws the chart anew
+        settled(page)  # the last click draws the chart again
         marks.nth(place).click(force=True)
         expect(chosen).to_have_value(re.compile(f"^{filled[place].low:.0%} to {filled[place].high:.0%} confidence"))
 

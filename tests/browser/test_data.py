@@ -1,4 +1,4 @@
-"""The drop zone in a real browser: files and an archive in one go, and a folder, become runs side by side."""
+"""The drop zone in a real browser: files and an archive together, and a folder, become runs side by side."""
 
 import base64
 import io

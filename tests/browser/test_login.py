@@ -43,7 +43,7 @@ def test_a_person_and_a_stranger_log_in_and_out(served: str, visit: Visitor):
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
     assert "_streamlit_user" not in [cookie["name"] for cookie in page.context.cookies(served)]
-    # A stranger is told what to ask for.
+    # A person without a role sees what to ask for.
     page.goto(f"{served}/jury")
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("link", name="otto").click()

@@ -40,7 +40,7 @@ def set_pace(pace: Path, ms: int) -> None:
 @pytest.fixture
 def pace(tmp_path: Path) -> Path:
     """The file with the milliseconds that the fake model takes for a question. A test slows it down until it has seen
-    a run at work, however busy the machine is, and speeds it up to see the run end."""
+    a run in progress, however busy the machine is, and speeds it up to see the run end."""
     path = tmp_path / "ms"
     set_pace(path, SLOW_MS)
     return path
@@ -148,7 +148,7 @@ def test_a_run_is_four_clicks_away(pocket: str, visit: Visitor):
     run.on(page.get_by_role("button", name="Launch"))
     expect(page.get_by_text(re.compile("^Launched "))).to_be_visible()
     expect(page.get_by_text(re.compile("^done in"))).to_have_count(before + 1, timeout=ENDS_WITHIN_MS)
-    run.on(finished.first)  # the run that was launched last stands first; at once, while the list is drawn anew
+    run.on(finished.first)  # the run that was launched last stands first; at once, while the list is drawn again
     expect(page).to_have_url(re.compile("run=pocket-8m"))
     lab = Lab(page).ready()
     assert run.made == 4
@@ -183,7 +183,7 @@ def tab_to(page: Page, name: str, *, times: int = 1) -> None:
 
 
 def prompts_done(page: Page) -> int:
-    """How many prompts of the run at work have been answered, as the page says it."""
+    """How many prompts of the run in progress have been answered, as the page says it."""
     return int(page.get_by_text(AT_WORK).inner_text().split(" of ")[0].split()[-1])
 
 
@@ -261,7 +261,7 @@ def test_two_runs_are_launched_cancelled_and_resumed_as_one(home: Path, pace: Pa
         expect(page.get_by_text("Launched 2 runs")).to_be_visible()
         expect(page.get_by_text("fake · Question answering · 2 strategies")).to_be_visible()
         expect(page.get_by_text(AT_WORK)).to_be_visible()
-        page.get_by_role("button", name="Cancel the 2 that are left").click()
+        page.get_by_role("button", name="Cancel the remaining 2 runs").click()
         expect(page.get_by_text("2 cancelled")).to_be_visible()
         set_pace(pace, 0)
         page.get_by_role("button", name="Resume 2").click()

@@ -170,7 +170,7 @@ def test_caveats_stay_in_view_and_fit(visit: Visitor, address: str, shared_home:
 
 
 def test_single_keys_can_be_switched_off(visit: Visitor, address: str, run_id: str):
-    """Those of the pages and Streamlit's own, until they are switched on again; arrows and Esc go on."""
+    """Those of the pages and Streamlit's own, until they are switched on again; arrows and Esc still work."""
     place = address.replace("127.0.0.1", "localhost")  # a storage that no other test of pages reads
     window = visit(place, width=1280, height=720)
     page = window.open(f"/alpha_lab?run={run_id}&alpha=100")

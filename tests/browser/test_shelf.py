@@ -1,6 +1,6 @@
 """From the first page to a real model's sets: the published cell, the download, and a moving alpha.
 
-The shelf's own entry is brought in, with the authors' files from a mirror on this machine.
+The shelf's own entry is imported, with the authors' files from a mirror on this machine.
 """
 
 import re
@@ -33,18 +33,18 @@ def shelf(tmp_path: Path, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 @pytest.mark.nightly
 def test_three_clicks_lead_from_the_first_page_to_a_7b_models_sets(shelf: tuple[str, Mirror], visit: Visitor):
-    """The download is cancelled once, and the second goes on where it stopped."""
+    """The download is cancelled once, and the second continues where it stopped."""
     address, mirror = shelf
     page = visit(address).open("/")
     page.get_by_role("row", name="Mistral-7B").get_by_role("link").nth(3).click()
-    bring = page.get_by_test_id("stButton").get_by_role("button", name="Bring in (")
+    bring = page.get_by_test_id("stButton").get_by_role("button", name="Download and import (")
     expect(bring).to_be_visible()
     expect(page.get_by_text("3 files, about").or_(page.get_by_text("4 files, about")).first).to_be_visible()
     mirror.fault = "stall"
     bring.click()
     expect(page.get_by_text(re.compile(r"^(?!0 ).+B of about "))).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("what was downloaded is kept, and the next time goes on from there")).to_be_visible()
+    expect(page.get_by_text("what was downloaded is kept, and the next time continues from there")).to_be_visible()
     mirror.fault = ""
     mirror.released.set()
     stopped_at = sum(mirror.sent.values())

@@ -16,7 +16,7 @@ from tests.browser.conftest import SETTLED, eventually
 WRITTEN = ROOT / "docs" / "text" / "accessibility.md"
 KEYS = re.compile(r"`(?P<key>\w[\w+]*)`(?: × (?P<times>\d+))?|type “(?P<typed>.+?)”")
 SLACK = 8
-"""A page may gain so many stops before a walk has to be written down again."""
+"""A page may gain this many stops before a walk has to be written down again."""
 TRIES, LOOKS, LOOK_MS = 3, 5, 60
 BACK = {"Tab": "Shift+Tab", "Shift+Tab": "Tab"}
 ROLES = {"DisclosureTriangle": "disclosure", "LabelText": "text", "Legend": "text", "generic": "text"}

@@ -389,7 +389,7 @@ def test_a_jury_that_has_lost_its_record_is_named(home: Path, capsys: pytest.Cap
     (home / "juries" / name / "jury.json").unlink()
     assert main(["jury", "list", "--json"]) == 0
     rows = {row["jury_id"]: row for row in json.loads(capsys.readouterr().out)}
-    assert "jury.json can't be read (it is missing); bring the jury in" in rows[name]["message"]
+    assert "jury.json can't be read (it is missing); import the jury" in rows[name]["message"]
     assert jury_store.save(seeded_jury(20), name="panel", origin="a test") == name
     assert jury_store.checked_record(name).answers == 20
 
@@ -411,7 +411,7 @@ def test_a_damaged_bank_is_brought_in_again(home: Path):
     before = _questions(task)
     content = Path(task).read_bytes()
     Path(task).write_bytes(content.replace(b"Which is 3?", b"Which is 4?"))
-    with pytest.raises(InputError, match=r"is damaged .*bring the questions in again"):
+    with pytest.raises(InputError, match=r"is damaged .*import the questions again"):
         _questions(task)
     assert _brought_in() == task
     assert _questions(task) == before

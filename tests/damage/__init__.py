@@ -3,6 +3,6 @@
     python -m tests.damage [KIND …] [--tries N] [--seed S] [--damage NAME …]
     python -m tests.damage KIND --seed S --damage NAME --only TRY        one try again, with what differs
 
-Every figure must be as before, or one sentence must say what is damaged. Nothing else may be gone with it.
+Every figure must be as before, or one sentence must say what is damaged. Nothing else may be lost.
 ``tests/damage/test_damage.py`` is the short form.
 """

@@ -305,7 +305,7 @@ LONG = 1000
 SLOW_MS = 40
 KEEPER_S = 1.0
 AT_WORK = 0.75
-"""The share of kills that hit a run at work; others may hit processes that are still starting."""
+"""The share of kills that hit a run in progress; others may hit processes that are still starting."""
 
 
 class Outage:
@@ -323,7 +323,7 @@ class Outage:
         self.end()
 
     def begin(self, seconds: float) -> None:
-        """Take the database away for so long."""
+        """Take the database away for this long."""
         self.end()
         if self.server:
             self.server.kill()

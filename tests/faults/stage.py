@@ -261,7 +261,7 @@ def _log(run_id: str) -> list[str]:
 def wait_for(condition: Callable[[], Any], what: str, *, within_s: float = WITHIN_S) -> Any:
     end = time.monotonic() + within_s
     while not (value := condition()):
-        assert time.monotonic() < end, f"waited {within_s:g} s in vain for {what}"
+        assert time.monotonic() < end, f"waited {within_s:g} s without success for {what}"
         time.sleep(LOOK_EVERY_S)
     return value
 

@@ -3,5 +3,5 @@
     python -m tests.fuzz TARGET --inputs N [--seed S]
 
 Each input must end in a result or in sentences of Hedge's own, within 10 seconds of processor time and 1 GiB of memory.
-What does not is a finding; the smallest input of each kind is kept. ``tests/test_fuzz.py`` runs the short form.
+An input that does not is a finding; the smallest input of each kind is kept. ``tests/test_fuzz.py`` runs a short form.
 """

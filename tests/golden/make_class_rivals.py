@@ -15,7 +15,7 @@ import numpy as np
 
 CLASSES = (2, 10, 20, 100, 1000)
 N = 2000
-"""Calibration questions, and as many test questions, of which the first are asked."""
+"""Calibration questions, and as many test questions; the first of them are asked."""
 ASKED = 60
 ALPHAS = (0.05, 0.1)
 """For 1/3, TorchCP's rank is one too large where n + 1 is a multiple of 3: it multiplies floats."""

@@ -243,7 +243,7 @@ INDEX = pd.DataFrame(P, columns=NAMES)
         (lambda: hedge.sets(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True), np.where(LABELS, 1, -1)), "-1 and 1"),
         (lambda: hedge.sets(P, NAMED), "give classes=, the names of the columns"),
         (lambda: hedge.sets(P, pd.Categorical(NAMED, categories=NAMES[::-1])), "give classes="),
-        (lambda: hedge.sets(P, ["cow"] * 300, classes=NAMES), "label 'cow' of row 0 is none of the 3 classes cat, dog"),
+        (lambda: hedge.sets(P, ["cow"] * 300, classes=NAMES), "label 'cow' of row 0 is not one of the 3 classes cat"),
         (lambda: hedge.sets(P, LABELS, classes=NAMES[:2]), r"shape \(2,\) for 3 columns"),
         (lambda: hedge.sets(P, LABELS, classes=["a", "a", "b"]), "two classes are called 'a'"),
         (lambda: hedge.sets(P, np.eye(3)[LABELS]), r"give labels.argmax\(axis=1\)"),

@@ -144,7 +144,7 @@ def asks(model: Callable[[Scene], str]) -> Callable[[Scene], str]:
 
 
 def link(name: str, query: Callable[[Scene], str]) -> Callable[[Scene], str]:
-    """A link with a crafted value: what is said of it must not tell a path or a file's content."""
+    """A link with a crafted value: the message must not tell a path or a file's content."""
 
     def attempt(scene: Scene) -> str:
         text = scene.vera.screen(name, query(scene)).text
@@ -370,7 +370,7 @@ ATTEMPTS = (
         pressed("perplexity", "words_measure", "window=1"),
     ),
     Attempt("widget", "press Show the exact prompt", NOT_LAUNCH, pressed("new_run", "Show the exact prompt")),
-    Attempt("widget", "bring a link in from the shelf", NOT_IMPORT, pressed("data", "Bring in the link")),
+    Attempt("widget", "import a link from the shelf", NOT_IMPORT, pressed("data", "Download and import the link")),
     Attempt("widget", "fill the launch form with a folder of the server, and launch", NOT_LAUNCH, filled),
     Attempt("component", "a component's message with a launch, a path and a role", NOTHING, component),
     Attempt("fragment", "run a fragment of a launcher's session", NOTHING, fragment),

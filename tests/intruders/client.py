@@ -21,7 +21,7 @@ from app.serving.messages import message_type
 BackMsg, ForwardMsg, WidgetState = map(message_type, ("BackMsg", "ForwardMsg", "WidgetState"))
 ANSWERS_WITHIN_S = 60.0
 LISTENS_S = 0.5
-"""After a message that must have no answer, the client listens for so long."""
+"""After a message that must have no answer, the client listens for this long."""
 XSRF = "_streamlit_xsrf"
 LIGHT = "account"
 """A page that computes nothing."""

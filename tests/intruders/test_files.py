@@ -1,4 +1,4 @@
-"""Files from outside that attack the process that reads them, brought in from the command line in an archive."""
+"""Files from outside that attack the process that reads them, imported from the command line in an archive."""
 
 import io
 import pickle

@@ -39,7 +39,7 @@ ANN, BEN = Actor("ann@example.org", UserRole.LAUNCHER), Actor("ben@example.org",
 CHIEF = Actor("chief@example.org", UserRole.ADMINISTRATOR)
 SERVERS, KEYS = ("http://gpu:8000/v1",), ("LAB_KEY", "BENS_KEY")
 SERVED = RunSpec("llama", "qa", dtype="served", samples=10, servers=SERVERS, key_variable="LAB_KEY", budget=1.0)
-RULE = "only whoever launched this and an administrator can"
+RULE = "only the person who launched this and an administrator can"
 
 
 @pytest.fixture
@@ -104,10 +104,10 @@ def test_nobody_moves_the_runs_of_others(login: Path):
         third, fourth = (engine.submit(RunSpec("fake", "qa", samples=10, seed=seed)) for seed in (3, 4))
         before = order()
         for moved in ([second], [third, second], [first]):
-            with pytest.raises(AccessError, match="only whoever launched this"):
+            with pytest.raises(AccessError, match="only the person who launched this"):
                 engine.put_first(moved)
         for wanted in ([second, first, third, fourth], [third, second, fourth, first], [second]):
-            with pytest.raises(AccessError, match="only whoever launched this"):
+            with pytest.raises(AccessError, match="only the person who launched this"):
                 engine.reorder(wanted)
         assert order() == before == [first, second, third, fourth]
         engine.reorder([first, fourth, second, third])

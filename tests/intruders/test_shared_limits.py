@@ -96,7 +96,7 @@ def token(client: Client) -> dict[str, str]:
 
 
 def test_an_upload_counts_before_it_has_arrived(lars: Client):
-    """A slow upload, of which nothing but its length has been sent, takes its room."""
+    """A slow upload takes its space, although only its length has been sent."""
     with lars.session("data") as page:
         slow = lars.run(_slow(lars, page, 2 * MB))
         try:

@@ -16,7 +16,7 @@ def test_a_diagram_a_run_with_its_figures(open_page: Open):
     for column, run_id in zip(table.columns, ids, strict=True):
         (one,) = calibrated.calibrated(evaluation.load(run_id), bins=10, by="mass")
         ece = one.estimates["ece"]
-        assert table.loc["ECE beyond luck", column] == ece.text()
+        assert table.loc["ECE beyond chance", column] == ece.text()
         assert ece.text().startswith(f"{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f}); seen ")
         assert table.loc["Spiegelhalter's z", column].startswith(f"{signed(one.test.z, 2)} (p ")
     assert dict(app.query_params)["edges"] == "mass"

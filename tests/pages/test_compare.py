@@ -52,7 +52,7 @@ def test_published_figures_are_filtered_by_source_and_model(open_page: Open):
     assert app.query_params["published_models"] == "Qwen-72B,Phi-2"
     after = sent(app, "groups")
     assert [[of["name"] for of in group["models"]] for group in after["published"]] == [["Qwen-72B"], ["Phi-2"]]
-    assert after["version"] != before["version"], "the browser draws it anew"
+    assert after["version"] != before["version"], "the browser draws it again"
     app.button_group(key="compare_published_by").set_value(["bluq"]).run()
     assert app.query_params["published_by"] == "bluq"
     app = open_page("compare", runs=run, published_by="bluq", published_models="Qwen-72B,Phi-2")
@@ -252,7 +252,7 @@ def test_the_page_says_what_its_tests_and_intervals_mean(open_page: Open):
     assert "P-values are corrected for all 3 pairs of a figure (Holm)" in text
     alone = said(open_page("compare", runs=",".join(ids[:2])))
     assert SAYS not in alone
-    assert "The intervals are 95% intervals that count the luck of the calibration questions." in alone
+    assert "The intervals are 95% intervals that cover the draw of calibration questions." in alone
     assert CHOSEN not in alone
     assert CHOSEN in said(open_page("compare", runs=",".join(ids[:2]), score="saps"))
 

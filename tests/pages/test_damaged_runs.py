@@ -112,7 +112,7 @@ CASES = [
 
 @pytest.fixture
 def three(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Three runs; the one in the middle is to be damaged. None ships."""
+    """Three runs; the one in the middle will be damaged. None ships."""
     monkeypatch.setattr("core.runs.store.ASSETS", home.parent / "assets")
     return [synthetic_run(24, model=model) for model in ("first", "damaged", "last")]
 

@@ -106,7 +106,7 @@ def test_a_refused_upload_names_the_uploaded_file_and_no_temporary_path(open_pag
     result = published.write(tmp_path)
     app = upload(open_page("data"), (result.name, result.read_bytes()), ("x.zip", b"PK\x03\x04 cut"), ("e.csv", b""))
     text = said(app)
-    assert f"**{result.name}**: It has no answers; bring in halu_dialogue.json or halu_dialogue.labels.json" in text
+    assert f"**{result.name}**: It has no answers; import halu_dialogue.json or halu_dialogue.labels.json" in text
     assert "**x.zip**: Expected a whole zip archive" in text
     assert "**e.csv**: Expected results, found an empty file." in text
     long = f"{'é' * 200}.pkl"

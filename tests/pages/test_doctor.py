@@ -139,10 +139,10 @@ def test_a_check_is_started_followed_and_kept_unless_it_is_stopped(
     app = click(ended(open_page("doctor")), "Check this machine")
     job = verification.current()
     assert job is not None
-    verification.start()  # as a second person may press it: the same one goes on
+    verification.start()  # as a second person may press it: the same one continues
     assert verification.current() is job
     never = threading.Event()
-    while not (tmp_path / "child").exists():  # the second row is at work
+    while not (tmp_path / "child").exists():  # the second row is running
         assert not never.wait(0.05)
         assert job.seconds < 120
     assert "All is well on cpu" in said(app.run())

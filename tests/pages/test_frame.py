@@ -1,4 +1,4 @@
-"""What holds for every page: torch stays out, and neither a traceback nor an id reaches a person."""
+"""What holds for every page: torch stays out, and users see neither a traceback nor an id."""
 
 import json
 import os

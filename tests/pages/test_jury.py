@@ -1,4 +1,4 @@
-"""The Jury page, and juries brought in on the Data page."""
+"""The Jury page, and juries imported on the Data page."""
 
 from functools import partial
 from pathlib import Path

@@ -35,7 +35,7 @@ from tests.pages.conftest import Open, click, said
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What the page asks of the engine, which only takes note; the fake model and the tasks are at hand."""
+    """What the page asks of the engine, which only takes note; the fake model and the tasks are available."""
     calls: list[Any] = []
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     monkeypatch.setattr("core.questions.bank.available", lambda: ("qa",))
@@ -333,8 +333,8 @@ def test_a_run_that_ends_while_the_page_is_drawn_is_offered_to_be_resumed(
     run_id = existing("running")
     begun = status(run_id)
 
-    def current(*, anew: bool = False) -> live_runs.LiveRuns:
-        if anew:  # its worker stops between the form and the list
+    def current(*, refresh: bool = False) -> live_runs.LiveRuns:
+        if refresh:  # its worker stops between the form and the list
             store.update_record(run_id, state="cancelled")
         return live_runs.LiveRuns((replace(begun, state=store.read_record(run_id).state),))
 
@@ -385,7 +385,7 @@ def test_what_is_there_can_not_be_launched_and_leads_to_the_runs(open_page: Open
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"])
     app.segmented_control(key="launch_strategies").set_value(["base", "task"]).run()
-    assert "All 2 of these runs already exist." in said(app)
+    assert "Both runs already exist." in said(app)
     assert app.button(key="launch").disabled
     assert links(app)["Compare these"] == {"runs": ",".join(spec.run_id for spec in wanted)}
     app.segmented_control(key="launch_strategies").set_value(["base", "shared", "task"]).run()
@@ -496,7 +496,7 @@ def test_a_database_that_hangs_holds_up_nothing(open_page: Open, asked: list[Any
 
 
 def waiting(count: int) -> list[RunStatus]:
-    """So many runs in the queue, the first of them next."""
+    """This many runs in the queue, the first of them next."""
     found = []
     for seed in range(count):
         spec = RunSpec(model="fake", task="qa", samples=100, seed=seed)
@@ -538,7 +538,7 @@ def test_a_group_is_counted_cancelled_resumed_and_repeated(open_page: Open, aske
     (group,) = groups.known()
     assert f"three of them · launched at {clock(group.created, None)} 2 of 3 ended" in said(app).replace("*", "")
     assert app.progress[0].text == "1 done · 1 waiting · 1 failed"
-    click(app, "Cancel the 1 that are left")
+    click(app, "Cancel the remaining run")
     click(app, "Resume 1")
     assert asked == [("cancel", ids[2]), ("resume", ids[1])]
 
@@ -601,7 +601,7 @@ def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, aske
     store.update_record(queued.run_id, state=state, message="no", ended=time.time())
     app.run()
     assert [one.value.replace("\\", "") for one in app.toast] == [toast.format(run=queued.run_id)]
-    assert app.session_state["runs_watched"] == set()  # so that it is said once
+    assert app.session_state["runs_watched"] == set()  # so that it appears once
 
 
 def test_a_run_that_stopped_before_the_page_was_opened_is_not_announced(open_page: Open, asked: list[Any]):

@@ -1,4 +1,4 @@
-"""The Perplexity page: what is measured, what is asked for, and what is said where nothing can be."""
+"""The Perplexity page: its figures, its form, and its text if nothing can be measured."""
 
 import json
 

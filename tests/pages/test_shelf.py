@@ -1,4 +1,4 @@
-"""The shelf on the Data page: choose, bring in, cancel, and what is said at the end."""
+"""The shelf on the Data page: choose, import, cancel, and the message at the end."""
 
 import threading
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from tests.pages.conftest import Open, click, said
 WAIT_S = 30
 
 
-def brought_in(app, label: str = "Bring in (") -> None:
+def brought_in(app, label: str = "Download and import (") -> None:
     """Press the button, and show the page once the job has ended."""
     click(app, label)
     end(app)
@@ -73,12 +73,12 @@ def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noq
     monkeypatch.setattr(shelf_jobs.ShelfJob, "close_stalled", lambda job: shown.wait(WAIT_S) and close(job))
     made_up.fault = "stall"
     app = page()
-    click(app, "Bring in (")
+    click(app, "Download and import (")
     job = shelf_jobs.current()
     assert job is not None
     assert made_up.stalled.wait(WAIT_S)  # before that a download ends between two files, at once
     app.run()
-    assert not [one for one in app.button if one.label.startswith("Bring in")]
+    assert not [one for one in app.button if one.label.startswith("Download and import")]
     click(app, "Cancel")
     assert job.stop.is_set()
     assert "Cancelling …" in said(app)
@@ -93,10 +93,10 @@ def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
     app = page()
     link = next(one for one in app.text_input if one.label == "Link")
     link.input(f"{made_up.url}/scores.csv")
-    brought_in(app, "Bring in the link")
+    brought_in(app, "Download and import the link")
     assert "1 run imported from scores.csv." in said(app).replace("\\", "")
     next(one for one in app.text_input if one.label == "Link").input("not a link")
-    click(app, "Bring in the link")
+    click(app, "Download and import the link")
     assert app.error[0].value.startswith("Type an https address")
     for odd, told in {
         "https://me:secret@example.org/x.csv?token=t": "example.org/x.csv: x.csv: the address is one with a user",
@@ -104,7 +104,7 @@ def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
         "https://10.0.0.1/x.csv": "10.0.0.1/x.csv: x.csv: the address is 10.0.0.1, which is private",
     }.items():
         next(one for one in app.text_input if one.label == "Link").input(odd)
-        brought_in(app, "Bring in the link")
+        brought_in(app, "Download and import the link")
         assert app.error[0].value.replace("\\", "").startswith(told)
         assert "secret" not in said(app)
         assert "token" not in said(app)

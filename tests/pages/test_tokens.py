@@ -32,7 +32,7 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
     table = app.dataframe[0].value
     assert table["Adapter"].tolist() == ["base", "LoRA", "ARD-LoRA"]
     found, _ = tokens.results()
-    for cell, one in zip(table["ECE beyond luck"], found, strict=False):
+    for cell, one in zip(table["ECE beyond chance"], found, strict=False):
         figures = one.values["figures"]["ece"]
         assert cell == f"{figures['excess']:.3f} ({figures['low']:.3f} to {figures['high']:.3f})"
     assert table["ECE seen"].tolist() == [one.values["figures"]["ece"]["value"] for one in found[:3]]

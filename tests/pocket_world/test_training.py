@@ -1,4 +1,4 @@
-"""A training that stops and goes on ends like one that never stopped; a model begins, grows and learns as it should."""
+"""A training that stops and continues ends like any other; a model begins, grows and learns as it should."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -79,7 +79,7 @@ def adaptive_sets(calibration_scores: FloatArray, true_scores: FloatArray, *, al
 
 
 def promised_band(questions: int, *, alpha: int, gamma: int) -> tuple[float, float]:
-    """Between which values the coverage of a whole stream of so many questions has to lie, whatever the questions are.
+    """The range of the coverage of a whole stream of this many questions, whatever the questions are.
 
     That is 1 − alpha, give or take ``(max(α₁, 1 − α₁) + γ) / (γ · T)`` with α₁ = alpha, cut off at 0 and 1. With
     gamma 0 or no question, nothing is promised: (0, 1).

@@ -29,7 +29,7 @@ from core.errors import InputError
 from core.records import FloatArray, IntArray
 
 JUMP = 0.01
-"""The share of the capital that is shared out anew before each question."""
+"""The share of the capital that is divided again before each question."""
 ALARM = 20
 """The capital at which a change counts as noticed: at most 1 in 20 streams without a change ever has as much."""
 SCALE_BITS = 100

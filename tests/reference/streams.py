@@ -50,7 +50,7 @@ def question_stream(pool: StreamPool, *, change: int | None = None, order: int =
     Without a ``change``, all questions of the first run come before it, or half of the ``length``.
 
     With ``length`` 0 each question comes once; a length from 100 to 10,000 is drawn with replacement. ``order`` is the
-    seed of the random order. Order 0 leaves the first run its own calibration questions, and any other draws them anew.
+    seed of the random order. Order 0 leaves the first run its own calibration questions, and any other draws new ones.
 
     Raises :class:`InputError` for a length or a change outside of what there is.
     """
@@ -116,7 +116,7 @@ def stream_figures(stream: QuestionStream, *, alpha: int, gamma: int) -> StreamF
 
 
 def window_coverage(missed: BoolArray, window: int) -> FloatArray:
-    """The coverage of the last ``window`` questions after each of T, (T,): NaN until there are so many."""
+    """The coverage of the last ``window`` questions after each of T, (T,): NaN until there are this many."""
     coverage = np.full(len(missed), np.nan)
     if window > len(missed):
         return coverage

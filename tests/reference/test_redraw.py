@@ -51,7 +51,7 @@ def test_every_bug_shows(coverages):
     assert means["exact"] == pytest.approx(28 / 31, abs=0.01)  # rank 28 of 30
     assert means["higher"] > means["exact"] + 0.01  # the next order statistic
     assert means["linear"] > means["exact"]
-    assert coverages["test set"].std() < coverages["exact"].std() / 10  # no luck left: it has seen the answers
+    assert coverages["test set"].std() < coverages["exact"].std() / 10  # no chance left: it has seen the answers
     assert means["summed again"] > means["exact"] + 0.01
 
 

@@ -1,7 +1,7 @@
 """Binned and smooth calibration errors under laws made for them: how often their intervals hold the error of the law.
 
-Confidences are drawn from a beta law, and an answer is right with a known function of its confidence. What an interval
-should hold is the error of the law with the bins of the sample; a truth counts as held within half of the last
+Confidences are drawn from a beta law, and an answer is right with a known function of its confidence. An interval
+should hold the error of the law with the bins of the sample; a truth counts as held within half of the last
 decimal that is shown, for a bin that holds one question of a million adds to the truth and not to any sample.
 """
 

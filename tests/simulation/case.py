@@ -43,7 +43,7 @@ ENOUGH = 0.85
 INTERVAL = (0.935, 0.975)
 """The allowed coverage of a 95% interval."""
 TEST = (0.0, 0.065)
-"""How often a test at 5% may be significant where nothing differs; an exact test of few questions may be so seldom."""
+"""How often a test at 5% may be significant where nothing differs; an exact test of few questions may be rarer."""
 
 
 def hits(case: Case, draws: int) -> int:
@@ -67,7 +67,7 @@ def verdict(case: Case, draws: int) -> tuple[bool, int, int]:
 
 @cache
 def improbable(count: int, draws: int, allowed: tuple[float, float], *, tail: float = SURE) -> bool:
-    """Whether no rate in ``allowed`` makes such a count of hits likelier than ``tail``, at either side."""
+    """Whether no rate in ``allowed`` makes such a count of hits more likely than ``tail``, at either side."""
     low, high = allowed
     too_few = float(binom.cdf(count, draws, low)) < tail
     too_many = float(binom.sf(count - 1, draws, high)) < tail
@@ -95,7 +95,7 @@ def notices(case: Case) -> bool:
 def simulated(
     p: FloatArray, labels: IntArray, n: int, *, test: int | None = None, rotations: bool = False, **fields: object
 ) -> Evaluation:
-    """A run of which the first n rows calibrate and the others test, or those up to ``test``."""
+    """A run whose first n rows calibrate; the others test, or those up to ``test``."""
     count, k = p.shape
     own = {"ids": np.arange(count).astype(str), "groups": np.full(count, "all"), "log_probabilities": log(p)} | fields
     return Evaluation(

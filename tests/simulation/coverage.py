@@ -1,6 +1,6 @@
 """The coverage figures of the Overview, the Alpha lab and One question, besides a run's own figures.
 
-The laws of coverage do not depend on the model, so one does: six options, of which the true one's logit is raised.
+The laws of coverage do not depend on the model, so one does: six options, with the true one's logit raised.
 """
 
 from collections.abc import Callable

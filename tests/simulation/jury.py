@@ -1,7 +1,7 @@
 """The coverage of the intervals of a jury's rules on the answers on which jurors disagree.
 
-The law has three unequal jurors whose errors are correlated. What an interval should hold is what the same experiment
-gives on average on other answers of that law, those to calibrate on included. Confidences are the raw ones, which are
+The law has three unequal jurors whose errors are correlated. An interval should hold the average of the same
+experiment on other answers of that law, including those to calibrate on. Confidences are the raw ones, which are
 fast; rules are fitted and the experiment is split ten times as on the page.
 """
 

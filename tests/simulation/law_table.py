@@ -355,7 +355,7 @@ def _together(estimates: list[Estimate], limit: float) -> Interval:
 def words(law: Law, n: int, seed: int) -> Measured:
     """The figures on Perplexity of two prompts on the same messages, and of choices between endings.
 
-    The losses of true options serve as those of messages, of which five make a conversation.
+    The losses of true options serve as those of messages; five make a conversation.
     """
     rows = law.rows(seed, n, skills=SKILLS[:2])
     losses = -log(rows.probabilities[:, np.arange(n), rows.labels])
@@ -392,7 +392,7 @@ JURORS = (0.8, 1.0, 1.3)
 
 
 def judged(rows: Rows) -> Judgements:
-    """A jury of the models, of which the first option is True."""
+    """A jury of the models; the first option is True."""
     p = rows.probabilities[..., 0].T
     names = tuple(map(str, range(len(p))))
     questions = names if rows.clusters is None else tuple(map(str, rows.clusters))
@@ -400,7 +400,7 @@ def judged(rows: Rows) -> Judgements:
 
 
 def agreed(judgements: Judgements) -> dict[str, Estimate]:
-    """The agreement of a jury, of which one pair is looked at."""
+    """The agreement of one pair in a jury."""
     result = agreement(judgements)
     first = result.pairs[0]
     return {

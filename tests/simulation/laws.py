@@ -90,7 +90,7 @@ def _repeated(*, of_row: float) -> Draw:
 
 
 def _votes(least: int, most: int = 0) -> Draw:
-    """Each model is asked a question so many times, or a random number of times up to ``most``; the truth is drawn as
+    """Each model is asked a question this many times, or a random number of times up to ``most``; the truth is drawn as
     the least skilled one answers in the long run."""
 
     def draw(rng: np.random.Generator, n: int, skills: FloatArray, k: int) -> Rows:

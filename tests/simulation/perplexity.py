@@ -16,7 +16,7 @@ BETWEEN, WITHIN = 0.12, 0.15
 
 
 def compared(seed: int, sizes: tuple[int, ...], *, count: int, effect: float, between: float = BETWEEN) -> Paired:
-    """Two prompts on ``count`` conversations, messages of one of which share an effect; the mean effect is known."""
+    """Two prompts on ``count`` conversations; messages of one share an effect; the mean effect is known."""
     rng = np.random.default_rng([seed, count, len(sizes)])
     a: dict[str, tuple[ScoredMessage, ...]] = {}
     b: dict[str, tuple[ScoredMessage, ...]] = {}

@@ -1,6 +1,6 @@
 """The matrix of Compare: its tests of all pairs, corrected together, and its intervals, which hold together.
 
-The data are those of :mod:`tests.simulation.set_sizes`: models of one law answer the same questions, of which n
+The data are those of :mod:`tests.simulation.set_sizes`: models of one law answer the same questions; n of them
 calibrate and n test. A test hits where any pair of equal models is called different. Intervals hit where all of them
 hold the true differences. Each draw redraws the calibration questions, so that their variation counts.
 """
@@ -42,7 +42,7 @@ def drawn_runs(seed: int, n: int, law: Law, *, models: int, name: str, lead: flo
 
 @lru_cache(maxsize=KEPT)
 def _called_different(seed: int, n: int, law: Law, models: int, name: str, lead: float) -> frozenset[str]:
-    """The figures of which a pair of equal models is called different; with a ``lead``, the last model is better."""
+    """The figures for which a pair of equal models is called different; with a ``lead``, the last model is better."""
     _, pairs = differences(
         drawn_runs(seed, n, law, models=models, name=name, lead=lead), ALPHA, resamples=SWAPS, seed=seed
     )
@@ -62,7 +62,7 @@ def _any_called_different(
 
 @lru_cache(maxsize=KEPT)
 def _held(seed: int, n: int, law: Law, models: int, name: str, lead: float) -> frozenset[str]:
-    """The figures of which all intervals hold the true differences."""
+    """The figures for which all intervals hold the true differences."""
     _, pairs = differences(drawn_runs(seed, n, law, models=models, name=name, lead=lead), ALPHA, resamples=1, seed=seed)
     own = *expected(law, name, n), _accuracy(law, 0.0)
     ahead = *expected(law, name, n, lead), _accuracy(law, lead)

@@ -1,6 +1,6 @@
 """Mean set size and UAcc: their intervals, their differences between two runs, and the test of a difference.
 
-A question has k options of which two can't be true where k is 6, as E and F. A model's logits are normal noise, with
+A question has k options; if k is 6, two can't be true, such as E and F. A model's logits are normal noise, with
 a gamma-distributed signal on the true option. The truth is the figure that new calibration *and* new test questions
 give on average: the mean of the size at the population's threshold of level U ~ Beta(k, n + 1 − k), from a population
 of 400,000 questions.

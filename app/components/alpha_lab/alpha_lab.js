@@ -21,7 +21,7 @@ import {
 import { bySizeFigure, curveFigure, scoresFigure, sizesFigure, stripFigure, stripReach } from "./figures.js";
 import { forestFigure, strataSaid } from "./forest.js";
 import { bands, guaranteePValue, shareInterval, strataBand } from "../shared/coverage_distributions.js";
-import { Luck } from "./resampling.js";
+import { RedrawnSplits } from "./resampling.js";
 import { lookAt, poolOf } from "./splits.js";
 import { hints } from "../shared/hints.js";
 import { questionTexts } from "../shared/question_texts.js";
@@ -65,7 +65,7 @@ class Lab extends Live {
     this.cards = Object.fromEntries(SIDES.map((side) => [side, new Card(this.find(`[data-side=${side}]`))]));
     this.switches = new Switches(this.find, this.all, (values, how) => this.change(values, how));
     this.questions = new Questions(this.find, { change: (values) => this.change(values), open: (id) => this.open(id) });
-    this.luck = new Luck(this.find);
+    this.redrawn = new RedrawnSplits(this.find);
     this.bugs = new Bugs(this.find);
     this.listen();
     hints(root);
@@ -122,10 +122,10 @@ class Lab extends Live {
       move: (alpha) => this.move(alpha),
       released: () => this.released(),
     });
-    this.find(".luck-side").onchange = () => this.drawLuck();
+    this.find(".redrawn-side").onchange = () => this.drawRedrawn();
     this.find(".leave-extra").onclick = () => this.leaveExtraOut();
     this.find("[data-panel=strata]").addEventListener("toggle", () => this.results && this.paint({ resting: true }));
-    this.find("[data-panel=redraw]").addEventListener("toggle", () => this.results && this.drawLuck());
+    this.find("[data-panel=redraw]").addEventListener("toggle", () => this.results && this.drawRedrawn());
   }
 
   move(alpha) {
@@ -138,7 +138,7 @@ class Lab extends Live {
   released() {
     this.paint({ resting: true });
     this.listQuestions();
-    this.drawLuck();
+    this.drawRedrawn();
     this.report();
   }
 
@@ -218,7 +218,7 @@ class Lab extends Live {
       ),
     );
     this.questions.seed(this);
-    this.options(this.find(".luck-side"), this.slots);
+    this.options(this.find(".redrawn-side"), this.slots);
     clearTimeout(this.building);
     if (moving && this.updates) {
       this.building = setTimeout(() => this.rebuild(), BUILD_AFTER_MS);
@@ -239,7 +239,7 @@ class Lab extends Live {
     this.build();
     this.paint({ resting: true });
     this.listQuestions();
-    this.drawLuck();
+    this.drawRedrawn();
   }
 
   // ---- drawing
@@ -249,7 +249,7 @@ class Lab extends Live {
     if (!this.updates || width === this.width) return;
     this.build();
     this.paint({ resting: true });
-    this.luck.show();
+    this.redrawn.show();
   }
 
   // The scores that the common figures show: both, or the one that is presented.
@@ -515,14 +515,14 @@ class Lab extends Live {
     if (this.texts) this.questions.choose(this, this.results);
   }
 
-  drawLuck() {
-    const side = this.find(".luck-side").value || "left";
+  drawRedrawn() {
+    const side = this.find(".redrawn-side").value || "left";
     const slot = this.slots.find((one) => one.side === side);
     const prepared = this.prepared[side];
     const { alpha, split, n, extra, by, empty } = this.view;
     // The triangle marks the split above. With other thresholds or filled sets it would come from another distribution.
     const coverage = by === "all" && empty === "allow" ? this.results[side].coverage : null;
-    this.luck.take({
+    this.redrawn.take({
       key: [this.version, slot.name, split, n, extra, coverage],
       slot,
       alpha,
@@ -584,7 +584,7 @@ class Lab extends Live {
   close() {
     super.close();
     clearTimeout(this.building);
-    this.luck.stop();
+    this.redrawn.stop();
     this.bugs.stop();
   }
 }

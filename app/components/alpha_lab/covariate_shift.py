@@ -118,7 +118,7 @@ def searched_words(search: Search) -> str:
     how_often = "rarely" if search.p_value < LIKELY else "often"
     return (
         f"This pair was found by searching {search.pairs:,} pairs: its coverage at alpha "
-        f"{SEARCHED_AT / THOUSAND:g}, {100 * search.coverage:.1f}%, is furthest below the target. Luck alone "
+        f"{SEARCHED_AT / THOUSAND:g}, {100 * search.coverage:.1f}%, is furthest below the target. Chance alone "
         f"{how_often} gives a pair this bad: with the subjects shuffled over the questions, the worst pair of a search "
         f"is as bad with a frequency of {_p(search.p_value, search.shuffles)} (corrected p-value, {search.shuffles} "
         "shuffles)."

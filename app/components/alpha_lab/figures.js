@@ -16,7 +16,7 @@ import {
   steps,
 } from "../shared/svg.js";
 
-const MET = 8; // marks that are closer than so many pixels cover each other
+const MET = 8; // marks closer than this many pixels cover each other
 
 // Coverage or mean set size against alpha, with one line and one mark per score. Returns a function that moves the
 // marks.
@@ -29,7 +29,7 @@ export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat,
   });
   if (bands) {
     draw(svg, "path", { class: "test", d: areaPath(x, y, bands.testLow, bands.testHigh) });
-    draw(svg, "path", { class: "luck", d: areaPath(x, y, bands.betaLow, bands.betaHigh) });
+    draw(svg, "path", { class: "chance", d: areaPath(x, y, bands.betaLow, bands.betaHigh) });
   }
   for (const { side, ink } of slots) draw(svg, "path", { class: `curve ${ink}`, d: linePath(x, y, curves[side]) });
   const now = draw(svg, "line", { class: "now", y1: y(0), y2: y(yMax) });
@@ -189,7 +189,7 @@ export function stripFigure(host, label, { ink, mark }, reach) {
   const x = linear(-reach, reach, 12, width - 12);
   const clamped = (value) => x(Math.max(-reach, Math.min(reach, value)));
   const test = draw(svg, "rect", { class: "test", y: 4, height: 20 });
-  const luck = draw(svg, "rect", { class: "luck", y: 4, height: 20 });
+  const chance = draw(svg, "rect", { class: "chance", y: 4, height: 20 });
   draw(svg, "line", { class: "grid", x1: x(-reach), x2: x(reach), y1: 24, y2: 24 });
   draw(svg, "line", { class: "target", x1: x(0), x2: x(0), y1: 0, y2: 28 });
   for (const [at, anchor] of [
@@ -209,10 +209,10 @@ export function stripFigure(host, label, { ink, mark }, reach) {
   return (alpha, coverage, bands) => {
     const goal = 1 - alpha / 1000;
     const points = (share) => 100 * (share - goal);
-    test.style.display = luck.style.display = bands ? "" : "none";
+    test.style.display = chance.style.display = bands ? "" : "none";
     if (bands) {
       span(test, points(bands.testLow[alpha - 1]), points(bands.testHigh[alpha - 1]));
-      span(luck, points(bands.betaLow[alpha - 1]), points(bands.betaHigh[alpha - 1]));
+      span(chance, points(bands.betaLow[alpha - 1]), points(bands.betaHigh[alpha - 1]));
     }
     const off = Math.abs(points(coverage)) > reach;
     dot.setAttribute("transform", `translate(${clamped(points(coverage))},14)`);

@@ -29,7 +29,7 @@ export function forestFigure(host, label, slots, rows, interval) {
   const grid = draw(svg, "g");
   let from = null;
   let x = null;
-  // The axis begins below the lowest interval, at one of a few places, so that it seldom moves with alpha.
+  // The axis begins below the lowest interval, at one of a few places, so that it rarely moves with alpha.
   const scale = (lowest) => {
     const begins = BEGINS.find((begin) => begin <= lowest);
     if (begins === from) return;

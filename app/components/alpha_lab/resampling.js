@@ -103,7 +103,7 @@ export function spread(values, drawn) {
   return { mean: sum / drawn, low: at(0.025), high: at(0.975) };
 }
 
-export class Luck {
+export class RedrawnSplits {
   constructor(find) {
     this.find = find;
     this.coverages = new Float64Array(DRAWS);
@@ -133,8 +133,8 @@ export class Luck {
     return this.find("[data-panel=redraw]").open;
   }
 
-  start(anew = false) {
-    if (anew) this.drawn = 0;
+  start(again = false) {
+    if (again) this.drawn = 0;
     this.wanted = true;
     this.drawing = redrawer(this.subject.prepared);
     this.label();

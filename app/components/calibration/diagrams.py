@@ -103,7 +103,7 @@ def diagrams(named: Sequence[Named]) -> None:
                 st.markdown(f"**{plain(name)}**")
                 figures.draw(figure, key=key, width="content", on_select=partial(_bin_clicked, key, i))
                 if entry.figures is None:
-                    computing("whether this can be luck", height=SAID_HEIGHT)
+                    computing("whether this can be chance", height=SAID_HEIGHT)
                 else:
                     st.caption(plain(tests_in_words(entry.figures)))
             every.append(bins.assign(diagram=name))

@@ -20,13 +20,13 @@ FIGURES = {
     "accuracy": "Accuracy",
     "nll": "NLL",
     "brier": "Brier score",
-    "ece": "ECE beyond luck",
-    "over": "Overconfidence beyond luck",
-    "under": "Underconfidence beyond luck",
+    "ece": "ECE beyond chance",
+    "over": "Overconfidence beyond chance",
+    "under": "Underconfidence beyond chance",
     "mce": "Observed MCE",
-    "l2": "ℓ2 error beyond luck",
-    "classwise_ece": "Class-wise ECE beyond luck",
-    "smooth_ece": "Smooth ECE beyond luck",
+    "l2": "ℓ2 error beyond chance",
+    "classwise_ece": "Class-wise ECE beyond chance",
+    "smooth_ece": "Smooth ECE beyond chance",
 }
 """Each figure and the name of its row."""
 
@@ -43,18 +43,18 @@ READING = """
   bins whose confidence is above their accuracy, and **underconfidence** the rest. In the **ℓ2 error**, the root of the
   mean squared gap, large gaps count for more. **Class-wise ECE** is the ECE of each option's own probability, averaged
   over options. **Smooth ECE** smooths with a kernel, whose width is chosen automatically, instead of bins.
-- **Beyond luck**: chance raises every calibration error above 0. The first number is the error without this part, with
-  its 95% interval in brackets. “Seen” is the error observed in these questions, and “luck” is what a calibrated model
-  with the same confidences shows on average. The further a model is off, the less luck adds, so the first number is
-  not the difference of the other two.
+- **Beyond chance**: chance raises every calibration error above 0. The first number is the error without this part,
+  with its 95% interval in brackets. “Seen” is the error observed in these questions, and “chance” is what a calibrated
+  model with the same confidences shows on average. The further a model is off, the less chance adds, so the first
+  number is not the difference of the other two.
 - **Intervals of errors** are about the error that the model has on all questions of this kind, with these bins. They
   hold it in at least 95 of 100 samples (the smooth error in at least 92), and more often if the error is small. They
-  begin at 0 if luck alone can explain what is seen. With fewer than 10 questions there is no interval and no test.
+  begin at 0 if chance alone can explain what is seen. With fewer than 10 questions there is no interval and no test.
 - Questions that belong together, such as repeats of one question, count as one in all intervals and tests.
 - **MCE** is the largest gap observed in any bin. Its interval holds the largest gap of the filled bins
   (Clopper–Pearson for each bin, Bonferroni for all of them).
 - **Parts of the Brier score**: reliability − resolution + uncertainty. These are how far the bins are off, how
-  different the bins are, and how hard the questions are. What is left is the spread inside the bins.
+  different the bins are, and how hard the questions are. The rest is the spread inside the bins.
 - **p of the ECE** is the probability that a calibrated model shows an ECE at least this large. **Spiegelhalter's z**
   tests calibration without bins. It is above 0 if squared errors are larger than the confidences promise.
 """

@@ -1,4 +1,4 @@
-"""The Classroom page: open a class or go on with one, the projector, and what is left afterwards."""
+"""The Classroom page: open a class or continue one, the projector, and what is left afterwards."""
 
 import secrets
 from collections.abc import Iterator
@@ -75,13 +75,13 @@ def _lead() -> None:
 
 
 def _earlier(own: list[str]) -> str:
-    """The code of an open class to go on with; empty if none was chosen."""
+    """The code of an open class to continue; empty if none was chosen."""
     if not own:
         return ""
     st.caption("Classes that are still open:")
     with st.container(horizontal=True):
         for code in own:
-            if st.button(f"Go on with {code}", key=f"go_on_{code}"):
+            if st.button(f"Continue {code}", key=f"go_on_{code}"):
                 return code
     return ""
 
@@ -109,7 +109,7 @@ def open_form(reach: str) -> str:
 def take_link() -> None:
     """Take the key of the printed link out of the address, where a projector would show it, and remember whose it is.
 
-    A key that is not right is said.
+    A wrong key is reported.
     """
     key = st.query_params.get(desks.LECTURER, "")
     if not key:

@@ -5,7 +5,7 @@ import { headRow, make } from "../shared/dom.js";
 import { paintSeats } from "./people.js";
 
 const OPTIONS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const GROUP_HEADS = ["How sure", "Answers", "Mean sureness", "Right"];
+const GROUP_HEADS = ["How sure", "Answers", "Mean confidence", "Right"];
 
 export function fewSaid({ calibration, smallest, alpha }) {
   return tooFew(calibration, smallest, alpha);
@@ -135,8 +135,8 @@ function surenessOf({ sureness, n, model }) {
     `${percent(everyone)}% right. ${model} on the same questions: ${Math.round(machine.sure)}% sure on average, ` +
     `${percent(machine)}% right.`;
   const note =
-    "Answers are grouped by the share of their top option. Where sureness and right agree, people knew how sure they " +
-    "were. Answers to one question go together, so few questions say little, however many people answer.";
+    "Answers are grouped by the share of their top option. Where confidence matches accuracy, people judged their " +
+    "own certainty well. Answers to one question go together, so few questions say little, however many people answer.";
   const wide = make("div.wide", table);
   return [
     make("h4", "How sure the class was, and how often it was right"),

@@ -115,11 +115,11 @@ def contrasts(rows: pd.DataFrame, view: CompareView) -> None:
                 "coverage": st.column_config.NumberColumn("coverage", format=PERCENT),
                 "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.2f"),
                 "uacc": st.column_config.NumberColumn("UAcc", format="%.3f"),
-                "ece_excess": st.column_config.NumberColumn("ECE beyond luck", format="%.3f"),
+                "ece_excess": st.column_config.NumberColumn("ECE beyond chance", format="%.3f"),
                 "ece_low": st.column_config.NumberColumn("95% from", format="%.3f"),
                 "ece_high": st.column_config.NumberColumn("95% to", format="%.3f"),
                 "ece": st.column_config.NumberColumn("ECE observed", format="%.3f"),
-                "ece_luck": st.column_config.NumberColumn("ECE by luck", format="%.3f"),
+                "ece_luck": st.column_config.NumberColumn("ECE by chance", format="%.3f"),
                 "prompts_a_second": st.column_config.NumberColumn("prompts per second", format="%.1f"),
                 "model_gb": st.column_config.NumberColumn(
                     "weights, GB",

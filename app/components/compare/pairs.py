@@ -48,7 +48,7 @@ TOGETHER = "all of them hold the true differences in at least 95% of draws"
 def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool:
     """Show the dot plots of all runs, the matrix of those that share questions, and the questions of one pair.
 
-    Returns whether the rest of the page is to be drawn now. In a session's first run it comes with the questions, in
+    Returns whether to draw the rest of the page now. In a session's first run it comes with the questions, in
     the next run, because the browser paints the dot plots only when it has drawn everything that was sent with them.
     """
     caveats = dict(rows[["run", COLUMN]].itertuples(index=False, name=None))
@@ -170,13 +170,13 @@ def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatri
 
 
 def _said(matrix: run_matrix.RunMatrix, score: str) -> str:
-    """How the tests and intervals of the matrix are to be read, as a list."""
+    """How to read the tests and intervals of the matrix, as a list."""
     many = len(matrix.pairs["accuracy"])
     sentences = [
         f"All of these runs share the same {counted(matrix.n_test, 'test question')}.",
         "Accuracy has the exact McNemar test and Tango's interval.",
         "Mean set size and UAcc have a paired permutation test. It swaps the two runs' answers to calibration and test "
-        "questions and computes both thresholds again, because all sets of a run share the luck of its calibration "
+        "questions and computes both thresholds again, because all sets of a run depend on the same calibration "
         "questions.",
     ]
     if matrix.units < matrix.n_test:
@@ -188,11 +188,11 @@ def _said(matrix: run_matrix.RunMatrix, score: str) -> str:
             f"The intervals of a figure belong together: {TOGETHER} (Bonferroni).",
         ]
     else:
-        sentences.append(f"The intervals are 95% intervals that count the luck of the calibration questions. {OF_FEW}")
+        sentences.append(f"The intervals are 95% intervals that cover the draw of calibration questions. {OF_FEW}")
     if SCORES[score].tuned:
         sentences.append(paired.CHOSEN)
     if matrix.smallest_p > 0.001:
-        sentences.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
+        sentences.append(f"This many swaps and pairs give at least a p-value of {p_text(matrix.smallest_p)}.")
     if any(matrix.alone):
         sentences.append(
             f"{counted(matrix.n_calibration, 'calibration question')} of all runs are swapped. Up to "

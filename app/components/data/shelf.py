@@ -71,7 +71,7 @@ def section(view: DataView) -> None:
         entry = looked_up(view.shelf_model) if chosen == leaderboard.NAME else entries_by_name[chosen]
         if entry is not None:
             _form(entry, {"model": view.shelf_model, "data": view.shelf_data})
-        with st.expander("Bring in your own link"):
+        with st.expander("Import your own link"):
             _own_link()
 
 
@@ -89,7 +89,7 @@ def _own_link() -> None:
             "Only files with", help="A part of the path, or a pattern with *. Empty: all files of the data set."
         ).strip()
         st.caption("Nobody has recorded a hash of these files. Their size and kind are checked before they are read.")
-        if st.form_submit_button("Bring in the link"):
+        if st.form_submit_button("Download and import the link"):
             if not is_link(link):
                 st.error("Type an https address, or OWNER/NAME of a data set of the Hugging Face hub.")
             else:
@@ -128,7 +128,7 @@ def _form(entry: Entry, linked: Mapping[str, str]) -> None:
     missing = [file for file in files if not here([file])]
     about, unknown = size(size_of(files)), unhashed(missing)
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = f"Bring in ({about})" if missing else "Bring in"
+        label = f"Download and import ({about})" if missing else "Import the set"
         if st.button(label, key="shelf_bring"):
             shelf_jobs.start(entry, where)
             st.rerun()

@@ -56,7 +56,7 @@ class ShelfJob:
         except HedgeError as error:
             self.problem = str(error)
         except Exception as error:
-            LOG.exception("the shelf could not bring in %s", self.title)
+            LOG.exception("the shelf could not import %s", self.title)
             self.problem = f"Something unexpected went wrong ({type(error).__name__}); the server's log has the details"
         finally:
             self.ended.set()

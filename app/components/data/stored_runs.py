@@ -1,6 +1,7 @@
 """All runs with their size on disk, with buttons to open, repeat or delete them, and the bin."""
 
 import hashlib
+import math
 import time
 from collections import Counter
 
@@ -17,6 +18,7 @@ from core.errors import HedgeError
 from core.runs import actions, store, trash
 from core.runs.actions import ActionResult
 
+DAY_S = 86_400
 SHOWN = 7
 HEIGHT = 300
 
@@ -93,8 +95,9 @@ def _bin() -> None:
         return
     for each in binned:
         with st.container(horizontal=True, vertical_alignment="center"):
-            left = duration(max(0.0, each.deleted + trash.KEEP_S - time.time()))
-            st.caption(plain(f"{each.run_id}: {size(each.size)}, kept for {left}"), width="stretch")
+            left = max(0.0, each.deleted + trash.KEEP_S - time.time())
+            when = duration(left) if left < DAY_S else counted(math.ceil(left / DAY_S), "day")
+            st.caption(plain(f"{each.run_id}: {size(each.size)}, deleted in {when}"), width="stretch")
             if access.owns(each.launched_by) and st.button("Restore", key=f"restore-{each.folder.name}"):
                 trash.restore(each.run_id)
                 st.rerun()

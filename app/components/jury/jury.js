@@ -70,7 +70,7 @@ class Jury extends Live {
     this.rules = data.rules;
   }
 
-  // The intervals arrive while a person reads, moves the slider or opens a card, so all else stays as it is.
+  // The intervals arrive while a person reads, moves the slider or opens a card, so everything else stays as it is.
   renew(data) {
     if (this.data.complete === data.complete) return;
     const focused = this.root.activeElement;

@@ -52,7 +52,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
             f"{counted(experiment.n, 'answer')} of {experiment.kept_of:,} {'is' if experiment.n == 1 else 'are'} used. "
             f"In each of {len(experiment.protocol.seeds)} splits, {experiment.n_calibration:,} calibrate and "
             f"{experiment.n_test:,} test. "
-            "Every figure is a mean over the splits, and its 95% interval includes the luck of the calibration "
+            "Every figure is a mean over the splits, and its 95% interval covers the random draw of calibration "
             "answers. Intervals of fitted rules are approximate: in simulations with 200 and 1,000 answers, they "
             "held the true value in 88 to 99 of 100 cases. With few errors or repeated questions, intervals are wider "
             "than necessary, and hold the true value in 93 to 100 of 100 cases. The answers that can be opened are "
@@ -221,8 +221,8 @@ def confidences(record: JuryRecord, protocol: Protocol, experiment: JuryExperime
             "Confidence": scale_title,
             "Agrees with the label" if pairwise else "Right": percent(experiment.jurors[i].accuracy),
             "ECE": f"{row.ece:.3f}",
-            "By luck": f"{row.luck:.3f}" if row.low == row.low else "–",
-            "Beyond luck (95% interval)": f"{row.low:.3f} to {row.high:.3f}" if row.low == row.low else "–",
+            "By chance": f"{row.luck:.3f}" if row.low == row.low else "–",
+            "Beyond chance (95% interval)": f"{row.low:.3f} to {row.high:.3f}" if row.low == row.low else "–",
         }
         for i, name in enumerate(record.jurors)
         for scale, scale_title in (("confidence", title), ("raw", "Raw probability"))
@@ -231,7 +231,7 @@ def confidences(record: JuryRecord, protocol: Protocol, experiment: JuryExperime
     static_table(pd.DataFrame(rows), alt="Each juror's accuracy and calibration error", texts=2)
     st.caption(
         "ECE is the mean gap between confidence and the share of right verdicts, over 15 bins. 0 is best. "
-        "“By luck” is what a perfectly calibrated juror would show, and “beyond luck” is the error that remains. "
+        "“By chance” is what a perfectly calibrated juror would show, and “beyond chance” is the error that remains. "
         "Each answer counts once here: the halves of the first split calibrate each other's confidences. Answers of "
         "one question count as one unit, and fewer than 10 units have no interval."
     )

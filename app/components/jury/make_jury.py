@@ -32,7 +32,7 @@ JURORS_HELP = (
     "tuned judges at once: give its folder, or one that ships with Hedge (juror-3m, juror-3m-instruct, "
     "juror-8m)."
 )
-SERVED_HELP = "They judge as they are. Jurors that Hedge loads are tuned first."
+SERVED_HELP = "They are not fine-tuned. Jurors that Hedge loads are tuned first."
 NO_JURORS = (
     "This server does not give the log-probabilities of a text that it was sent, so its models can't be jurors. They "
     "can give the answers. A server that gives them, such as vLLM, can hold jurors too."
@@ -53,7 +53,7 @@ def section() -> None:
         st.caption(
             "A base model answers short questions. Jurors are tuned on a part of its answers and judge the rest. "
             "The Jury page then shows how good their verdicts are. With the values below, this takes about ten "
-            "minutes on two cores. It goes on when you close the page."
+            "minutes on two cores. It continues when you close the page."
         )
         with style.stacked_when_narrow("make_jury"):
             left, right = st.columns(2, gap="medium")

@@ -1,4 +1,4 @@
-// The end of the lesson: what was learned, how the guesses fared, and where to go on.
+// The end of the lesson: what was learned, the result of the guesses, and where to continue.
 
 import { draw, make, wayTo } from "../shared/dom.js";
 import { SLIDERS, feedback, verdictOf } from "./guess.js";
@@ -66,7 +66,7 @@ export function learnedList(steps, words) {
   return list;
 }
 
-// Links to other pages and to the next lesson. `go(name, way)` opens one without loading the app anew.
+// Links to other pages and to the next lesson. `go(name, way)` opens one without reloading the app.
 export function onwards(links, go) {
   const list = make("ul.onwards");
   for (const { name, title, text, href, way } of links) {

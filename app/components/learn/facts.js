@@ -218,7 +218,7 @@ export const FACTS = {
   small_size: ({ smaller }) => options(smaller.meanSize),
   small_coverage: ({ smaller }) => share(smaller.coverage),
   kept_question: ({ lac, alpha }) =>
-    lac.coverage < 1 - alpha / 1000 ? "Is the promise broken?" : "Is that just luck?",
+    lac.coverage < 1 - alpha / 1000 ? "Is the promise broken?" : "Is that just chance?",
   band_mass: () => percent(BAND_MASS, 0),
   band_low: ({ band }) => share(band[0]),
   band_high: ({ band }) => share(band[1]),

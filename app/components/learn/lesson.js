@@ -197,7 +197,7 @@ class Lesson extends Live {
     this.stage.draw(this.at, { open: this.open, guess: typeof value === "number" ? value : null });
   }
 
-  // What a screen reader is told once alpha rests.
+  // The text for screen readers once alpha rests.
   speak() {
     const said = () => `At alpha ${shownAlpha(this.alpha)}. ${this.find(".alternative").textContent}`;
     this.speakSoon(() => this.announce(said()));

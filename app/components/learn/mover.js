@@ -19,7 +19,7 @@ function mover({ label, min = 0, max, step = 1, value, shown, moved }) {
   return { row, show };
 }
 
-// A slider whose value stays in `kept` under a `name`, from `start` on. What `moved` returns is also written into `line`.
+// A slider whose value stays in `kept` under a `name`, from `start` on. The text from `moved` also goes into `line`.
 export function keptMover(kept, name, { start, line = null, moved, ...slider }) {
   kept[name] ??= start;
   return mover({

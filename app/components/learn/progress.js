@@ -3,7 +3,7 @@
 import { make, say } from "../shared/dom.js";
 
 export class Progress {
-  // `go(place)` opens a step, counted from 1; the end comes after the last. `again()` starts anew.
+  // `go(place)` opens a step, counted from 1; the end comes after the last. `again()` starts from the beginning.
   constructor(root, find, { go, again }) {
     this.root = root;
     this.find = find;

@@ -30,7 +30,7 @@ SERVED_TOKENS_HELP = (
     "What the server reads and writes, estimated by the length of the texts (three bytes a token, which is rather too "
     "many). Where texts are scored, each option is sent with its whole prompt."
 )
-COST_HELP = "These tokens at your prices. Letters that the server does not list may be asked for once more."
+COST_HELP = "These tokens at your prices. Letters that the server does not list may cost another request."
 NO_RATE = "not known"
 NO_RATE_HELP = "No run of this model in this precision and form has finished yet. The first one measures the speed."
 
@@ -203,7 +203,7 @@ def _existing_words(there: int, runs: int) -> str:
     if runs == 1:
         return "This run already exists."
     if there == runs:
-        return f"All {runs:,} of these runs already exist."
+        return f"{'Both' if runs == 2 else f'All {runs:,}'} runs already exist."
     return f"{there:,} of these {runs:,} runs already {'exists' if there == 1 else 'exist'}."
 
 

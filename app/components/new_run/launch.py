@@ -41,7 +41,7 @@ def launch_button(plan: Plan | None) -> bool:
 
 
 def _can_resume(spec: RunSpec, record: RunRecord | None) -> bool:
-    """Whether the run stopped and can go on with the form's settings; at its budget it needs a larger one."""
+    """Whether the run stopped and can continue with the form's settings; at its budget it needs a larger one."""
     if record is None or record.state not in store.RESUMABLE:
         return False
     return not record.at_budget or spec.budget is None or spec.budget > (record.spec.budget or 0.0)
@@ -90,7 +90,7 @@ def _report_outcome(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], re
 
 def _existing_words(there: int, combination: int) -> str:
     if there == combination:
-        return f"All {combination:,} of these runs already exist, so nothing was launched."
+        return f"{'Both' if combination == 2 else f'All {combination:,}'} runs already exist, so nothing was launched."
     return f"{there:,} of these {combination:,} runs already {'exists' if there == 1 else 'exist'}."
 
 

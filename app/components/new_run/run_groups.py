@@ -92,7 +92,8 @@ def _left(states: Mapping[str, str], now: Mapping[str, RunStatus]) -> float | No
 def _buttons(group: Group, states: Mapping[str, str]) -> None:
     to_cancel = [run_id for run_id, state in states.items() if state not in ENDED]
     to_resume = [run_id for run_id, state in states.items() if state in store.RESUMABLE]
-    if to_cancel and st.button(f"Cancel the {len(to_cancel)} that are left", key=f"group-cancel-{group.id}"):
+    remaining = "run" if len(to_cancel) == 1 else f"{len(to_cancel)} runs"
+    if to_cancel and st.button(f"Cancel the remaining {remaining}", key=f"group-cancel-{group.id}"):
         _done(actions.cancel, to_cancel)
     if to_resume and st.button(f"Resume {len(to_resume)}", key=f"group-resume-{group.id}"):
         _done(actions.resume, to_resume)

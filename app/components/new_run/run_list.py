@@ -22,7 +22,7 @@ from core.storage import disk
 POLL_S = 1.0
 LOG_LINES = 40
 NOTABLE = 1.5
-"""A card says how long scoring took if the run took so many times as long."""
+"""A card says how long scoring took if the run took this many times as long."""
 ENDED_SHOWN = 5
 STATE_WORDS = {
     "queued": "waiting",
@@ -42,7 +42,7 @@ def run_list(*, was_busy: bool) -> None:
 
     ``was_busy`` says whether one was when the form above was drawn, which is drawn again if none is any more.
     """
-    busy = live_runs.current(anew=True).busy
+    busy = live_runs.current(refresh=True).busy
     st.fragment(_live, run_every=POLL_S if busy else None)(busy or was_busy)
 
 

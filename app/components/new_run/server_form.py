@@ -36,12 +36,12 @@ KEY_HELP = (
     "name in Streamlit's secrets works as well. Hedge stores the name and never the key."
 )
 MODELS_HELP = "The models that the server lists. Two servers with one model name count as two models."
-BUDGET_HELP = "The run stops before it costs more. What has finished is kept, and a larger budget continues it."
+BUDGET_HELP = "The run stops before it costs more. Finished questions are kept, and a larger budget continues the run."
 PRICE_HELP = "In any currency. Leave it empty if there is none."
 NO_TEXTS = "This server does not give the log-probabilities of a text that it was sent"
 WRONG_TEXTS = "This server gives wrong log-probabilities of a text that it was sent"
 FAILED_TEXTS = "This server failed when it was asked for the log-probabilities of a text"
-CHECK_HELP = "Asks the server anew what it can do. It may have been started again, or have failed only for a moment."
+CHECK_HELP = "Asks the server again what it can do. It may have been started again, or have failed only for a moment."
 WITH_TEXTS = "Use a server that gives them, such as vLLM."
 TIMEOUT_HELP = (
     "How many seconds the server may take for one answer. Then the question is asked again. A large model that answers "

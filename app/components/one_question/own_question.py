@@ -44,7 +44,7 @@ def ask(view: OneQuestionView) -> None:
         return
     # In this order: the old address still names the previous question, which must not be put back into the form.
     view = refill_form(_with_latest_answer(view))
-    # In a container, so that the form below keeps its place, and with it the focus, when the examples move up here.
+    # In a container, so that the form below keeps its place and the focus when the examples move up here.
     with st.container():
         if view.answer:
             example_buttons(ask_example)

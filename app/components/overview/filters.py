@@ -103,7 +103,7 @@ def none_matches(words: str) -> None:
 
 
 def _published_models(active: RunFilter, offered: Offered) -> None:
-    """Show the list of published models. What is chosen there joins the chosen models of runs."""
+    """Show the list of published models. Models chosen there join the chosen models of runs."""
     names = [name for name in published.models() if name not in offered["models"]]
     st.session_state[PUBLISHED_MODELS_KEY] = [name for name in names if name in active.models]
     st.multiselect(

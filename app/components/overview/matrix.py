@@ -21,7 +21,7 @@ from core.reports.repeated import tested
 from core.reports.titles import CLASSES_TITLE, differences
 from core.runs.spec import RunSpec
 
-OPENS_SHELF = "Opens the shelf, from which its results can be brought in"
+OPENS_SHELF = "Opens the shelf, from which its results can be imported"
 
 
 def matrix_data(
@@ -53,7 +53,7 @@ def matrix_data(
         ],
         "published": [_block(block, view) for block in blocks],
         "key": {
-            "surest": "1 option",
+            "most": "1 option",
             "least": "all options of the task",
             "smallest": "the smallest sets of the task, as far as the 95% intervals tell" if cells else "",
             "warning": " · ".join(marks),

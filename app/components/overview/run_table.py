@@ -66,18 +66,18 @@ SHOWN = {
     "aps_uacc": _number("APS UAcc", "%.3f", 85, "UAcc with the sizes of APS sets."),
     "uacc_interval": _text("LAC UAcc, 95%", 115, BOTH_DRAWS),
     "ece_excess": _number(
-        "ECE beyond luck",
+        "ECE beyond chance",
         "%.3f",
         115,
-        "How far confidence is from accuracy, in 15 bins, without what luck adds; 0 is best.",
+        "How far confidence is from accuracy, in 15 bins, without what chance adds; 0 is best.",
     ),
     "ece_interval": _text(
-        "ECE beyond luck, 95%",
+        "ECE beyond chance, 95%",
         145,
         "In at least 95 of 100 samples of questions, this interval holds the model's true error in these bins.",
     ),
-    "ece": _number("ECE seen", "%.3f", 80, "The ECE of these questions, with what luck adds to it."),
-    "ece_luck": _number("ECE by luck", "%.3f", 90, "What a calibrated model with these confidences shows on average."),
+    "ece": _number("ECE seen", "%.3f", 80, "The ECE of these questions, with what chance adds to it."),
+    "ece_luck": _number("ECE by chance", "%.3f", 90, "What a calibrated model of these confidences shows on average."),
     "k": st.column_config.NumberColumn("Options", width=70),
     "n_test": _number("Test questions", "localized", 110),
 }

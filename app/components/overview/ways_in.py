@@ -30,7 +30,7 @@ from core.runs.store import RunRecord
 ENTRY = "llm-uncertainty-bench"
 
 CURVE_STEP = 10
-"""The curve has a point for every so many thousandths of alpha."""
+"""The step between two points of the curve, in thousandths of alpha."""
 MOST_BARS = 4
 LONGEST_NAME = 18
 LONGEST_QUESTION = 120
@@ -117,7 +117,7 @@ def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
     return {
         "kind": "bars",
         "title": "See which model hedges well",
-        "text": "All models make the same promise. The one that keeps it with the smallest sets is the surest.",
+        "text": "All models make the same promise. The one that keeps it with the smallest sets is the most certain.",
         "go": "Compare these models",
         "target": target(navigation.COMPARE, state.linked(CompareView, view, runs=runs)),
         "heading": f"Options in a set, {title}",
@@ -148,7 +148,7 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
 
 
 def shelf_line(finished: Sequence[RunRecord]) -> None:
-    """Show the line if every finished run comes with Hedge and the person may bring others in."""
+    """Show the line if every finished run comes with Hedge and the person may import others."""
     if access.may(UserRole.LAUNCHER) and overview_cache.kept(finished, "all shipped", lambda: _all_shipped(finished)):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(

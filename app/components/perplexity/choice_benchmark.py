@@ -182,7 +182,7 @@ def _figures(
         f"{100 / endings:.0f}%. A model that is right less often finds text by models more likely than text by a "
         "person. It likes its own text most, so let other models write the endings. "
         f"For the sets, a seeded half ({half}) sets the threshold and the other {n - half} are tested. Brackets hold "
-        "95% intervals: of the accuracy by Clopper and Pearson, and of the mean size with the luck of the calibration "
+        "95% intervals: of the accuracy by Clopper and Pearson, and of the mean size with the draw of calibration "
         "and of the test choices."
     )
     if note:

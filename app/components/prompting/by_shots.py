@@ -25,7 +25,7 @@ FIRST = (*PUBLISHED, CONTINUED)
 SETS_NOTE = (
     "Sets are calibrated separately for each way of asking, so all ways make the same promise, and "
     "smaller sets mean a more certain model. E and F are left out by letter, because they are not "
-    "offered by text. In the figure of set sizes, a line is the 95% interval, which includes the luck of "
+    "offered by text. In the figure of set sizes, a line is the 95% interval, which covers the random draw of "
     "the calibration questions."
 )
 

@@ -133,10 +133,10 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
 
 
 TESTS = (
-    "Brackets hold 95% intervals: Tango's for accuracy, and for set sizes one with the luck of calibration and test "
-    "questions. p is of an exact McNemar test for accuracy, and for set sizes of a permutation test that swaps both "
-    "ways question by question and computes both thresholds again. All p-values of the table are corrected together "
-    "(Holm)."
+    "Brackets hold 95% intervals: Tango's for accuracy, and for set sizes one that covers the draw of calibration and "
+    "test questions. p is of an exact McNemar test for accuracy, and for set sizes of a permutation test that swaps "
+    "both ways question by question and computes both thresholds again. All p-values of the table are corrected "
+    "together (Holm)."
 )
 
 

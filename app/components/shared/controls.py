@@ -82,7 +82,7 @@ def switch(
 ) -> None:
     """Show a choice among a few values of the view's field ``name``. ``words`` maps each value to its label.
 
-    A choice changes the page's view, and with it the fields ``also`` that depend on it.
+    A choice changes the page's view and the fields ``also`` that depend on it.
     """
     st.session_state[key] = getattr(view, name)
     take = state.taking(type(view), name, key, **also)

@@ -30,7 +30,7 @@ export function put(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
-// A link that the app opens by `go` without loading the page anew; with a modifier key the browser opens it in its own way.
+// A link that the app opens by `go` without reloading the page; with a modifier key the browser opens it in its own way.
 export function wayTo(link, href, go) {
   link.href = href;
   link.onclick = (event) => {

@@ -49,10 +49,10 @@ export function verdict({ thresholds, threshold, coverage, meanSize }, by, band,
   if (threshold === Infinity || thresholds.every((q) => q === Infinity) || meanSize === k)
     return "Every option stays in every set, so no set misses the truth and no set tells you anything.";
   if (!band) return `Each ${STRATA[by][0]} has its own threshold and its own promise; see below.`;
-  if (coverage < band.low) return "▼ Below the band: luck alone rarely gives coverage this low.";
+  if (coverage < band.low) return "▼ Below the band: chance alone rarely gives coverage this low.";
   if (coverage > band.high) return "▲ Above the band: more than promised. Filled empty sets can cause this.";
   return by === "all"
-    ? "✓ Within the band: what the guarantee promises, give or take luck."
+    ? "✓ Within the band: what the guarantee promises, apart from chance."
     : `✓ Within the band for all questions together. Each ${STRATA[by][0]} has its own promise; see below.`;
 }
 

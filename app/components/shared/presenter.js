@@ -12,7 +12,7 @@ const PLAY = { step: 10, fine: 1, perSecond: 30, lowest: 10, highest: 500 };
 const HINT_FADES_AFTER_MS = 7000;
 const REST_OF_THE_PAGE = "body, body * { visibility: hidden !important; overflow: hidden; }";
 const TURNS = { ArrowUp: 1, ArrowRight: 1, PageDown: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: -1 };
-// What takes an arrow for itself.
+// Elements that use arrow keys themselves.
 const OF_ARROWS = "[type=range], [type=radio], [role=slider]";
 
 // What a key asks for: [name, value], or null if it is not for the presenter view. `turns` says whether the page has
@@ -50,7 +50,7 @@ export class Presenter {
   //   change({present} or {shown})     takes the value into the view and reports it
   //   alpha()     in thousandths, or null where nothing moves with it
   //   move(alpha), release()           as those of AlphaControl
-  //   layout()    draws the component anew at the size that it has now
+  //   layout()    draws the component again at the size that it has now
   //   scores()    the titles of the two scores behind 1 and 2; empty where there is no choice
   //   caveats()   if the figures are those of a run: what a reader of them must know, as text
   //   turn(direction), things          if the page has steps or questions to turn: what they are called
@@ -91,7 +91,7 @@ export class Presenter {
     return button;
   }
 
-  // The key is said where it works.
+  // The key is shown where it works.
   nameKeys() {
     for (const button of [this.enter, this.leave]) {
       const { hover } = button.dataset;

@@ -6,7 +6,7 @@ const KEPT_AS = "hedge-single-keys";
 const OF_TEXT =
   "input, textarea, select, [contenteditable=''], [contenteditable=true], [role=textbox], [role=combobox]";
 const NOT_OF_TEXT = "[type=range], [type=radio], [type=checkbox], [type=button], [type=submit]";
-// What the space bar is for when it has the focus.
+// Elements that use the space bar when they have the focus.
 const OF_SPACE =
   "button, a, summary, canvas, [type=radio], [type=checkbox], [type=button], [role=button], [role=radio], " +
   "[role=checkbox], [role=switch], [role=tab], [role=option], [role=menuitem]";

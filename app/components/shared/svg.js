@@ -13,10 +13,10 @@ export const MARKS = {
   square: "M-5,-5h10v10h-10z",
 };
 
-// A figure is drawn in its own pixels, of which the presenter view shows each as large as --figure-zoom says.
+// A figure is drawn in its own pixels. The presenter view shows each of them as large as --figure-zoom says.
 export const zoomOf = (host) => Number(getComputedStyle(host).getPropertyValue("--figure-zoom")) || 1;
 
-// The height of an element that holds a figure of so many of its own pixels. Where the presenter view has only so much
+// The height of an element that holds a figure of this many of its own pixels. Where the presenter view has only so much
 // room (--figure-room), it is less; `beside` is the height of what stands above and below it.
 export const tall = (height, beside = 0) =>
   `min(${height}px * var(--figure-zoom, 1), var(--figure-room, 9999px) - ${beside}px * var(--figure-zoom, 1))`;

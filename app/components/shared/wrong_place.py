@@ -109,7 +109,7 @@ def _read_as(path: Path, written: int, size: int) -> tuple[bool, str]:
     except HedgeError as error:
         line = str(error).replace(str(path), path.name)
         if isinstance(error, Undecided):
-            line = f"{re.split(r'; [^;]*--', line)[0]}; bring it in on the page Data, which asks"
+            line = f"{re.split(r'; [^;]*--', line)[0]}; import it on the page Data, which asks"
         return False, line
 
 

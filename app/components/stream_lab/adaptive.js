@@ -30,7 +30,7 @@ export function adaptiveSets(sorted, truth, alpha, gamma) {
   return { levels, thresholds, missed };
 }
 
-// Between which values the coverage of so many questions has to lie, whatever the questions are.
+// Between which values the coverage of this many questions has to lie, whatever the questions are.
 export function promisedBand(questions, alpha, gamma) {
   if (gamma === 0 || questions === 0) return [0, 1];
   const target = (THOUSANDTHS - alpha) / THOUSANDTHS;

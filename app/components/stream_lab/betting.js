@@ -43,7 +43,7 @@ export function placesOf(scores) {
   return { places, size };
 }
 
-// The smoothed p-value of each score among all before it. Scores are given by their places, of which there are `size`.
+// The smoothed p-value of each score among all before it. Scores are given by their places, from 0 to `size` − 1.
 export function onlinePValues(past, places, size, u) {
   const counts = new Counts(size);
   for (const place of past) counts.add(place);

@@ -1,4 +1,4 @@
-// The stream lab. Two runs come in once. While alpha, gamma or the change moves, the whole stream is followed anew and
+// The stream lab. Two runs come in once. While alpha, gamma or the change moves, the whole stream is followed again and
 // painted within a frame. Only what a person releases is sent to Python.
 
 import { AlphaControl } from "../shared/alpha_control.js";

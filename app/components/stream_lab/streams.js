@@ -88,7 +88,7 @@ export function usualChange({ pool, most, length }) {
   return pool.secondCount && length ? Math.floor(length / 2) : most;
 }
 
-// A stream with its change after so many questions, and the bets on it; none of this depends on alpha or gamma.
+// A stream with its change after this many questions, and the bets on it; none of this depends on alpha or gamma.
 export function streamAt(drawn, asked) {
   const { pool, most, length, before, after } = drawn;
   const change = pool.secondCount ? Math.min(asked, most) : most;
@@ -148,7 +148,7 @@ export function stretch({ missed, sizes }, from, to) {
   return { count, coverage: (count - misses) / count, meanSize: total / count, empty };
 }
 
-// The coverage of the last `window` questions after each; NaN until there are so many.
+// The coverage of the last `window` questions after each; NaN until there are this many.
 export function windowCoverage(missed, window) {
   const found = new Float64Array(missed.length).fill(NaN);
   let hits = 0;

@@ -18,8 +18,8 @@ from core.reports.file_names import About
 from core.reports.tokens import TokenResult
 
 ERROR_HELP = (
-    "{} The error beyond luck, with its 95% interval. Tokens are treated as independent of each other. A dash: an "
-    "older version evaluated this and did not take luck away."
+    "{} The error beyond chance, with its 95% interval. Tokens are treated as independent of each other. A dash: an "
+    "older version evaluated this and did not take chance away."
 )
 
 
@@ -71,10 +71,10 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
                 "Model": names[row["name"]],
                 "Accuracy": _share(reports.estimate_of(result, "accuracy")),
                 "NLL": reports.estimate_of(result, "nll").text(),
-                "ECE beyond luck": _beyond_luck(reports.estimate_of(result, "ece")),
-                "Smooth ECE beyond luck": _beyond_luck(reports.estimate_of(result, "smooth_ece")),
+                "ECE beyond chance": _beyond_luck(reports.estimate_of(result, "ece")),
+                "Smooth ECE beyond chance": _beyond_luck(reports.estimate_of(result, "smooth_ece")),
                 "ECE seen": row["ece"],
-                "ECE by luck": row.get("ece_luck"),
+                "ECE by chance": row.get("ece_luck"),
                 "Active ranks": f"{row['active_ranks']} of {row['ranks']}" if row["ranks"] else "–",
                 "Adapter": row["kind"],
                 "Weights": short(result.weights) or "not recorded",
@@ -93,10 +93,10 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
         column_config={
             "Model": st.column_config.TextColumn(pinned=True),
             "Accuracy": st.column_config.TextColumn(help="How often the top token is right, with its 95% interval."),
-            "ECE beyond luck": st.column_config.TextColumn(width=165, help=ERROR_HELP.format("With 15 bins.")),
-            "Smooth ECE beyond luck": st.column_config.TextColumn(width=175, help=ERROR_HELP.format("Without bins.")),
-            "ECE seen": st.column_config.NumberColumn(format="%.3f", help="The ECE of these tokens, luck included."),
-            "ECE by luck": st.column_config.NumberColumn(
+            "ECE beyond chance": st.column_config.TextColumn(width=165, help=ERROR_HELP.format("With 15 bins.")),
+            "Smooth ECE beyond chance": st.column_config.TextColumn(width=175, help=ERROR_HELP.format("Without bins.")),
+            "ECE seen": st.column_config.NumberColumn(format="%.3f", help="The ECE of these tokens, chance included."),
+            "ECE by chance": st.column_config.NumberColumn(
                 format="%.3f", help="What a calibrated model with these confidences shows on average."
             ),
             "Weights": st.column_config.TextColumn(

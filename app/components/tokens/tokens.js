@@ -78,7 +78,7 @@ class TokenText {
     this.find(".said").replaceChildren(head, table);
   }
 
-  /** What is said of the entropy; a server does not tell it. */
+  /** The text about the entropy; a server does not report it. */
   before(entropy) {
     return entropy === null
       ? ""
@@ -90,7 +90,7 @@ class TokenText {
     return count < 10 ? count.toFixed(1) : Math.round(count).toLocaleString("en");
   }
 
-  /** The probability of the token that came; a rare one's as one in so many. */
+  /** The probability of the token that came; a rare one's as "one in N". */
   chance({ probability, loss }) {
     if (probability >= 0.0005) return this.share(probability);
     if (loss > MOST_SAID) return "less than 1 in a billion";

@@ -22,7 +22,7 @@ def way_title(form: str, shots: int) -> str:
 
 
 def prompts_for(form: str, shots: int, *, questions: int) -> list[Prompt]:
-    """The prompts of ``questions`` questions, in one form and with so many shots."""
+    """The prompts of ``questions`` questions, in one form and with ``shots`` shots."""
     spec = RunSpec(model="pocket-3m", task=TASK, samples=questions, form=form, shots=shots)
     return list(prompts(spec, draw_questions(spec)))
 

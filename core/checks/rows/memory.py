@@ -24,7 +24,7 @@ WORDS = {"cuda": 700, "cpu": 150}
 """Words of a question, each a token or more."""
 BATCH = {"cuda": 64, "cpu": 16}
 ROOM_ROWS = 3
-"""So many rows of the batch, as predicted, are all the memory that is left to the run that runs out."""
+"""The run that runs out of memory has space for this many rows of the batch, as predicted."""
 DTYPE = {"cuda": "bfloat16", "cpu": "float32"}
 M_MMAP_THRESHOLD = -3
 LARGE_BYTES = 1 << 16

@@ -48,7 +48,7 @@ def judged(alone: OptionLogits, together: OptionLogits, by_device: dict[str, int
 
 
 def _scored(spec: RunSpec) -> tuple[OptionLogits, float, dict[str, int]]:
-    """The scores of the run, executed anew, the seconds of scoring and the questions by device."""
+    """The scores of the run, executed again, the seconds of scoring and the questions by device."""
     shutil.rmtree(settings().runs / spec.run_id, ignore_errors=True)
     provenance = store.read_record(execute(spec)).provenance
     return store.read_logits(spec.run_id), provenance["scoring_seconds"], provenance.get("devices", {})

@@ -123,7 +123,7 @@ def _gpu_left(before: float) -> float:
 
 
 def _awaited(ask: Callable[[], Value | None], *, within_s: float) -> Value | None:
-    """What ``ask`` gives as soon as that is something; None if it is nothing for so long."""
+    """What ``ask`` gives as soon as that is something; None if it stays nothing for this long."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:
         if (answer := ask()) is not None:

@@ -31,15 +31,15 @@ def two_workers(place: Place, *, model: str = MODEL) -> CheckOutcome:
 
 
 def judged(states: Sequence[str], reasons: Sequence[str], together: int, workers: Sequence[str]) -> CheckOutcome:
-    """The verdict: the runs' states at the end, why they failed, how often both were seen at work at once, and on
+    """The verdict: the runs' states at the end, why they failed, how often both were seen running at once, and on
     which workers."""
-    figures: dict[str, Figure] = {"times both were seen at work": together, "workers": ", ".join(workers)}
+    figures: dict[str, Figure] = {"times both were seen running": together, "workers": ", ".join(workers)}
     if any(state != "done" for state in states):
         why = "; ".join(filter(None, reasons)) or f"after {WITHIN_S:g} s"
         return CheckOutcome(False, f"The runs are {' and '.join(states)}: {why}.", figures)
     if len(workers) < 2 or not together:
         return CheckOutcome(False, "Both runs ended well, but one after the other.", figures)
-    return CheckOutcome(True, f"Two runs were at work at once, on {' and '.join(workers)}.", figures)
+    return CheckOutcome(True, f"Two runs were running at once, on {' and '.join(workers)}.", figures)
 
 
 def _followed(run_ids: Sequence[str]) -> tuple[int, list[str]]:

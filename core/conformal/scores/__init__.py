@@ -3,7 +3,7 @@
 A score is computed for all options of all questions, (n, k) from (n, k). The calibration scores are those of the true
 options, selected from it (:func:`true_scores`), so calibration and test share one definition. A low score is good: a
 set contains the options whose score is at most the threshold. :data:`SCORES` names every score. Each score has its own
-file with everything that is said about it. ``CONTRIBUTING.md`` explains how to add one.
+file with everything about it. ``CONTRIBUTING.md`` explains how to add one.
 
 **Arithmetic.** A score uses only + − × ÷ √, in rank order. The browser computes it too, and both must agree to the last
 bit; ``log`` and ``exp`` differ in the last bit between NumPy and V8.

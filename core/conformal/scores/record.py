@@ -51,7 +51,7 @@ class ScoreFunction(Protocol):
 
 
 class BoundsFunction(Protocol):
-    """The bounds of all options' scores, from weights (n, k), of which those that are ``bounded`` are upper bounds."""
+    """The bounds of all options' scores, from weights (n, k); the ``bounded`` ones are upper bounds."""
 
     def __call__(
         self, weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
@@ -60,7 +60,7 @@ class BoundsFunction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A nonconformity score and everything that is said about it. Each score has its own file.
+    """A nonconformity score and everything about it. Each score has its own file.
 
     ``name`` is used in links, in files and on the command line, ``title`` on pages. ``gloss`` is the short description
     beside the title, ``sentence`` says what the score's sets are like, and ``source`` is the paper.

@@ -194,7 +194,7 @@ def strata_intervals(
     are those of the sets, s, and not their average s̃ over calibration draws, because a stratum has no set size of its
     own if letters have thresholds. A redrawn threshold between two calibration scores is interpolated.
     ``coarse`` says that scores take few values, as frequencies of few samples do, so that a stratum of few questions
-    may seldom leave its step in resamples (:func:`_beyond_the_steps`).
+    may rarely leave its step in resamples (:func:`_beyond_the_steps`).
     """
     codes = range(int(max(strata.calibration.max(initial=0), strata.test.max(initial=0))) + 1)
     drawn, limits = np.empty((RESAMPLES, len(codes))), np.empty(len(codes))

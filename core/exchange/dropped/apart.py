@@ -1,7 +1,7 @@
 """Reads dropped files in a process with limits, which dies in place of the page when a file is a bomb.
 
 The process says which file it opens before it does. If it dies, that file is refused with one sentence that names the
-limit, and another process reads the others. What was read before is kept.
+limit, and another process reads the others. Files read before are kept.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +80,7 @@ class _State:
 
 
 class DropApart:
-    """Files that were dropped in one go, read in a process with limits."""
+    """Files that were dropped together, read in a process with limits."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ DEEPEST = 3
 LITTER = re.compile(r"^(\..*|__MACOSX|Thumbs\.db|desktop\.ini|__pycache__)$", re.I)
 """What systems leave in folders and archives."""
 ALWAYS_LITTER = re.compile(r"^(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini)$", re.I)
-"""What no person means to bring in, even where it is dropped by itself."""
+"""Files that nobody wants to import, even if they are dropped alone."""
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "RAR"}
 DAMAGED_TAR = (tarfile.TarError, *encodings.DAMAGED)
 
@@ -105,9 +105,7 @@ class _Gathering:
         before = len(self.files)
         try:
             if len(self.files) >= MOST_FILES:
-                raise InputError(
-                    f"expected at most {MOST_FILES:,} files in one go, found more; bring in the rest later"
-                )
+                raise InputError(f"expected at most {MOST_FILES:,} files at once, found more; import the rest later")
             unpack = _unpacker(path)
             if unpack is None:
                 self.files.append(DroppedFile(self._utf8(path), name))
@@ -141,7 +139,7 @@ class _Gathering:
         return into / path.name
 
     def _folder(self, path: Path, name: str) -> Path:
-        """A new folder for what an archive holds, with the archive's name, which a reader may take for a model's."""
+        """A new folder for what an archive holds, with the archive's name, which a reader may use as a model's."""
         place = len(list(self.scratch.iterdir())) if self.scratch.is_dir() else 0
         into = self.scratch / str(place) / (re.sub(r"(\.tar)?\.\w+$", "", path.name) or "archive")
         into.mkdir(parents=True)
@@ -205,7 +203,7 @@ def _unzip(path: Path, into: Path, take: Take) -> Iterator[Path]:
             if stated > most:
                 raise InputError(
                     f"it unpacks to {stated / 1e6:,.0f} MB, and at most {most / 1e6:,.0f} MB are unpacked; unpack "
-                    "it yourself and bring in the files that matter"
+                    "it yourself and import the files that matter"
                 )
             for info in infos:
                 target = _inside(into, info.filename)

@@ -153,7 +153,7 @@ def _runs_of_hedge(files_by_kind: dict[str, list[DroppedFile]], done: Sorted) ->
     for file in files_by_kind.pop("run parts", []):
         if file.path.parent not in folders:
             done.refused.append(
-                Refusal(file.name, f"it is part of a run of Hedge; bring in the whole folder, with {run_folder.RECORD}")
+                Refusal(file.name, f"it is part of a run of Hedge; import the whole folder, with {run_folder.RECORD}")
             )
 
 
@@ -240,7 +240,7 @@ def _harness(files_by_kind: dict[str, list[DroppedFile]], done: Sorted) -> None:
             done.refused.append(
                 Refusal(
                     file.name,
-                    "it holds means over all questions; bring in its samples_….jsonl too, which lm-eval writes with "
+                    "it holds means over all questions; import its samples_….jsonl too, which lm-eval writes with "
                     "--log_samples",
                 )
             )
@@ -272,14 +272,14 @@ def _benchmark(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At
             done.refused.append(
                 Refusal(
                     file.name,
-                    f"it has no answers; bring in {data}.json or {data}.labels.json of the same publication too",
+                    f"it has no answers; import {data}.json or {data}.labels.json of the same publication too",
                 )
             )
         else:
             done.refused.append(
                 Refusal(
                     file.name,
-                    "its name does not say the data set; bring in the answers of that one data set too, such as "
+                    "its name does not say the data set; import the answers of that one data set too, such as "
                     "mmlu_10k.json",
                 )
             )
@@ -290,7 +290,7 @@ def _benchmark(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At
                 done.elsewhere.append(FoundFile(file, "questions"))
             else:
                 done.refused.append(
-                    Refusal(file.name, "it holds answers alone; bring in the results (.pkl) that belong to them too")
+                    Refusal(file.name, "it holds answers alone; import the results (.pkl) that belong to them too")
                 )
 
 
@@ -344,7 +344,7 @@ def _arrays(
         else:
             name = score_arrays.stem(file.path) or file.path.stem
             done.refused.append(
-                Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
+                Refusal(file.name, f"it has no labels; import an array of labels too, such as {name}_labels.npy")
             )
     for together in _of_one_run(pairs):
         files = [file for pair in together for file in pair]
@@ -352,7 +352,7 @@ def _arrays(
         paths = [file.path for file in files]
         done.groups.append(_group(files, partial(_single, read, *paths, label_from=start), start))
     done.refused += [
-        Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
+        Refusal(file.name, "it holds labels, and no scores with such a name were imported with it") for file in free
     ]
 
 
@@ -365,7 +365,7 @@ def _juries(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At) -
         )
     elif texts:
         done.refused += [
-            Refusal(file.name, "it does not say what is right; bring in a table with question and label too")
+            Refusal(file.name, "it does not say what is right; import a table with question and label too")
             for file in texts
         ]
     published: dict[Path, list[DroppedFile]] = {}
@@ -405,7 +405,7 @@ def _judged_pairs(files: Sequence[DroppedFile], done: Sorted, at: At) -> None:
                 read = partial(judged_pairs.read_pandalm, paths[0], [file.path for file in judges])
                 done.groups.append(_group([*same_folder, *judges], read, "judges"))
     if not any(form == "PandaLM" for form, _ in by_folder):
-        done.refused += [Refusal(file.name, "it has no pairs; bring in testset-v1.json too") for file in judges]
+        done.refused += [Refusal(file.name, "it has no pairs; import testset-v1.json too") for file in judges]
 
 
 # ---------------------------------------------------------------- tables

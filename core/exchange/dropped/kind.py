@@ -1,5 +1,5 @@
 """The record of a kind of file. Everything that depends on the kind follows from it: how a file is recognised and read,
-what people are told, which work is cited, and the examples of the documentation, the tests and the fuzzer."""
+the title that people see, which work is cited, and the examples of the documentation, the tests and the fuzzer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

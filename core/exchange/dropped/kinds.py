@@ -217,7 +217,7 @@ KINDS: dict[str, Kind] = {
     "helm parts": Kind(
         title="predictions of HELM",
         article="",
-        sentence="it holds predictions of HELM without the options' log-probabilities; bring in the "
+        sentence="it holds predictions of HELM without the options' log-probabilities; import the "
         "scenario_state.json that stands beside it",
         entries=lambda rows: any(rows_have(rows, "instance_id", n) for n in ("predicted_text", "request", "stats")),
     ),
@@ -282,7 +282,7 @@ KINDS: dict[str, Kind] = {
         begins=(b"version https://git-lfs.github.com",),
     ),
 }
-"""Every kind that is told apart, by its name in the code."""
+"""Every kind of file, by its name in the code."""
 
 
 def listed(*places: str) -> str:

@@ -48,7 +48,7 @@ def torch_arrays(path: Path) -> bool:
 
 
 def check_delimiters(lines: Sequence[str], path: Path) -> None:
-    """Raise :class:`InputError` for a table whose columns are told apart by spaces or as Markdown does."""
+    """Raise :class:`InputError` for a table whose columns are separated by spaces or as in Markdown."""
     if len(lines) > 2 and "|" in lines[0] and MARKDOWN_RULE.match(lines[1]):
         raise InputError(f"{path}: expected commas or tabs between columns, found a table in Markdown; save it as CSV")
     cells = [line.split() for line in lines[:LINES]]

@@ -23,7 +23,7 @@ ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".json
 """From what a table is to the ending by which :mod:`core.questions.rows` knows it."""
 
 
-@access.needs(UserRole.LAUNCHER, "bring questions in")
+@access.needs(UserRole.LAUNCHER, "import questions")
 def keep(path: Path, name: str, labels_from: int | None = None) -> str:
     """Copy a question bank and return the task that asks it; the same file is kept once.
 
@@ -102,7 +102,7 @@ def _canonical(path: Path, stem: str, labels_from: int, name: str) -> str:
 
 
 def read_as(path: Path, name: str) -> tuple[str, str]:
-    """The task that asks a file's questions (the file itself, a finished file, or rows of HaluEval, of which only its
+    """The task that asks a file's questions (the file itself, a finished file, or rows of HaluEval; only its
     recipe makes questions), and in one line how it is read."""
     with _named(path, name), no_collection():
         columns, encoding = open_columns(path)

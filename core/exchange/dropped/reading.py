@@ -164,7 +164,7 @@ def _newest(runs: Sequence[FoundRun]) -> tuple[list[FoundRun], list[Refusal]]:
         for _, found_run in several:
             if found_run is not newest:
                 sentence = f"it is an earlier evaluation of the same task than {Path(newest.name).name}, which counts"
-                earlier[found_run.name] = Refusal(found_run.name, f"{sentence}; bring it in by itself to have both")
+                earlier[found_run.name] = Refusal(found_run.name, f"{sentence}; import it by itself to have both")
     return [found_run for found_run in runs if found_run.name not in earlier], list(earlier.values())
 
 

@@ -1,4 +1,4 @@
-"""What a dropped file is, told by its content: it is asked of each record of :data:`~.kinds.KINDS`.
+"""The kind of a dropped file, by its content: asked of each record of :data:`~.kinds.KINDS`.
 
 A name is asked only where two files of a run have to find each other, never for what a file is.
 """
@@ -66,7 +66,7 @@ def _of_workbook(path: Path) -> str:
     try:
         kind = _of_sheets(open_sheets(path), path)
     except InputError:
-        return "workbook"  # what is wrong is said where it is read
+        return "workbook"  # errors are reported where it is read
     return kind if kind in ("questions", "conversation", UNCLEAR) else "workbook"
 
 
@@ -145,7 +145,6 @@ def _of_sheets(sheets: Sequence[Sheet], path: Path) -> str:
     view = SheetView(sheets[0])
     if {"doc_id", "resps"} <= view.names:
         raise InputError(
-            f"{path}: expected samples of lm-eval as it writes them, found a table of them; bring in its "
-            "samples_….jsonl"
+            f"{path}: expected samples of lm-eval as it writes them, found a table of them; import its samples_….jsonl"
         )
     return _first(lambda kind: kind.table and kind.table(view)) or "table"

@@ -1,6 +1,6 @@
 """Making juries: what is asked for, the stages that make one, and the juries on disk.
 
-The intermediate results of a pipeline are in ``HEDGE_HOME/jury-paths/<id>/``, so that it goes on from the stage where
+The intermediate results of a pipeline are in ``HEDGE_HOME/jury-paths/<id>/``, so that it continues from the stage where
 it was stopped:
 
 =======================  ================================================================================

@@ -39,7 +39,7 @@ class JurySpec:
     shape). ``jurors`` are models to tune, or adapters that are judges already. ``tune_share`` of the answers tunes,
     where the questions do not say themselves which ones do; ``calibration_share`` of the others calibrates. The base
     and jurors may be on servers (``NAME@URL``), whose key is in the environment variable ``key_variable``; such jurors
-    judge as they are. ``weights`` are the fingerprints of the base and of each juror
+    are not fine-tuned. ``weights`` are the fingerprints of the base and of each juror
     (:mod:`core.models.model_fingerprint`); an older pipeline has none. Raises :class:`InputError` for what can't be.
     """
 

@@ -57,7 +57,7 @@ def make(spec: JurySpec, reporter: Reporter, *, spending: Spending | None = None
 
 
 class _Pipeline:
-    """A path at work in its folder."""
+    """A path in progress in its folder."""
 
     def __init__(self, spec: JurySpec, reporter: Reporter, spending: Spending, timeout_s: float) -> None:
         self.spec = spec

@@ -48,7 +48,7 @@ class JuryRecord:
     created: float
     notes: tuple[str, ...] = ()
     launched_by: str = ""
-    """Who brought it in or had it made; empty for the person at this machine."""
+    """The person who imported it or had it made; empty for the person at this machine."""
     weights: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     """The digest of its table by the file's name; empty in older versions."""
@@ -74,7 +74,7 @@ def _ships(jury_id: str) -> bool:
 
 
 def _way_out(folder: Path) -> str:
-    return "install Hedge again" if folder.parent == folders()[1] else "bring the jury in or make it again"
+    return "install Hedge again" if folder.parent == folders()[1] else "import the jury or make it again"
 
 
 def jury_ids() -> list[str]:
@@ -92,7 +92,7 @@ def _is_jury(folder: Path) -> bool:
 
 
 def folder_of(jury_id: str) -> Path:
-    """The folder of a jury, of which a unique beginning is enough. Raises :class:`InputError` if there is none."""
+    """The folder of a jury, by its id or a unique beginning of it. Raises :class:`InputError` if there is none."""
     if not jury_id or "/" in jury_id or "\\" in jury_id or jury_id.startswith("."):
         raise InputError(f"{jury_id!r} is not a jury; `hedge jury list` lists all juries")
     matching = [name for name in jury_ids() if name.startswith(jury_id)]
@@ -103,7 +103,7 @@ def folder_of(jury_id: str) -> Path:
     return next(parent / exact[0] for parent in folders() if _is_jury(parent / exact[0]))
 
 
-@access.needs(UserRole.LAUNCHER, "bring juries in")
+@access.needs(UserRole.LAUNCHER, "import juries")
 def save(
     judgements: Judgements,
     *,
@@ -186,7 +186,7 @@ def delete(jury_id: str) -> None:
         raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
     try:
         owner = read_record(folder.name).launched_by
-    except InputError:  # damaged, so nobody knows who brought it in
+    except InputError:  # damaged, so nobody knows who imported it
         owner = ""
     access.check_owner(owner, "delete this jury", subject=folder.name)
     shutil.rmtree(folder)

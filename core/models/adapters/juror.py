@@ -2,7 +2,7 @@
 
 With ``dtype`` int4 or int8 the model under the adapter is quantised (QLoRA, Dettmers et al. 2023), which needs an
 NVIDIA GPU and bitsandbytes. A step's rows follow from the seed and its number, and a checkpoint holds the adapter and
-the optimizer, so a training that was stopped goes on as if it had not been.
+the optimizer, so a stopped training continues as if it had not been stopped.
 """
 
 import inspect
@@ -45,7 +45,7 @@ class Tuning:
     """How a juror is tuned: the rank of its matrices, steps of ``rows`` judgements, the highest learning rate.
 
     ``at_once`` rows go through the model together; where memory runs out, half as many. Raises :class:`InputError` for
-    numbers that are none.
+    invalid numbers.
     """
 
     rank: int = 8
@@ -88,10 +88,10 @@ def fine_tune(
     cancelled: Callable[[], bool] = lambda: False,
     log: Callable[[str], None] = lambda line: None,
 ) -> list[float]:
-    """Tune an adapter of ``model`` into ``folder``, or go on from a checkpoint there; returns the loss of every step.
+    """Tune an adapter of ``model`` in ``folder``, or continue from a checkpoint there; returns the loss of every step.
 
     A damaged checkpoint is not used, and ``log`` gets a line about it. Right and wrong answers are learned from as
-    often as they are there. Raises :class:`InputError` if there are none of a kind, and :class:`RunCancelled` where
+    often as they are there. Raises :class:`InputError` if a kind is missing, and :class:`RunCancelled` where
     ``cancelled`` says so, after a checkpoint.
     """
     right = sum(example.right for example in examples)

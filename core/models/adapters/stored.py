@@ -214,7 +214,7 @@ def _read(path: Path) -> Tensors:
         state = torch.load(path, weights_only=True, map_location="cpu")
     except FileNotFoundError as error:
         raise InputError(f"there are no weights {path}; train the adapter again") from error
-    except Exception as error:  # safetensors and torch raise what they will for a file that is none
+    except Exception as error:  # safetensors and torch raise all kinds of errors for a file in another format
         raise InputError(
             f"{path} can't be read as tensors alone ({type(error).__name__}); save it as safetensors"
         ) from error

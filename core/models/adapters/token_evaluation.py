@@ -104,9 +104,9 @@ def _architecture(folder: Path, base: str | None, dtype: str) -> tuple[Any, Any]
     try:
         with quiet():
             model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, dtype))
-    except Exception as error:  # a model's class raises what it likes for a configuration that it can't use
+    except Exception as error:  # a model's class may raise anything for a configuration that it can't use
         raise InputError(
-            f"the config.json of {folder} has values of which transformers can make no {config.model_type}; take the "
+            f"the config.json of {folder} has values that transformers can't use for a {config.model_type}; take the "
             "one that came with the checkpoint"
         ) from error
     return model.to(best_device()), load_tokenizer(resolve(base) if base else own)

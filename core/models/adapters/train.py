@@ -1,8 +1,8 @@
 """Training an ARD-LoRA or a LoRA adapter: cross-entropy of the answers' tokens, and for the first the KL to its prior.
 
 Every epoch draws a fresh split of the training texts: one share finds the prior's variances, the other one takes
-gradient steps (LoRA has no prior and trains on all). What an epoch sees follows from the seed and its number alone,
-and a checkpoint is written after each, so that a training that was stopped goes on as if it had not been.
+gradient steps (LoRA has no prior and trains on all). The seed and the number of an epoch alone decide its texts,
+and a checkpoint is written after each, so that a stopped training continues as if it had not been stopped.
 """
 
 import json

@@ -147,7 +147,7 @@ class DeviceScorer:
                 events.put(ScorerEvent(self, given.popleft(), scores))
         except (EOFError, OSError):
             events.put(ScorerEvent(self, reason=f"its process was {self._child.end(within_s=ENDS_WITHIN_S)}"))
-        except Exception as error:  # the run must hear of it, whatever it is, and go on without this scorer
+        except Exception as error:  # the run must hear of it, whatever it is, and continue without this scorer
             reason = str(error) if isinstance(error, HedgeError) else f"{type(error).__name__}: {str(error)[:300]}"
             events.put(ScorerEvent(self, reason=reason))
         finally:

@@ -39,7 +39,7 @@ WORTH = 2.0
 LEAST_S = 20.0
 """No other device joins for less: a new process takes up to ten seconds before it loads anything."""
 SILENT_S = 30.0
-"""A device that has not answered for so long when the run ends is named in the log."""
+"""A device that has not answered for this long when the run ends is named in the log."""
 LOOK_EVERY_S = 0.05
 
 

@@ -101,7 +101,7 @@ def check_named(device: str, devices: Iterable[Slot]) -> None:
 def check_precision(dtype: str, devices: Iterable[Slot]) -> None:
     """Raise :class:`InputError` if the precision needs a GPU and none of the devices is one, or its package is missing.
 
-    Looks at no torch, so it is said before a model is loaded.
+    Does not use torch, so the error comes before a model is loaded.
     """
     if dtype not in QUANTIZED:
         return

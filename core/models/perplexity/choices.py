@@ -43,7 +43,7 @@ class Choice:
         if len(self.endings) < 2:
             raise InputError(f"a choice needs at least 2 endings, there are {len(self.endings)}")
         if not 0 <= self.label < len(self.endings):
-            raise InputError(f"the label {self.label} is none of the {len(self.endings)} endings, counted from 0")
+            raise InputError(f"the label {self.label} is not one of the {len(self.endings)} endings, counted from 0")
         for place, ending in enumerate(self.endings, 1):
             if not ending.strip():
                 raise InputError(f"ending {place} is empty; write it or take the choice out")

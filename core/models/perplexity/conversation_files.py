@@ -681,7 +681,7 @@ def _message(role: str, raw: _Raw) -> Message:
 
 
 def _file_roles(talks: Sequence[_Talk]) -> dict[str, str]:
-    """The role of each name of the file. An unknown name is said with the first message that has it."""
+    """The role of each name of the file. An unknown name is reported with the first message that has it."""
     first: dict[str, str] = {}
     for talk in talks:
         for raw in talk.messages:

@@ -58,7 +58,7 @@ def is_role(name: str) -> bool:
 def roles_of(names: Iterable[str]) -> dict[str, str]:
     """The role of each of a file's names: the counselor's, the person's, or what it is called when it is left out.
 
-    Raises :class:`InputError` for a name that is none of these.
+    Raises :class:`InputError` for any other name.
     """
     names = set(names)
     letters = {plain for name in names if len(plain := plain_role(name)) == 1}

@@ -27,7 +27,7 @@ def score_missing(
 ) -> tuple[float, dict[str, list[str]]]:
     """Score the parts that no earlier try finished, prompt by prompt.
 
-    Returns the seconds it took, and the conversations of which a server does not answer a message, with the kind and
+    Returns the seconds it took, and the conversations with a message that a server does not answer, with the kind and
     the reason, by their hash: they are left out under all prompts. Raises :class:`~core.errors.InputError` if the words
     don't fit the model, and :class:`~core.errors.ServerError` if no conversation is left.
     """
@@ -79,7 +79,7 @@ def score_missing(
 class _Parts:
     """The ``parts`` that are not finished, by number; each is written when its last message is there.
 
-    What a try has of unfinished parts when it stops is kept, because a server is paid for it.
+    When a try stops, its unfinished parts are kept, because a server is paid for them.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ NO_TEMPLATE = "a server scores no text in its chat template, so the messages sta
 
 @dataclass(frozen=True, slots=True)
 class ServedWords:
-    """A window's text, of which ``continuation`` is scored after ``before``. Its ``tokens`` are estimated from its
+    """A window's text, where ``continuation`` is scored after ``before``. Its ``tokens`` are estimated from its
     length: only the server knows them. No message of the context is ``dropped``; a server refuses a text that is too
     long."""
 
@@ -55,7 +55,7 @@ class ServerScorer:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model and how it computes, for ``run.json``. How many tokens there are is not told."""
+        """The model and how it computes, for ``run.json``. The number of tokens is not known."""
         return self.engine.description | {"vocabulary": None, "rung": "echo of the server", "notes": list(self.notes)}
 
     def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[ServedWords]]:

@@ -23,7 +23,7 @@ TOGETHER = 256
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A window's tokens, of which those from ``first`` on are scored.
+    """A window's tokens; those from ``first`` on are scored.
 
     ``pieces`` are the texts of the scored tokens; together they are the scored text. ``dropped`` messages of the
     context did not fit into what the model reads.

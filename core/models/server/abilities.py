@@ -115,7 +115,7 @@ class Abilities:
         return ServedWeights(text, round(self.probe[1], 2), round(self.text_log_p, 2))
 
     def letters_fault(self, *, chat: bool) -> ListFault | None:
-        """What is wrong with the lists of an endpoint, unless letters can be had without them: from an echo, or by
+        """What is wrong with the lists of an endpoint, unless letters are available without them: from an echo, or by
         their tokens' ids if only spellings are affected."""
         fault = (self.chat_lists if chat else self.lists).fault
         otherwise = not chat and (self.echo or (self.by_id and fault is not None and fault.by_spelling))
@@ -332,7 +332,7 @@ def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]
 
 class _Endpoint:
     """The completions endpoint of one server, as :mod:`core.models.server.list_checks` asks it. ``first`` is its
-    list after :data:`PROBE`. What it fails on even where a simpler request is answered is put into ``failing``, and its
+    list after :data:`PROBE`. Features that fail although a simpler request is answered are in ``failing``, and its
     words about what it refuses into ``refused``."""
 
     path, what = "/completions", COMPLETIONS

@@ -68,7 +68,7 @@ QUOTED = 200
 LONG_PAUSE_S = 60.0
 """The end of a longer pause is named."""
 TICK_S = 0.5
-"""How often a caller is told the reason for waiting, while no answer arrives."""
+"""How often a caller hears the reason for waiting, while no answer arrives."""
 KEPT_OPEN_S = 4.0
 """Servers close a connection that was idle for 5 seconds or more (uvicorn's default), so ours is closed before."""
 
@@ -174,7 +174,7 @@ class ServerClient:
 
     ``spending`` is what the requests may cost, and counts them; several clients may share it. ``timeout_s`` replaces
     the seconds that ``patience`` gives an answer. ``on_wait`` is called about twice a second while no answer arrives,
-    with the reason if there is one. What it raises ends the requests.
+    with the reason if there is one. An exception in it ends the requests.
     """
 
     def __init__(
@@ -301,7 +301,7 @@ class ServerClient:
         leave_out: Callable[[tuple[int, ...], NoAnswer], object] | None = None,
     ) -> Iterator[tuple[TokenRequest[Parsed], Parsed]]:
         """Send all requests that are ``waiting``, the first one first, and yield each with its answer as soon as it is
-        there, in any order. Whoever iterates may put more into ``waiting``.
+        there, in any order. The caller may put more into ``waiting``.
 
         Each request is answered once. The place of one that the server does not answer, for reasons of this request
         alone, goes to ``leave_out``, which raises if it can't be left out; without ``leave_out`` it is an error. After

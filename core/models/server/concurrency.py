@@ -11,7 +11,7 @@ GROWTH = 1.5
 WORTH = 1.05
 """The ratio of two rates from which a larger limit is worth keeping."""
 WINDOWS = 2
-"""A window is so many times the limit of answers."""
+"""The length of a window, as a multiple of the limit of answers."""
 
 
 class InFlight:

@@ -342,7 +342,7 @@ class ServerEngine:
     def write(
         self, prompts: Sequence[Prompt], *, repeats: int, seeds: Sequence[int], most: int = WRITTEN
     ) -> Iterator[tuple[int, list[str]]]:
-        """The index of each prompt with ``repeats`` answers of at most so many tokens, sampled at temperature 1
+        """The index of each prompt with ``repeats`` answers of at most this many tokens, sampled at temperature 1
         from the whole distribution. All prompts are asked at the same time."""
         if not prompts:
             return

@@ -1,7 +1,7 @@
 """Questions that a server does not answer while it answers others: filtered, too long, or without log-probabilities.
 
-Such a question is left out, with the server's reason, and the others go on. The rule of how many may be left out is
-:func:`most_left_out`. What concerns every request (a wrong key, no credit, no such model) stops the work at once.
+Such a question is left out, with the server's reason, and the others continue. The rule of how many may be left out is
+:func:`most_left_out`. A problem of every request (a wrong key, no credit, no such model) stops the work at once.
 """
 
 import re

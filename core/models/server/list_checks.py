@@ -245,7 +245,7 @@ def checked(asker: Asker, first: NextTokens, *, requested: int, temperature: int
     most = requested
     if broad is not None and broad.entries == first.entries < requested and not _sums_to_one(broad):
         again = asker.listed(asker.text, first.entries)
-        if again is not None and again.entries == first.entries:  # it lists so many at most, and has lost no spelling
+        if again is not None and again.entries == first.entries:  # it lists this many at most, and has lost no spelling
             most, first = first.entries, again
     lists = {asker.text: first} | ({} if broad is None else {asker.broad: broad})
     head = next(_echoes(asker, asker.text, first), None)
@@ -385,7 +385,7 @@ def _compared(asker: Asker, lists: dict[str, NextTokens], most: int, head: Echoe
 def _echo_is_right(lists: Mapping[str, NextTokens], echoes: Sequence[tuple[str, EchoedToken]]) -> bool | None:
     """Whether the echo is right where it contradicts the lists; None if nothing shows it.
 
-    What a sampler does to a list leaves most of its tokens in it. So an echo is right if it lists the same tokens, and
+    A sampler leaves most tokens of a list in it. So an echo is right if it lists the same tokens, and
     wrong if it lists those of another place, contradicts itself, or gives all tokens the same.
     """
     each = [echo for _, echo in echoes]

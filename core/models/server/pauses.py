@@ -1,4 +1,4 @@
-"""The pause that a server asks for, from its headers, and how it is told to a person."""
+"""The pause that a server asks for, from its headers, and how a person sees it."""
 
 import email.utils
 import math

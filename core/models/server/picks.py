@@ -43,7 +43,7 @@ class PickEngine(ServerEngine):
 
     @staticmethod
     def asking(picks: int) -> type[PickEngine]:
-        """The engine that asks each question so many times."""
+        """The engine that asks each question this many times."""
         return type("PickEngine", (PickEngine,), {"picks": picks})
 
     def check_same_weights(self) -> None:
@@ -106,5 +106,5 @@ class PickEngine(ServerEngine):
         return self.write(prompts, repeats=repeats, seeds=seeds, most=most)
 
     def _place(self, prompt: Prompt, text: str) -> int:
-        read = read_pick if prompt.chat else find_answer  # a plain text may go on with questions of its own
+        read = read_pick if prompt.chat else find_answer  # a plain text may continue with questions of its own
         return read(text, self.options.get(prompt.question_id, ("",) * prompt.k))

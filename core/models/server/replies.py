@@ -20,7 +20,7 @@ SLACK = 1e-3
 """Probabilities may sum to more than 1 by this much, and by what rounding adds (:func:`_rounded`)."""
 ROUNDING = 1e-6
 DECIMALS = 4
-"""Log-probabilities with so few decimals were rounded."""
+"""Log-probabilities with this few decimals were rounded."""
 NOT_SPELLED = "the server's tokens do not spell the text that it was asked for"
 LONGEST_TOKEN = 1_000
 LONGEST_WRITTEN = 10_000
@@ -77,7 +77,7 @@ class EchoedText:
 
 
 def next_tokens(reply: Mapping[str, Any], *, chat: bool, requested: int, place: int = 0) -> NextTokens:
-    """The most probable next tokens in a reply to a request for so many (-1: all), at the ``place`` of one of the
+    """The most probable next tokens in a reply to a request for this many (-1: all), at the ``place`` of one of the
     tokens that the server wrote.
 
     A token that is not listed has at most the probability of the last listed one, and at most what the listed ones
@@ -187,7 +187,7 @@ def last_list(reply: Mapping[str, Any], text: EchoedText) -> dict[str, float]:
 
 def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[str, Any]]:
     """A row for each token of ``text`` in a reply that echoes it: ``text, loss, probability, entropy`` (not known) and
-    at most so many ``alternatives`` as (text, probability); the first token has only its text. The texts of the tokens
+    up to ``most`` ``alternatives`` as (text, probability); the first token has only its text. The texts of the tokens
     are ``text``, behind those of tokens in front of it (:func:`~core.models.spelling.pieces`)."""
     logprobs = _logprobs(reply)
     tokens = [str(token) for token in entries_of(logprobs.get("tokens"))]
@@ -231,7 +231,7 @@ def written(reply: Mapping[str, Any], *, chat: bool) -> str:
 
 
 def _spelled(token: Any) -> str:
-    """A token's text, of which a server may send any length."""
+    """A token's text; a server may send any length."""
     return str(token)[:LONGEST_TOKEN]
 
 

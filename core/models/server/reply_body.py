@@ -17,13 +17,13 @@ from core.storage.json_text import loads, whole_texts
 LARGEST = 4_000_000
 """Bytes of a reply about the server, such as the list of its models."""
 LARGEST_ANSWER = 1_000_000
-"""Bytes of a reply with tokens, of which many may be in flight."""
+"""Bytes of a reply with tokens; many may be in flight."""
 LARGEST_LISTED = 32_000_000
 """Bytes of a reply that lists all tokens of a vocabulary: 100 bytes for each of 260,000 tokens, and some to spare."""
 ECHOED = 200
 """Bytes of a reply for each character of a text that it echoes, token by token with log-probabilities."""
 LARGEST_REFUSAL = 64_000
-"""Bytes of a reply with an error, of which only a sentence is repeated."""
+"""Bytes of a reply with an error; only a sentence of it is repeated."""
 PIECE = 65_536
 LONGEST_NAME = 200
 MOST_COUNTED = 10**9

@@ -12,7 +12,7 @@ BYTES_A_TOKEN = 3
 
 
 class Spending:
-    """Tokens read and written so far, of which earlier tries of the run ``spent`` some. Each request is reserved before
+    """Tokens read and written so far; earlier tries of the run ``spent`` some of them. Each request is reserved before
     it is sent and settled by what the server says.
 
     A server that counts wrongly can't remove the limit: its number counts only if it is more than a third of the

@@ -21,7 +21,7 @@ def remaining_rights() -> tuple[str, ...]:
     with tempfile.TemporaryDirectory(prefix="hedge-check-") as name:
         secret = Path(name) / "secret"
         secret.write_bytes(b"")
-        fork_server = ForkServer()  # which ends its children when it is no more
+        fork_server = ForkServer()  # which ends its children when it has ended
         with fork_server.open(_try, secret, Path(name), os.getpid(), limits=LIMITS) as session:
             rights: tuple[str, ...] = session.receive(tuple[str, ...])[1]
     return rights

@@ -29,7 +29,7 @@ ARRAY, PART, SENT, RETURNED, FAILED = b"A", b"J", b"S", b"V", b"E"
 LONGEST_JSON = 16 << 20
 """The bytes of a frame of JSON. Parsed JSON takes up to twenty times as much memory."""
 MOST_VALUES = 2_000_000
-"""The values of a frame of JSON, of which an empty list alone takes 56 bytes of memory."""
+"""The values of a frame of JSON, where an empty list alone takes 56 bytes of memory."""
 MOST_FRAMES = 100_000
 """The frames of one message."""
 ROWS = 1_000

@@ -163,7 +163,7 @@ class Session:
         return self._reader.received
 
     def _read(self, size: int) -> bytes:
-        """So many bytes of what the child sends. Raises :class:`EOFError` where there are fewer."""
+        """This many bytes of what the child sends. Raises :class:`EOFError` where there are fewer."""
         content = bytearray()
         while len(content) < size:
             self._talk.settimeout(max(self._deadline - time.monotonic(), 0.001))

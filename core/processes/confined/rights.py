@@ -54,7 +54,7 @@ TCP, OTHERS = 0b11, 0b11
 def give_up(*, reads: Iterable[Path], writes: Iterable[Path]) -> None:
     """Keep the right to read ``reads`` and what programs need, and to write below ``writes``; give up the others.
 
-    Must be called while the process has one thread. What the system does not know is left out.
+    Must be called while the process has one thread. Rights that the system does not know are left out.
     """
     if sys.platform != "linux":
         return

@@ -4,7 +4,7 @@ An option's raw score is Σ log p of its tokens after the prompt, and of nothing
 ends in ``Answer:``, ``continuation`` is the bare text that the options carry on, for models that never saw a question
 with an answer. A run leaves out the closing options that are no answers.
 
-Long and common texts are likelier or less likely whatever the question is, which the normalisations
+Long and common texts are more or less likely whatever the question is, which the normalisations
 (:data:`NORMALISATIONS`) take off. All of them come from what one run keeps: the raw scores, each option's tokens, and
 what its text scores on its own, asked once for each distinct text.
 """

@@ -84,7 +84,7 @@ def opened(prompt: Prompt, opening: str) -> Prompt:
 def assemble(
     question: Question, *, opening: str, shown: Sequence[str], question_text: str, continuations: tuple[str, ...] = ()
 ) -> Prompt:
-    """A prompt of its parts, which knows where those lie that a model with a short context may do without."""
+    """A prompt of its parts, which knows where those lie that a model with a short context can miss."""
     if len(question.options) > len(LETTERS):
         raise InputError(f"question {question.id!r} has {len(question.options)} options, but {MOST_ASKED}")
     text = f"{opening}{BETWEEN}" if opening else ""

@@ -108,7 +108,7 @@ SHORT = 40
 def answer_line(text: str) -> str:
     """What counts of a written answer: the first line that has text, whatever kind of line break and blanks there are.
 
-    What a reasoning model thinks aloud is no answer; if the text ends before that does, the line is empty. A mark of
+    The reasoning of a model is no answer; if the text ends before that does, the line is empty. A mark of
     code, a label such as "Answer:" on a line of its own, and the name "assistant" at the beginning are no answer
     either.
 

@@ -278,7 +278,7 @@ def tests_in_words(figures: CalibrationFigures) -> str:
         return f"The ECE is {ece:.3f}. It has no interval and is not tested: {figures.test.reason}."
     if p > SIGNIFICANT:
         sentence = (
-            f"An ECE of {ece:.3f} can be luck alone: a calibrated model shows {figures.test.expected:.3f} on "
+            f"An ECE of {ece:.3f} can be chance alone: a calibrated model shows {figures.test.expected:.3f} on "
             f"average with this many questions ({p_said(p)})."
         )
     else:
@@ -286,7 +286,7 @@ def tests_in_words(figures: CalibrationFigures) -> str:
         share = max(over, under) / ece if ece else math.nan
         error = figures.estimates["ece"]
         sentence = (
-            f"Confidence is off by {error.excess:.3f} beyond luck (95% interval {error.low:.3f} to {error.high:.3f}; "
+            f"Confidence is off by {error.excess:.3f} beyond chance (95% interval {error.low:.3f} to {error.high:.3f}; "
             f"{p_said(p)}). The model is mostly {way}: this makes up {share:.0%} of the observed ECE of {ece:.3f}."
         )
     return f"{sentence} {other}" if (other := disagreement(figures)) else sentence
@@ -305,7 +305,7 @@ def disagreement(figures: CalibrationFigures) -> str:
     if test.z_p_value <= SIGNIFICANT:
         return (
             f"{z} does detect miscalibration: it adds up small gaps over all confidences, while each gap alone "
-            "can be luck."
+            "can be chance."
         )
     parts = [
         row.n * (row.accuracy - row.confidence) * (1 - 2 * row.confidence) for row in figures.diagram.bins if row.n

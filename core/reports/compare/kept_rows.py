@@ -32,7 +32,7 @@ def compared_rows(run_ids: Sequence[str], rule: SetRule, load: Callable[[str], E
     """One row per run and score, as :func:`core.reports.compare.benchmark.run_rows`, on the options that runs with the
     same questions have in common (:mod:`core.reports.compare.common_options`).
 
-    ``load`` reads a run of which figures are missing; these are kept.
+    ``load`` reads a run with missing figures; these are kept.
     """
     rows_by_run = {run_id: _rows(run_id, rule, load) for run_id in run_ids}
     options = [(run_id, rows[0]["k"]) for run_id, rows in rows_by_run.items()]

@@ -85,7 +85,7 @@ def surest_first(confidence: FloatArray, wrong: FloatArray) -> RiskCoverage:
     """The curve of m answers with their confidence and whether they are ``wrong`` (1 or 0), (m,) each.
 
     The order of equal confidences says nothing, so the risk is its mean over all orders of them: after j of g equally
-    confident answers, of which w are wrong, j·w/g of these are wrong on average. The file's order never counts.
+    confident answers with w wrong ones, j·w/g of these are wrong on average. The file's order never counts.
 
     >>> surest_first(np.array([0.8, 0.8, 0.6]), np.array([0.0, 1.0, 0.0])).risk.round(3).tolist()
     [0.5, 0.5, 0.333]

@@ -132,7 +132,7 @@ def shared_words(tested: Sequence[int], n: int, units: int, *, repeats: bool) ->
 
 
 def few_shared(run_ids: Sequence[str], names: Mapping[str, str] | None = None) -> str:
-    """A sentence on runs none of which are compared although two of them share a few questions; "" if they share none.
+    """A sentence on runs that can't be compared although two of them share a few questions; "" if they share none.
     ``names`` maps the runs' ids to what they are called."""
     most, pair = 0, ("", "")
     for first, second in itertools.combinations(run_ids, 2):

@@ -23,7 +23,7 @@ from core.storage.file_lock import holder, take
 
 
 def main(*, idle_minutes: float | None = None) -> None:
-    """Be this host's agent until stopped by a signal, or, where ``idle_minutes`` is given, after so long idle.
+    """Be this host's agent until stopped by a signal, or, where ``idle_minutes`` is given, after this long idle.
 
     Raises :class:`~core.errors.InputError` if an agent lives here already.
     """

@@ -2,7 +2,7 @@
 
 ==================  ==================================================================================
 ``agent.lock``      held by the host's one agent
-``wake``            touched by whoever has something for the agent to do at once
+``wake``            touched by any process that has something for the agent to do at once
 ``<slot>.lock``     held by the slot's worker, so that no two workers ever share an executor id
 ``<slot>.run``      the run that the worker is at; gone when it is at none
 ``slots.json``      the host's slots and their memory (:mod:`core.runs.agent.host_reports`)

@@ -1,7 +1,7 @@
 """Recovery: what DBOS does not notice on its own, and the agent repairs.
 
-- A worker that was killed, or a run that was given up, could not write how the run ended: ``run.json`` is brought in
-  line with the database.
+- A worker that was killed, or a run that was given up, could not write how the run ended: ``run.json`` is updated
+  from the database.
 - A run that belongs to a worker but that none executes goes back into the queue: its slot is gone, or a database
 failure prevented its start.
 - So do the runs of hosts whose heartbeats have stopped.

@@ -43,7 +43,7 @@ def begin(entry: QueueEntry) -> str:
 
 
 def note_death(run_id: str, reason: str, *, bytes_kept: int, within_s: float) -> None:
-    """Count the death of a worker against its run, which had kept so many bytes."""
+    """Count the death of a worker against its run, which had kept this many bytes."""
     for entry in run_queue.entries([run_id], within_s=within_s).values():
         news: dict[str, object] = {"deaths": [*entry.deaths, reason]}
         if bytes_kept > entry.kept:

@@ -27,7 +27,7 @@ AGENT_STARTS_WITHIN_S = 10.0
 AGENTS_DEVICES = "HEDGE_AGENTS_DEVICES"
 """The agent's own ``CUDA_VISIBLE_DEVICES``, empty if it has none, as a worker passes it to the next agent."""
 LAST_RUN = "last run"
-"""What the agent sends to a worker that is to end when it has no run."""
+"""The agent's message to a worker that should end when it has no run."""
 ASKED = 0
 """The exit status of a worker that its agent asked to end after its run."""
 UNWANTED = 75

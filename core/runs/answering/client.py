@@ -138,7 +138,7 @@ def warm(model: str, dtype: str) -> None:
 
 
 def stop(answer_id: str) -> None:
-    """Stop one's own question, which others who have asked the same go on waiting for; one that has ended or is unknown
+    """Stop one's own question, while others who have asked the same still wait; one that has ended or is unknown
     is left alone."""
     try:
         _call("stop", answer_id, _asker())

@@ -213,7 +213,7 @@ def write_answer(answer: ModelAnswer) -> None:
 
 
 def keep_latest(folder: Path, count: int) -> None:
-    """Delete the oldest files of a folder beyond so many."""
+    """Delete the oldest files of a folder beyond this many."""
     for path in sorted(folder.glob("*.json"), key=_written_at)[:-count]:
         path.unlink(missing_ok=True)
 

@@ -39,7 +39,7 @@ IDLE_S = 600.0
 LOOK_EVERY_S = 0.2
 MOST_WAITING = 64
 MOST_TURNS = 1000
-"""So many visitors' last turns are remembered."""
+"""The number of visitors whose last turns are remembered."""
 REMEMBERED = 100
 LONGEST_WAIT_S = 1.0
 DIES_WITHIN_S = 10.0
@@ -53,7 +53,7 @@ class Job:
     """A question, or a text to read by token, and its progress; ``since`` is the time at which its stage began.
 
     ``askers`` maps each page or person that waits for it to the visitor whose turn it takes. Those who stopped it while
-    others went on waiting are in ``left``.
+    others still wait are in ``left``.
     """
 
     question: CustomQuestion | TokenText

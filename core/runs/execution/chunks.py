@@ -31,7 +31,7 @@ class ChunkPlan:
         return first_order(name) if self.turned else name
 
     def answered(self) -> list[int]:
-        """The chunks of which not all questions are missing."""
+        """The chunks with at least one question that is not missing."""
         return [
             i
             for i, chunk in enumerate(self.chunks)

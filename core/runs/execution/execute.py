@@ -310,7 +310,7 @@ class _Execution:
         return False
 
     def _join(self, engine: Engine, run_prompts: Sequence[Prompt]) -> None:
-        """Make one file of the chunks. What was damaged while the run was at work is made again."""
+        """Make one file of the chunks. A part that was damaged while the run was running is made again."""
 
         def repair() -> None:
             self.shared = None  # the few questions are scored by this process
@@ -326,7 +326,7 @@ class _Execution:
         join_chunks(self.folder, store.LOGITS, self.plan.answered(), fits=self.plan.misfit, repair=repair)
 
     def _notes(self) -> dict[str, Any]:
-        """How many questions have letters of which the server gave only an upper bound, and the letter mass of the test
+        """How many questions have letters with only an upper bound from the server, and the letter mass of the test
         questions if it is small."""
         scored = store.read_logits(self.spec.run_id)
         tests = {q.id for q, role in zip(self.drawn.questions, self.drawn.roles, strict=True) if role == "test"}
@@ -421,7 +421,7 @@ class _Execution:
         waiting = {i: [p for p in chunks[i] if p.question_id not in known] for i in missing}
         self.reporter.done = sum(map(len, chunks)) - sum(map(len, waiting.values()))
         if self.reporter.done:
-            self.reporter.log(f"goes on after {self.reporter.done} questions that an earlier try finished")
+            self.reporter.log(f"continues after {self.reporter.done} questions that an earlier try finished")
         self.reporter.expect(sum(len(p.text) for i in missing for p in waiting[i]))
         for together in [missing] if self.spec.servers or self.shared else [[i] for i in missing]:
             chunk_prompts = {i: chunks[i] for i in together}

@@ -1,4 +1,4 @@
-"""Jury runs, each of which makes a jury by a pipeline (:mod:`core.jury.pipeline`)."""
+"""Jury runs; each makes a jury by a pipeline (:mod:`core.jury.pipeline`)."""
 
 from pathlib import Path
 from typing import Any

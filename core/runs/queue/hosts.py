@@ -1,6 +1,6 @@
 """The heartbeats of hosts that share a Postgres database.
 
-A heartbeat counts a number up. Whoever watches notes by its own steady clock when it last saw the number change,
+A heartbeat counts a number up. A watcher notes by its own steady clock when it last saw the number change,
 so that no clock of another host, and none that is set, can make a live host look dead (:class:`HostWatch`, by which
 runs are taken from dead hosts). A page that has just opened can't have watched; it goes by the database's clock
 (:func:`ages`).

@@ -2,15 +2,15 @@
 
 ``codes``          the code that phones join by, and how a seat's token is kept
 ``quiz``           the questions of a class, with the recorded answers of a model that ships with Hedge
-``refusals``       what a person is told whose answer, name or code can't be taken
+``refusals``       messages to a person whose answer, name or code is refused
 ``class_store``    the SQLite file with classes, seats and answers
 ``live_class``     one class in memory: who sits in it, what is asked, and who hears of changes
 ``guesses``        finds a class for a phone, and counts the wrong codes of each network address
 ``class_figures``  probabilities, scores and calibration of the class, of one seat and of the model
-``class_state``    what phones and the projector are told, as JSON
+``class_state``    the state for phones and the projector, as JSON
 ``lecture``        what a lecturer does: open, ask, show, end
 ``class_run``      the class's answers as a run, and as a table
 
-Joining and answering need no login. Whoever has a class's code can take a seat in it, and a seat's token lets its phone
+Joining and answering need no login. Anyone with a class's code can take a seat in it, and a seat's token lets its phone
 change the answers of that seat and nothing else. What a lecturer does begins with :func:`core.access.needs`.
 """

@@ -70,7 +70,7 @@ def answers_table(code: str, *, names: bool = False) -> pd.DataFrame:
 def _finished(code: str) -> LiveClass:
     live = led(code)
     if live.phase != "results":
-        raise InputError("a class becomes a run when its quiz is over; go on to the results first")
+        raise InputError("a class becomes a run when its quiz is over; open the results first")
     if not live.answers:
         raise InputError("nobody has answered, so there is nothing to save; open a class that people join")
     return live

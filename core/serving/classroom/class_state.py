@@ -1,4 +1,4 @@
-"""What phones and the projector are told of a class, as JSON. What one phone alone may know is in :func:`of_seat`."""
+"""The state of a class for phones and the projector, as JSON. What one phone alone may know is in :func:`of_seat`."""
 
 from dataclasses import asdict
 from typing import Any
@@ -95,7 +95,7 @@ def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, An
 
 def for_projector(live: LiveClass) -> dict[str, Any]:
     """Who sits in the class and who has answered; ``people`` are number, name, answered, page open. ``networks`` are
-    the seats of each network address, of which ``most`` are allowed; ``turned_away`` phones got none."""
+    the seats of each network address (``most`` are allowed); ``turned_away`` phones got none."""
     people = live.people()
     networks: dict[str, list[int]] = {}
     for seat in live.seats.copy().values():
@@ -112,7 +112,7 @@ def for_projector(live: LiveClass) -> dict[str, Any]:
 
 
 def of_seat(live: LiveClass, seat: int) -> dict[str, Any]:
-    """What the phone of a seat alone is told, once truths are known: its own scores, and at the end its calibration."""
+    """The state for one seat's phone, once truths are known: its own scores, and at the end its calibration."""
     quiz, own = live.quiz, live.shares_of(seat)
     known = live.position + (live.phase in TRUTH_KNOWN)
     own = {question: shares for question, shares in own.items() if question < known}

@@ -21,7 +21,7 @@ from core.storage.json_text import loads
 
 FILE = "classes.sqlite"
 KEPT_DAYS = 7
-"""A class is deleted so many days after its end, with its seats, names and answers."""
+"""A class is deleted this many days after its end, with its seats, names and answers."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS classes (
     code TEXT PRIMARY KEY, owner TEXT NOT NULL, opened REAL NOT NULL, ends REAL NOT NULL, quiz TEXT NOT NULL,
@@ -75,7 +75,7 @@ class AnswerRow:
 
 _lock = threading.Lock()
 _open: dict[tuple[Path, int], sqlite3.Connection] = {}
-"""The connection in use, by the file and its inode: another home, or a file brought back, is opened anew."""
+"""The connection in use, by the file and its inode: another home, or a restored file, is opened again."""
 
 
 def path() -> Path:

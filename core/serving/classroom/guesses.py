@@ -6,7 +6,7 @@ codes :data:`MOST` are looked at at once and one more every :data:`AGAIN_S` seco
 at, which find it with a chance of 1 in 2,000.
 
 While an address has used up its guesses, its codes wait, and the next to be looked at is the one that was asked for
-most often. A guesser asks for many codes and a hall for one, so the hall's comes first. Whoever wants to hold it up
+most often. A guesser asks for many codes and a hall for one, so the hall's comes first. Someone who wants to hold it up
 must ask for each code that is looked at before as often as the hall does for its own: asking R times as often keeps the
 hall out for about R looks. Once its code was looked at, the whole hall gets in.
 """
@@ -25,9 +25,9 @@ from core.serving.classroom.refusals import ClassRefusal
 MOST = 20
 AGAIN_S = 5.0
 WAITING = 50
-"""So many codes wait at one address; a further one takes the place of one that was asked for least often."""
+"""The number of codes that wait at one address; a further one takes the place of one that was asked for least often."""
 REMEMBERED = 10_000
-"""So many addresses, and so many codes that are known at an address, are remembered."""
+"""The number of addresses, and of known codes at an address, that are remembered."""
 
 
 @dataclass(slots=True)

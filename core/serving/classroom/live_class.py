@@ -5,7 +5,7 @@ and then taken over here, so that what was acknowledged survives the server; aft
 there.
 
 Two numbers count the changes. ``news`` goes up with what phones show: the question, the truth, the results. ``counts``
-goes up with what only the projector shows: who sits there and who has answered. Alpha is told by itself, because it
+goes up with what only the projector shows: who sits there and who has answered. Alpha is sent by itself, because it
 moves often.
 """
 
@@ -31,12 +31,12 @@ SEATS = 200
 LONGEST_NAME = 40
 NAME_MARKS = " .'’-_"
 MOST_A_SECOND = 10
-"""So many answers of one seat begin within a second; the next one is refused."""
+"""One seat may begin this many answers within a second; the next one is refused."""
 HIGHEST_TURN = 10**9
 GRACE_S = 15.0
-"""An answer that was on its way when the truth was shown is taken for so long; a phone takes no taps then."""
+"""An answer that was on its way when the truth was shown is accepted for this long; a phone takes no taps then."""
 MOST_STREAMS = 3
-"""So many pages of one seat are told of changes at once."""
+"""The number of pages of one seat that receive changes at the same time."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class LiveClass:
         self.seats = {seat.seat: Seat(seat.seat, seat.name) for seat in seats}
         self.answers = {(answer.seat, answer.question): answer for answer in answers}
         self.most_per_address = 0
-        """So many seats may be taken from one address; 0: as many as the server's limits say."""
+        """The number of seats that may be taken from one address; 0: as many as the server's limits say."""
         self.turned_away = 0
         """How many times a phone was refused because its address has as many seats."""
         self.shown_at: dict[int, float] = {}
@@ -114,7 +114,7 @@ class LiveClass:
         """Take a seat for a phone's token at a network address and give its number; a phone that has one keeps it.
 
         Raises :class:`ClassRefusal` for a class that is over or full, an address with as many seats as one may have, a
-        name that can't be, and a token that is none.
+        name that can't be, and an invalid token.
         """
         hashed = hash_of(token)
         with self.lock:
@@ -185,8 +185,8 @@ class LiveClass:
             raise ClassRefusal(f"question {question + 1} has not been asked yet; wait for the lecturer", 409)
         if question <= seat.shown_until and now - self.shown_at.get(question, -GRACE_S) >= GRACE_S:
             raise ClassRefusal(
-                f"the answer to question {question + 1} has been shown, so yours stays as it was; go on with the next "
-                "question",
+                f"the answer to question {question + 1} has been shown, so yours stays as it was; continue with the "
+                "next question",
                 409,
             )
         k = len(self.quiz.questions[question].options)

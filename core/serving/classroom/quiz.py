@@ -66,7 +66,7 @@ def draw(task: str, *, model: str = MODELS[0], n: int = 12, calibration: int = 6
         raise InputError(f"a class takes a task of {', '.join(TASKS)} and a model of {', '.join(MODELS)}")
     if not LEAST <= n <= MOST or not 2 <= calibration <= n - 2:
         raise InputError(
-            f"a quiz has from {LEAST} to {MOST} questions, of which at least 2 calibrate and at least 2 test, got {n} "
+            f"a quiz has from {LEAST} to {MOST} questions, and at least 2 calibrate and at least 2 test, got {n} "
             f"and {calibration}"
         )
     run_id = RunSpec(model=model, task=task).run_id

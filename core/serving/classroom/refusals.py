@@ -1,4 +1,4 @@
-"""What a person in a class is told, with the status of the HTTP answer that tells it."""
+"""Messages to a person in a class, with the status of their HTTP response."""
 
 from core.errors import InputError
 

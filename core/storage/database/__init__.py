@@ -36,7 +36,7 @@ ANSWER_WITHIN_S = 4.5
 COMMAND_WITHIN_S = 20.0
 """How long a command waits: on a busy machine, a new database is in use for some seconds while an agent starts."""
 PREPARED_WITHIN_S = 60.0
-"""How long who is in no hurry gives a new database on a busy machine."""
+"""How long a caller that can wait gives a new database on a busy machine."""
 CONNECT_WITHIN_S = 3
 WAY_OUT = "check HEDGE_HOME and HEDGE_DATABASE_URL, or move a damaged file away: finished runs do not live in it"
 GUARDED = ("hedge_schema", "workflow_status", "workflow_input", "queues")
@@ -238,7 +238,7 @@ def _connect(address: sqlalchemy.URL) -> _Connected:
         client = DBOSClient(
             system_database_url=as_text,
             application_name=APPLICATION,
-            # DBOS pickles by default, and whoever may write to the database could then run code here.
+            # DBOS pickles by default, and anyone who may write to the database could then run code here.
             serializer=DBOSPortableJSONSerializer(),
             retry_connection_errors=False,
         )

@@ -25,7 +25,7 @@ from core.errors import RunError
 from core.storage.database import write_ahead_log
 
 PATH_BYTES = 504
-"""The longest path that SQLite opens on Linux and macOS: 512 bytes, of which ``-journal`` takes eight."""
+"""The longest path that SQLite opens on Linux and macOS: 512 bytes less eight for ``-journal``."""
 WAIT_S = 30.0
 """How long a check waits for a process that is writing."""
 SHARE = 0.05

@@ -8,7 +8,7 @@
 
 Until schema 1 runs waited in a table of Hedge's own, ``hedge_queue``. Bringing such a database up to date gives every
 run that waits there its place and its need of memory in DBOS's table; a run that a worker held stays with that worker.
-An agent of that older Hedge on this host is ended first, because it would look for the old table in vain; hosts that
+An agent of that older Hedge on this host is ended first, because it would not find the old table; hosts that
 share a database are updated together.
 """
 

@@ -1,6 +1,6 @@
 """SQLite's write-ahead log, the file ``-wal`` that a killed process leaves: https://sqlite.org/fileformat2.html#walformat
 
-SQLite goes on without all that comes after a wrong checksum, as it must after a power cut, which leaves the last frame
+SQLite ignores everything after a wrong checksum, as it must after a power cut, which leaves the last frame
 unfinished. But a frame that others of the same log follow was finished, and so was one in which a single bit is wrong.
 Changes would be lost without a word.
 """
@@ -55,7 +55,7 @@ def _different_bits(first: bytes, second: bytes) -> int:
 
 
 def _is_one_bit(first: int, second: int, *, pairs: int) -> bool:
-    """Whether checksums differ by this because one bit of one word of so many pairs is another.
+    """Whether checksums differ by this because one bit of one word among this many pairs differs.
 
     A difference (a, b) becomes (a + b, a + 2b) by each pair that follows, which is undone here pair by pair. In its own
     pair a first word's difference d is (d, d), a second one's (0, d).

@@ -144,7 +144,7 @@ COMMANDS = {
         lambda: [Option("file", "the new file; it must not exist")],
     ),
     "restore-backup": Command(
-        "bring back what `backup` wrote",
+        "restore what `backup` wrote",
         "keeping:restore_backup",
         ["restore-backup hedge-2026-11-23.tar.gz", "restore-backup hedge-2026-11-23.tar.gz --replace"],
         lambda: [

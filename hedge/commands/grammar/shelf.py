@@ -18,7 +18,7 @@ def leaderboard() -> list[Option]:
 
     return [
         Option("model", "a model's id on the Hugging Face hub", metavar="ORGANISATION/MODEL"),
-        Option("--task", "tasks to bring in; listed if none is given", choices=("all", *SUITES), nargs="+"),
+        Option("--task", "tasks to import; listed if none is given", choices=("all", *SUITES), nargs="+"),
     ]
 
 
@@ -37,7 +37,7 @@ COMMANDS = {
         lambda: [LINK, ONLY],
     ),
     "leaderboard": Command(
-        "what the Open LLM Leaderboard has of a model, and bring some of its tasks in",
+        "what the Open LLM Leaderboard has of a model, and import some of its tasks",
         "shelf:leaderboard_of",
         ["shelf leaderboard mistralai/Mistral-7B-v0.1 --task musr gpqa"],
         leaderboard,

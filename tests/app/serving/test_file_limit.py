@@ -1,4 +1,4 @@
-"""A real server that may open few files: visitors who left take none, new pages are refused, and open ones go on."""
+"""A real server that may open few files: visitors who left take none, new pages are refused, and open ones continue."""
 
 import asyncio
 import json

@@ -329,7 +329,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def sends(content: bytes, count: int, address: str = "192.0.2.7") -> None:
-    """Open a page that sends this message so many times."""
+    """Open a page that sends this message this many times."""
     left = [content] * count
 
     async def streamlit(scope: Any, receive: Any, send: Any) -> None:

@@ -77,7 +77,7 @@ CHANGES = {
     "save a jury": lambda run: jury_store.save(None, name="x", origin="y"),
     "delete a jury": jury_store.delete,
     "make a jury": lambda run: jury_spec.create(None),
-    "bring in": lambda run: bring(next(iter(entries()[0].values()))),
+    "import an entry": lambda run: bring(next(iter(entries()[0].values()))),
     "connect to a server": lambda run: connect.models_on(["http://127.0.0.1:9/v1"]),
     "ask a server what it can do": lambda run: connect.abilities_of("llama-70b", ["http://127.0.0.1:9/v1"]),
     "ask another model": lambda run: client.ask(
@@ -188,7 +188,7 @@ def test_a_launcher_cancels_and_deletes_her_own_runs_and_an_administrator_all(pu
     assert store.read_record(run_id).launched_by == ANN.name
     with access.acting_as(BEN):
         for action in (engine.cancel, actions.delete):
-            with pytest.raises(AccessError, match="only whoever launched this and an administrator can"):
+            with pytest.raises(AccessError, match="only the person who launched this and an administrator can"):
                 action(run_id)
     assert engine.status(run_id).state == "queued"
     with access.acting_as(ANN):
@@ -382,7 +382,7 @@ def test_a_jury_is_deleted_by_who_brought_it_in(login: list[Actor]):
     assert jury_store.folder_of(jury_id).parent == jury_store.folders()[0]
     assert jury_store.read_record(jury_id).launched_by == ANN.name
     login.append(BEN)
-    with pytest.raises(AccessError, match="only whoever launched this and an administrator can delete this jury"):
+    with pytest.raises(AccessError, match="only the person who launched this and an administrator can delete this"):
         jury_store.delete(jury_id)
     login.append(ANN)
     jury_store.delete(jury_id)

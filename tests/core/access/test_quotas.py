@@ -56,7 +56,7 @@ def test_a_person_s_runs_wait_up_to_the_limit_and_another_s_are_not_counted(limi
     with access.acting_as(ANN):
         outcome = actions.launch([spec(seed) for seed in (1, 2, 3)])[1]
         assert outcome.done == (spec(1).run_id, spec(2).run_id)
-        assert "2 of your runs wait or are at work, and this server takes 2" in outcome.refused[spec(3).run_id]
+        assert "2 of your runs are waiting or running, and this server takes 2" in outcome.refused[spec(3).run_id]
         assert spec(3).run_id not in store.run_ids()
     with access.acting_as(BEN):
         engine.submit(spec(4))
@@ -95,7 +95,7 @@ def test_a_person_s_disk_space_counts_runs_juries_and_the_bin(limited: Path):
 
 
 def test_a_bank_a_download_and_what_a_page_keeps_count_too(limited: Path, tmp_path: Path):
-    """Whoever brings the same in again pays nothing for it."""
+    """Importing the same again costs nothing."""
     bank = tmp_path / "bank.csv"
     bank.write_text("question,A,B,answer\n" + "Which?,one,two,A\n" * 1000)
     quotas.hold(Quotas(disk_gb=0.0001))

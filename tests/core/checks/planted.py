@@ -28,7 +28,7 @@ def wrong(place: Place) -> CheckOutcome:
 
 
 def raises(place: Place) -> CheckOutcome:
-    raise ValueError("a device that is none\nwith a second line")
+    raise ValueError("no such device\nwith a second line")
 
 
 def refuses(place: Place) -> CheckOutcome:

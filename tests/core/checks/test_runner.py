@@ -38,7 +38,7 @@ def awaited(path: Path) -> int:
     [
         ("well", "passed", "All is well on cpu in float32."),
         ("wrong", "failed", "It is off by 3."),
-        ("raises", "failed", "It stopped with ValueError: a device that is none."),
+        ("raises", "failed", "It stopped with ValueError: no such device."),
         ("refuses", "failed", "There is no model."),
         ("absent", "not here", "There is no such device here."),
         ("dies", "failed", "Its process was killed by signal 11 (SIGSEGV). Its last line: the last words"),

@@ -35,7 +35,7 @@ def test_seeds_purposes_and_draws_have_nothing_to_do_with_each_other():
         for draw in (0, 1, 2)
     ]
     correlation = np.corrcoef(streams) - np.eye(len(streams))
-    # 276 pairs of 4,000: the largest of so many correlations of independent numbers stays below 4.5 / √4000.
+    # 276 pairs of 4,000: the largest of this many correlations of independent numbers stays below 4.5 / √4000.
     assert abs(correlation).max() < 4.5 / np.sqrt(4000)
 
 

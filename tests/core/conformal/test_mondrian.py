@@ -116,7 +116,7 @@ def test_coverage_by_stratum_by_hand():
 
 
 def test_strata_of_unlike_sizes_are_compared_by_their_shares():
-    # Five of 12 questions are covered: 2 of 2 and 3 of 10, the least .3. Dealt anew, of C(12, 5) = 792 ways the pair
+    # Five of 12 questions are covered: 2 of 2 and 3 of 10, the least .3. Dealt again, of C(12, 5) = 792 ways the pair
     # gets none in 252, then its share is 0; both in 120, then the others have 3 of 10 again; one in 420, at least .4.
     assert least_covered([2, 3], [2, 10], seed=1) == pytest.approx((252 + 120) / 792, abs=0.015)
     assert least_covered([1], [2], seed=1, draws=9) == 1

@@ -350,7 +350,7 @@ def test_noise_has_its_covariance_and_stays_the_same_in_every_version():
     assert result.mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-9)
     assert np.cov(result.T) == pytest.approx(wanted, abs=0.1)
     assert result[:, 2] == pytest.approx(np.zeros(2000), abs=1e-12)
-    # Two columns that are one: rounding makes a variance of their difference, which is taken for none.
+    # Two columns that are one: rounding makes a variance of their difference, which counts as none.
     same = resampling.normal_noise(np.ones((2, 2)))
     assert np.array_equal(same[:, 0], same[:, 1]) or same[:, 0] == pytest.approx(same[:, 1], abs=1e-12)
     assert resampling.shuffle(0)[:5].tolist() == [1311, 1369, 1252, 1216, 1150]

@@ -17,7 +17,7 @@ from core.records import FloatArray
 def weighted_thresholds(
     calibration_scores: FloatArray, calibration_weights: FloatArray, test_weights: FloatArray, alpha: int
 ) -> FloatArray:
-    """The thresholds (m,) that :func:`core.conformal.shift.weighted_curve` does without."""
+    """The thresholds (m,) that :func:`core.conformal.shift.weighted_curve` does not compute."""
     order = np.argsort(calibration_scores, kind="stable")
     weights, own = shift._whole(calibration_weights, test_weights)
     gathered = np.cumsum(weights[order]) * THOUSAND
@@ -54,7 +54,7 @@ def sides(rng, *, same_meaning):
     p = softmax(logits)
     sure = (p.max(axis=1) > np.median(p.max(axis=1))).astype(float)
     calibrates = rng.random(8000) < np.where(sure, 0.8, 0.2)
-    if not same_meaning:  # the test side's labels are drawn anew: it looks the same and is another matter
+    if not same_meaning:  # the test side's labels are drawn again: it looks the same and is another matter
         labels = np.where(calibrates, labels, rng.integers(0, 4, 8000))
     return (p[calibrates], labels[calibrates]), (p[~calibrates], labels[~calibrates])
 

@@ -40,7 +40,7 @@ def votes() -> tuple[np.ndarray, np.ndarray]:
 
 
 def columns(name: str, values: np.ndarray, labels: np.ndarray) -> dict[str, list]:
-    """A table of figures, of which the first half calibrates."""
+    """A table of figures; the first half calibrates."""
     cells_by_column: dict[str, list] = {"id": [f"q{i}" for i in range(len(labels))]}
     cells = np.where(np.isnan(values), None, values)
     cells_by_column |= {

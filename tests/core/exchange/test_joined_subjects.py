@@ -18,7 +18,7 @@ SUBJECTS = {"anatomy": 12, "virology": 20, "high_school_us_history": 8}
 
 
 def samples(folder: Path, task: str, n: int, *, right: int) -> Path:
-    """n questions of a task, of which the first ``right`` are answered rightly."""
+    """n questions of a task; the first ``right`` are answered correctly."""
     lines = [
         {
             "doc_id": i,

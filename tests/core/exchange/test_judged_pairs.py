@@ -103,7 +103,7 @@ def test_weighted_preferences_are_probabilities(tmp_path):
             {f"{LLMBAR}/a/b/result.json": llmbar("12", "12", "12"), f"{LLMBAR}/a/c/result.json": llmbar("1", "1", "1")},
             "found others; give one set at a time",
         ),
-        ({PANDALM[1]: pandalm([(1, 1, 1)], ["1"], [1])[PANDALM[1]]}, "it has no pairs; bring in testset-v1.json too"),
+        ({PANDALM[1]: pandalm([(1, 1, 1)], ["1"], [1])[PANDALM[1]]}, "it has no pairs; import testset-v1.json too"),
         (
             alpaca_eval(
                 {ALPACA_TRUTH: [1], "weighted_alpaca_eval_gpt4_turbo": [None], "alpaca_eval_gpt4_turbo_fn": [1]}

@@ -343,8 +343,7 @@ def test_of_two_evaluations_of_one_task_the_newest_counts(logs, tmp_path):
     (refused,) = reading.refused
     assert "2020-01-01" in refused.name
     assert refused.sentence == (
-        f"it is an earlier evaluation of the same task than {name.name}, which counts; bring it in by itself to have "
-        "both"
+        f"it is an earlier evaluation of the same task than {name.name}, which counts; import it by itself to have both"
     )
 
 

@@ -145,7 +145,7 @@ def dtype(code: str, state: bytes = b"(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\
 
 
 NO_REFERENCES = b"(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00t"
-"""A state of which numpy believes that values of the type hold no references."""
+"""A state that makes numpy believe that values of the type hold no references."""
 
 
 def pointer(value: object) -> bytes:

@@ -81,7 +81,7 @@ def leaderboard_rows(bank: list[dict]) -> dict[str, list[dict]]:
             {
                 "narrative": f"Story {i}. {row['question']}",
                 "question": "Which of these is it?",
-                "choices": str([f"It is {text}" for text in options]),  # numerals would be taken for places
+                "choices": str([f"It is {text}" for text in options]),  # numerals would be read as places
                 "answer_index": right,
                 "answer_choice": f"It is {options[right]}",
             }

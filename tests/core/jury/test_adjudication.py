@@ -76,7 +76,7 @@ def test_a_juror_that_can_not_decide_counts_half_for_each_side() -> None:
     assert verdicts_by("confidence_sum", case) == [1, 1, 0, 0.5]
     assert verdicts_by("max_probability", case) == [1, 1, 0, 0.5]
     assert verdicts_by("veto", case) == [0.5, 0, 0, 0.5]
-    # A tied juror is no surer of one side than of the other, and neither is a jury that is tied.
+    # A tied juror is not more certain of one side than of the other, and neither is a jury that is tied.
     assert sureness(case, np.array([1, 0.5, 0, 0.5])).tolist() == pytest.approx(
         [(0.9 + 0.7 + 0.5) / 3, 0.5, (0.9 + 0.5 + 0.5) / 3, 0.5]
     )

@@ -108,7 +108,7 @@ def test_a_correlation_has_the_interval_of_the_share_of_shared_errors() -> None:
 
 
 def test_accurate_jurors_have_no_interval_that_is_a_point() -> None:
-    for right in (1, 2, 5):  # so many answers that one juror, and then another, gets wrong
+    for right in (1, 2, 5):  # this many answers that one juror, and then another, gets wrong
         p = np.full((200, 3), 0.9)
         p[:right, 0], p[right : 2 * right, 1] = 0.2, 0.2
         result = agreement(jury(p, np.ones(200)))

@@ -46,5 +46,5 @@ def test_it_is_the_em_of_loops() -> None:
     prior, says = em_by_loops(verdicts, 300)
     assert result.prior == pytest.approx(prior, abs=1e-6)
     assert result.says_true == pytest.approx(says, abs=1e-6)
-    # It goes on until no posterior moves by more than 1e-8.
+    # It continues until no posterior moves by more than 1e-8.
     assert result.posterior(verdicts) == pytest.approx(DawidSkene(prior, says).posterior(verdicts), abs=1e-6)

@@ -162,7 +162,7 @@ def test_a_rule_that_is_never_right_has_an_f1_from_0() -> None:
     assert outcome.precision.ends == (0, 1)  # nothing is judged right
     assert outcome.recall.low == outcome.f1.low == 0
     assert 0 < outcome.recall.high < 0.5
-    # 2s / (1 + s) of the share s of hits among right answers, of which there are as many
+    # 2s / (1 + s) of the share s of hits among right answers; there are as many
     assert outcome.f1.high == pytest.approx(2 * outcome.recall.high / (1 + outcome.recall.high))
 
 

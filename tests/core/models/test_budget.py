@@ -52,7 +52,7 @@ def test_a_size_fixed_by_hand_is_honoured():
 
 
 class Device:
-    """Computes doubles, and has room for so many rows at once."""
+    """Computes doubles, and has room for this many rows at once."""
 
     def __init__(self, room, error=None):
         self.room = room

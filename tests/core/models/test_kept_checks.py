@@ -73,10 +73,10 @@ def test_the_second_run_takes_the_verdict_of_the_first(home, monkeypatch: pytest
     assert second.kept != ""
     assert replace(second, kept="") == first
     assert again == scored == [first.rung, "8"]
-    with pytest.raises(AssertionError, match="checked anew"):
+    with pytest.raises(AssertionError, match="checked again"):
         checked("bfloat16")  # another precision
     monkeypatch.setattr(transformers_engine, "__version__", "another")
-    with pytest.raises(AssertionError, match="checked anew"):
+    with pytest.raises(AssertionError, match="checked again"):
         checked()
 
 
@@ -92,7 +92,7 @@ def longrope(tmp_path_factory) -> Path:
 
 
 def prompts_of_lengths(lengths: Sequence[int], *, shared: int = 36, k: int = 4) -> list[Prompt]:
-    """Prompts of so many tokens, of which the first ``shared`` are equal."""
+    """Prompts of this many tokens; the first ``shared`` are equal."""
     rng = np.random.default_rng(1)
     words = [word for word in bank_words() if word.isalpha() and len(word) > 1][:50]
     begin = " ".join(words[:shared])
@@ -137,4 +137,4 @@ def test_what_was_not_checked_is_scored_one_by_one(longrope, home):
 
 
 def _never(*args: object, **named: object) -> None:
-    raise AssertionError("checked anew")
+    raise AssertionError("checked again")

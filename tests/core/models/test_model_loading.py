@@ -1,4 +1,4 @@
-"""What is loaded is what was asked for; what can't be is said in one sentence."""
+"""The requested model is loaded; one sentence says what can't be."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Where weights go: real plans on tensors without numbers, and a real model of which half lies on the disk.
+"""Where weights go: real plans on tensors without numbers, and a real model, half of it on the disk.
 
 No GPU is here, so that torch's answers about GPUs are stood in for where a number of them matters.
 """
@@ -49,7 +49,7 @@ def test_accelerate_finds_room_for_70_b_on_the_devices_that_the_plan_counts(llam
     assert count == 70_553_706_496
     needed = 1.2 * count * BYTES[dtype] / GIB + 0.5
     assert devices_for(needed, SIZES) == devices
-    # accelerate counts by the stored type: of one with the bytes of this precision there is room for so many more.
+    # accelerate counts by the stored type: of one with the bytes of this precision there is room for more.
     room = int(SIZES[0] * FILL * GIB * 2 / BYTES[dtype])
     plan = infer_auto_device_map(
         llama_70b, max_memory=dict.fromkeys(range(devices), room), no_split_module_classes=["LlamaDecoderLayer"]

@@ -1,4 +1,4 @@
-"""Which bytes of a text each token spells, where tokens hold parts of characters and servers show them as they like."""
+"""Which bytes of a text each token spells, where tokens hold parts of characters, shown differently by servers."""
 
 import pytest
 from hypothesis import example, given

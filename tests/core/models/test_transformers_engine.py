@@ -95,7 +95,7 @@ def test_no_rung_is_used_that_has_not_passed(tiny_model, monkeypatch):
     assert len(check.refused) == 2
     after, _ = scored(engine, test_prompts)
     assert np.array_equal(before, after)
-    # A new set of prompts has to pass anew.
+    # A new set of prompts has to pass again.
     monkeypatch.undo()
     assert engine.self_check(test_prompts).rung == "prefix cache"
     engine.prepare(test_prompts)

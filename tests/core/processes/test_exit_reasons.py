@@ -1,4 +1,4 @@
-"""How a process's death is told."""
+"""Messages about the death of a process."""
 
 import signal
 import time

@@ -1,4 +1,4 @@
-"""Which address is asked through which proxy: never this machine's own, and what can't be used is said."""
+"""Which address is asked through which proxy: never this machine's own, and an unusable one is named."""
 
 import os
 import socket

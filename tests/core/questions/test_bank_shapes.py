@@ -324,7 +324,7 @@ def test_numbers_are_options_and_figures_of_a_model_are_none(tmp_path):
     votes, logits = ("20,8,2", "15,9,6"), ("3.14159,2.71828,1.41421", "1.11111,2.22222,-0.33333")
     for figures, other in (("0.7,0.2,0.1", "0.1,0.2,0.7"), ("-0.5,-1.5,-2.5", "-1.5,-0.5,-4"), logits, votes):
         text = "question,A,B,C,label\n" + "".join(f"{question_text(i)},{(figures, other)[i % 2]},A\n" for i in range(6))
-        with pytest.raises(InputError, match=r"figures for the options .* bring it in as results \(hedge import\)"):
+        with pytest.raises(InputError, match=r"figures for the options .* import it as results \(hedge import\)"):
             loaded(tmp_path, text, "results.csv")
         assert not looks_like_bank(open_sheet(tmp_path / "results.csv"))
 

@@ -1,4 +1,4 @@
-"""Short-answer questions: TriviaQA's shapes, what counts as right, and rows that are none."""
+"""Short-answer questions: TriviaQA's shapes, what counts as right, and invalid rows."""
 
 import json
 

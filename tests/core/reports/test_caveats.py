@@ -154,7 +154,7 @@ def test_an_import_without_answers_has_no_figures(home, tmp_path, capsys):
 
 
 def mass_of(*masses):
-    """The letter mass of questions of which nothing else is known."""
+    """The letter mass of questions about which nothing else is known."""
     n = len(masses)
     scored = OptionLogits(tuple(map(str, range(n))), np.zeros((n, 2), np.float32), np.array(masses, np.float32))
     return letter_mass(scored)

@@ -24,7 +24,7 @@ SMALL = Slot("gpu0", "0", memory_gib=16.0, label="small card")
 
 
 def measured(spec: RunSpec, *, begins: float, scoring: float, host: str = "") -> RunRecord:
-    """A run that took so many seconds before its first question, and so many for all of them."""
+    """A run that took this many seconds before its first question, and this many for all of them."""
     provenance = {"scoring_seconds": scoring, "host": host or platform.node()}
     record = RunRecord(spec, "done", created=0.0, started=100.0, ended=100.0 + begins + scoring, provenance=provenance)
     store.create(record)

@@ -128,7 +128,7 @@ def tied(run, *, labels=None):
 
 
 def test_the_later_of_equal_options_is_on_top_and_ties_are_said(run):
-    result = report(tied(run, labels=2), 100)  # 200 test questions: 150 ties, of which C takes all
+    result = report(tied(run, labels=2), 100)  # 200 test questions: 150 ties, and C takes all of them
     assert (result.accuracy, result.top_ties) == (0.75, TopTies(150, 0.0, 0.75))
     assert report(tied(run, labels=0), 100).accuracy == 0
     assert report(tied(run, labels=1), 100).top_ties == TopTies(150, 0.25, 0.25)

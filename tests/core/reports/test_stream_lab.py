@@ -1,4 +1,4 @@
-"""Two runs as one stream: which questions come, in which order, and what is said of it."""
+"""Two runs as one stream: which questions come, in which order, and the text about it."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -31,7 +31,7 @@ def until(condition: Callable[[], Any], what: str, *, within_s: float = 120) -> 
     end = time.monotonic() + within_s
     while not (value := condition()):
         if time.monotonic() > end:
-            pytest.fail(f"waited {within_s:g} s in vain for: {what}")
+            pytest.fail(f"waited {within_s:g} s without success for: {what}")
         time.sleep(LOOK_EVERY_S)
     return value
 
@@ -100,7 +100,7 @@ def worker_process() -> psutil.Process:
 
 
 def begun(run_id: str, *, done: int = 1) -> Callable[[], bool]:
-    """Whether so many questions have been answered."""
+    """Whether this many questions have been answered."""
 
     def condition() -> bool:
         progress = engine.status(run_id).progress

@@ -147,7 +147,7 @@ def test_what_can_not_be_deleted(no_agent, monkeypatch):
     actions.delete(waiting)  # which is taken out of the queue first
     assert run_queue.entries([waiting])[waiting].status == run_queue.CANCELLED
     assert run_queue.unfinished() == {}
-    assert engine.submit(spec()) == waiting  # anew
+    assert engine.submit(spec()) == waiting  # a second time
     assert order() == [waiting]
     name = engine.submit(spec(seed=1))
     run_queue.take("elsewhere:cpu", memory_gib=1)

@@ -60,7 +60,7 @@ def test_everything_comes_back_and_nothing_starts(filled: str, tmp_path: Path, c
     assert "add --replace" in capsys.readouterr().err
     assert main(["restore-backup", str(file), "--replace"]) == 0
     output = capsys.readouterr().out
-    assert f"1 run that waited or was at work is cancelled; `hedge resume {waited}` continues it" in output
+    assert f"1 run that was waiting or running is cancelled; `hedge resume {waited}` continues it" in output
     (aside,) = home.parent.glob(f"{home.name}.before-restore-*")
     assert f"what was there before is in {aside}" in output
     assert (aside / "runs" / spec(seed=3).run_id / "run.json").is_file()
@@ -132,7 +132,7 @@ def test_a_queue_in_use_on_a_server_is_left_alone(shared_home, tmp_path, monkeyp
     engine.submit(spec(seed=1))
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "new"))
     assert main(["restore-backup", str(tmp_path / "empty.tar.gz")]) == 2
-    assert ", 1 of the runs wait" in capsys.readouterr().err
+    assert ", 1 of the runs are waiting" in capsys.readouterr().err
     assert list(run_queue.unfinished()) == [spec(seed=1).run_id]
     assert main(["restore-backup", str(tmp_path / "empty.tar.gz"), "--replace"]) == 0
     assert list(run_queue.unfinished()) == []

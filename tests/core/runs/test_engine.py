@@ -105,7 +105,7 @@ def test_a_killed_worker_is_replaced_and_goes_on_without_a_person(engine_home):
     assert_each_question_once(name)
     log = "\n".join(store.read_log(name))
     assert "killed by signal 9" in log
-    assert "goes on after 50 questions" in log
+    assert "continues after 50 questions" in log
 
 
 def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(
@@ -130,7 +130,7 @@ def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_fi
     engine.cancel(name)  # again is no error
 
     pace.write_text("10")
-    assert engine.submit(spec()) == name  # the same spec goes on with it
+    assert engine.submit(spec()) == name  # the same spec continues it
     until(begun(name, done=70), "the rest")
     assert (folder / "chunks" / "000000.parquet").stat().st_mtime_ns == written
     until(is_in(name, "done"), "the run to be done")
@@ -223,7 +223,7 @@ def test_a_database_that_cannot_be_opened_costs_one_sentence_and_writes_nothing(
     path = home / "engine.sqlite"
     if damage == "garbage":
         home.mkdir()
-        path.write_bytes(b"no database, but long enough to be taken for one " * 100)
+        path.write_bytes(b"no database, but long enough to look like one " * 100)
     elif damage == "folder":
         path.mkdir(parents=True)
     else:

@@ -1,5 +1,5 @@
 """The files of its model in a run's identity: what makes another run, what does not, and what a run does if they change
-before or while it is at work."""
+before or while it is running."""
 
 import json
 import os
@@ -147,7 +147,7 @@ def test_a_page_reads_no_large_file(folder, home, monkeypatch):
 
 
 def hub(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the hub with two revisions of one model, of which the older is the one in use; there is no network."""
+    """A cache of the hub with two revisions of one model, with the older one in use; there is no network."""
     for name in ("constants", "file_download"):
         monkeypatch.setattr(f"huggingface_hub.{name}.HF_HUB_CACHE", str(root), raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

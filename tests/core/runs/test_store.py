@@ -21,8 +21,8 @@ def folder(home):
 def test_a_record_comes_back(folder):
     record = store.read_record(folder.name)
     assert (record.state, record.spec.model, record.run_id) == ("queued", "m", folder.name)
-    store.update_record(folder.name, state="failed", message="no luck", provenance={"a": 1})
-    assert store.read_record(folder.name).message == "no luck"
+    store.update_record(folder.name, state="failed", message="out of memory", provenance={"a": 1})
+    assert store.read_record(folder.name).message == "out of memory"
     assert store.run_ids() == sorted({*store.run_ids(), folder.name})
 
 

@@ -1,4 +1,4 @@
-"""Bringing entries in from a mirror: what comes, what is refused, and that nothing is fetched twice."""
+"""Importing entries from a mirror: what comes, what is refused, and that nothing is fetched twice."""
 
 import io
 import re
@@ -75,10 +75,10 @@ def test_only_some_files(made_up: Mirror):
     [
         ("tampered", r"expected a file with the SHA-256 .* it was changed, and nothing of it was read"),
         ("truncated", r"expected [0-9,]+ bytes, the server has [0-9,]+; it is not the published file"),
-        ("cut", r"the connection broke after 10,000 of [0-9,]+ bytes; bring it again to go on from there"),
+        ("cut", r"the connection broke after 10,000 of [0-9,]+ bytes; import it again to continue from there"),
         ("404", r"it is not there any more .the server answers 404.; nothing was imported"),
         ("ten times", r"expected at most [0-9,]+ bytes, the server has [0-9,]+; it is not downloaded"),
-        ("stall", r"the server sent nothing for 0.6 s; what came is kept, bring it again to go on from there"),
+        ("stall", r"the server sent nothing for 0.6 s; what came is kept, import it again to continue from there"),
     ],
 )
 def test_a_fault_is_one_sentence_and_nothing_is_imported(made_up: Mirror, fault, says):
@@ -204,7 +204,7 @@ def test_a_server_that_can_not_be_reached(made_up: Mirror, monkeypatch):
     monkeypatch.setenv("HEDGE_SHELF_MIRROR", made_up.url)
     bring(entry("made-up"), only="small")
     monkeypatch.setenv("HEDGE_SHELF_MIRROR", "http://127.0.0.1:9")
-    sentence = r"127.0.0.1 can't be reached; .*; 1 of its 2 files is here already and can be brought in alone$"
+    sentence = r"127.0.0.1 can't be reached; .*; 1 of its 2 files is here already and can be imported alone$"
     with pytest.raises(UnreachableError, match=sentence):
         bring(entry("made-up"))
     assert bring(entry("made-up"), only="small").fetched == 0
@@ -305,7 +305,7 @@ def test_what_the_hub_does_not_give(mirror: Mirror, monkeypatch, content, endpoi
 
 
 def test_an_archive_of_arrays_and_a_jury_come_in(mirror: Mirror, real_data):
-    """ConformalLLM's zip is made anew of its members; JuriesDemo's files are the published ones."""
+    """ConformalLLM's zip is made again from its members; JuriesDemo's files are the published ones."""
     zip_bytes = io.BytesIO()
     with zipfile.ZipFile(zip_bytes, "w") as archive:
         for path in sorted((real_data / "conformal-llm").glob("*.npy")):

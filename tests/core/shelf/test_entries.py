@@ -1,4 +1,4 @@
-"""The entries that come with Hedge, and what is said of one that is wrong."""
+"""The entries that come with Hedge, and the message about a wrong one."""
 
 import pytest
 
@@ -111,4 +111,4 @@ def test_a_damaged_entry_takes_no_other_away(home):
     all_entries, (problem,) = entries()
     assert all_entries == whole
     assert problem.startswith(f"{path} is no readable TOML file (")
-    assert problem.endswith("; mend the file or delete it")
+    assert problem.endswith("; repair the file or delete it")

@@ -39,7 +39,7 @@ def test_numbers_are_as_pyarrow_makes_them_whatever_their_strides(kind):
 
 
 def test_a_run_begins_without_pandas(tmp_path):
-    """Importing it takes a third of a second, of which the first question of a run would wait."""
+    """Importing it takes a third of a second, and the first question of a run would wait for it."""
     code = (
         "import sys; from core.runs.execution.execute import execute; from core.runs.spec import RunSpec;"
         "execute(RunSpec(model='fake', task='qa', samples=20),"

@@ -1,4 +1,4 @@
-"""Bytes as text: which encodings are told, which are a guess that is named, and what is refused."""
+"""Bytes as text: which encodings are recognised, which are a named guess, and what is refused."""
 
 import pytest
 

@@ -113,7 +113,7 @@ def answers(kind: str, rng: np.random.Generator, truth: np.ndarray, k: int, accu
 )
 def test_hits_decide_rightly_or_not_at_all(kind, accuracies, least_decided):
     """Simulated models of 4, 5 and 10 classes, with 60 and 200 rows whose numbers fit both readings. One that is mostly
-    off by one class has a right reading that is hit seldom: a wrong decision is rare there, and never elsewhere."""
+    off by one class has a right reading that is rarely hit: a wrong decision is rare there, and never elsewhere."""
     collected: list[bool | None] = []
     for accuracy, k, n, seed in itertools.product(accuracies, (4, 5, 10), (60, 200), range(10)):
         rng = np.random.default_rng([seed, k, n, int(100 * accuracy)])

@@ -31,7 +31,7 @@ def test_calibration_of_a_run(home, capsys):
     assert (recalibrated["nll"], recalibrated["nll_change"]) == (None, [None] * 3)
     assert recalibrated["nll_infinite"] > 0
     assert printed["strata"][0]["figures"]["nll"]["infinite"] == 0
-    assert "luck alone" in output
+    assert "chance alone" in output
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ const KINDS = [
 // The band is that of a pair chosen beforehand; the worst of many pairs leaves it by chance alone.
 export function searchedText(pairs) {
   return pairs
-    ? ` This pair is the worst of ${pairs.toLocaleString("en")}, so luck has a part in it. The text below says how large a part.`
+    ? ` This pair is the worst of ${pairs.toLocaleString("en")}, so chance has a part in it. The text below says how large a part.`
     : "";
 }
 

@@ -26,7 +26,7 @@ const READINGS = [
   [
     "ece",
     "Observed ECE",
-    "The gap between confidence and accuracy in these questions, on average over bins. 0 is best. The table above also shows how much of it is beyond luck.",
+    "The gap between confidence and accuracy in these questions, on average over bins. 0 is best. The table above also shows how much of it is beyond chance.",
     (found) => found.ece.toFixed(3),
   ],
   ["nll", "NLL", "−log of the true option’s probability, on average. Lower is better.", nll],
@@ -257,11 +257,11 @@ class Dial extends Live {
     this.note(found);
     this.number.value = shownTemperature(this.hundredths);
     this.range.setAttribute("aria-valuetext", `temperature ${shownTemperature(this.hundredths)}`);
-    const surer = this.hundredths < HUNDRED ? "more confident" : "less confident";
+    const effect = this.hundredths < HUNDRED ? "more confident" : "less confident";
     const meaning =
       this.hundredths === HUNDRED
         ? "At 1, the probabilities are the model’s own. A higher temperature makes them more equal, a lower one less equal."
-        : `Every probability is raised to the power 1/${shownTemperature(this.hundredths)} and scaled to sum to 1, which makes the model ${surer}.`;
+        : `Every probability is raised to the power 1/${shownTemperature(this.hundredths)} and scaled to sum to 1, which makes the model ${effect}.`;
     say(this.find(".promise"), meaning + endless(found));
     this.speakSoon(() =>
       say(

@@ -1,4 +1,4 @@
-// All runs side by side, and the matrix of all pairs. A chosen pair is told to the inspector here in the browser, and
+// All runs side by side, and the matrix of all pairs. A chosen pair is sent to the inspector here in the browser, and
 // to Python for the link.
 
 import { draw, make, say } from "../../shared/dom.js";
@@ -182,7 +182,7 @@ class Comparison extends Live {
       this.find(".about"),
       problem
         ? ""
-        : "A cell is the column's run minus the row's run. Shaded and bold: more than luck, at 5% after the correction. Click a cell to see its questions below.",
+        : "A cell is the column's run minus the row's run. Shaded and bold: more than chance, at 5% after the correction. Click a cell to see its questions below.",
     );
     if (problem) return;
     this.matrix.show({

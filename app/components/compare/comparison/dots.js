@@ -173,7 +173,7 @@ function spoken({ name, accuracy, set_size: size }) {
 const GLOSSES = {
   accuracy: "the share of right picks",
   set_size: "smaller is more certain",
-  coverage: "on the band of what luck allows",
+  coverage: "on the band of what chance allows",
   ece: "0 is calibrated",
 };
 

@@ -49,7 +49,7 @@ export function cellLines(measure, first, second, values, difference, pairs) {
       ? `p, corrected for ${pairs} pairs: ${pText(difference.corrected)} (alone ${pText(difference.p)})`
       : `p: ${pText(difference.p)}`,
   );
-  lines.push(difference.corrected <= SIGNIFICANT ? "More than luck." : "This can be luck.");
+  lines.push(difference.corrected <= SIGNIFICANT ? "More than chance." : "This can be chance.");
   return lines;
 }
 
@@ -117,7 +117,7 @@ export class Matrix {
     const sure = difference && difference.corrected <= SIGNIFICANT;
     const button = make("button", { tabIndex: -1 }, signed(difference ? difference.value : plain, measure));
     button.dataset.cell = `${i} ${j}`;
-    button.className = !difference ? "waiting" : sure ? "sure" : "luck";
+    button.className = !difference ? "waiting" : sure ? "sure" : "chance";
     button.setAttribute("aria-label", lines.join(". "));
     button.setAttribute("aria-pressed", String(chosen[0] === i && chosen[1] === j));
     if (sure) button.style.setProperty("--strength", `${Math.round(14 + (38 * Math.abs(difference.value)) / most)}%`);

@@ -9,7 +9,7 @@ export const PANELS = {
   accuracy: { title: "Accuracy", percent: true, floor: 0, ceiling: 1 },
   set_size: { title: "Mean set size", percent: false, floor: 0, ceiling: Infinity },
   coverage: { title: "Coverage", percent: true, floor: 0, ceiling: 1 },
-  ece: { title: "ECE beyond luck", percent: false, floor: 0, ceiling: 1 },
+  ece: { title: "ECE beyond chance", percent: false, floor: 0, ceiling: 1 },
 };
 
 // The part of the axis that the values need, with ticks at round numbers. `values` may hold null.

@@ -1,5 +1,5 @@
 // The inspector of two runs. All questions come in once, after the page's first paint; filters, another pair and the
-// keyboard change only what is shown here, and Python is told for the link.
+// keyboard change only what is shown here, and Python hears of it for the link.
 
 import { make, say, setThemeColors } from "../../shared/dom.js";
 import { Live } from "../../shared/live.js";

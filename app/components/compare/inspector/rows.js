@@ -3,7 +3,7 @@
 export const FULL = 10_000; // probabilities come in hundredths of a percent
 const SURE = 8_000;
 const UNSURE = 5_000;
-const SURER = 2_000;
+const MORE_CERTAIN = 2_000;
 const WORDS_AT_MOST = 8;
 
 export const COUNTS = {
@@ -22,8 +22,8 @@ export const SURENESS = {
   all: "any confidence",
   both: "both at 80% or more",
   neither: "both below 50%",
-  first: "the first surer by 20 points",
-  second: "the second surer by 20 points",
+  first: "the first more certain by 20 points",
+  second: "the second more certain by 20 points",
 };
 export const ORDERS = {
   grew: "sets that grew most",
@@ -78,7 +78,7 @@ function passes({ sure, change }, one, other, i) {
   const [a, b] = [confidence(one, i), confidence(other, i)];
   if (sure === "both") return a >= SURE && b >= SURE;
   if (sure === "neither") return a < UNSURE && b < UNSURE;
-  return sure === "first" ? a - b >= SURER : b - a >= SURER;
+  return sure === "first" ? a - b >= MORE_CERTAIN : b - a >= MORE_CERTAIN;
 }
 
 export function wordsOf(search) {

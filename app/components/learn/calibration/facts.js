@@ -143,14 +143,16 @@ function fittedSaid(at) {
   const after = fittedRun(at);
   if (after.nll < before && after.ece < at.run.first.ece)
     return "Both are better, on questions that had no part in it.";
-  if (after.nll < before) return "The loss is better, and the ECE, which has a floor and much luck, is not.";
+  if (after.nll < before)
+    return "The loss is better, and the ECE, which has a floor and varies much by chance, is not.";
   return "There was little to gain: the claims were about as bold as they should be.";
 }
 
 // The values that a person guesses.
 export const CALIBRATION_TRUTHS = {
   right_share: ({ run }) => run.first.accuracy,
-  lean: ({ run: { first } }) => (first.over === first.under ? "" : first.over > first.under ? "too high" : "too low"),
+  lean: ({ run: { first } }) =>
+    first.over === first.under ? "" : first.over > first.under ? "overconfident" : "underconfident",
   ece_points: ({ run }) => 100 * run.first.ece,
   floor_points: ({ run }) => 100 * floorOf(run, run.m),
   fitted: ({ run }) => (run.fitted ? run.fitted / PLAIN_TEMPERATURE : NaN),

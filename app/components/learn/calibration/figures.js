@@ -102,7 +102,7 @@ const diagramFigure = {
 const MOST_BINS = 50;
 
 const binsFigure = {
-  caption: "Upright lines are the gaps. The ECE is their mean length, weighted by the answers in a bin.",
+  caption: "Vertical lines are the gaps. The ECE is their mean length, weighted by the answers in a bin.",
   answered: "The ECE is the mean length of the gaps, weighted by the answers in a bin. Change the number of bins.",
   build(host, { run, kept }) {
     const plot = make("div");

@@ -42,7 +42,7 @@ function errorsPlot(host, own) {
   const bars = Array.from({ length: CELLS }, (_, i) =>
     draw(svg, "rect", { class: "fill-out", x: x((i * WIDEST) / CELLS) + 0.5, width: x(WIDEST / CELLS) - x(0) - 1 }),
   );
-  const upright = (className, words, row) => {
+  const vertical = (className, words, row) => {
     const group = draw(svg, "g", { class: className });
     draw(group, "line", { y1: row + 4, y2: y(0) });
     draw(group, "text", { y: row }, words);
@@ -52,9 +52,9 @@ function errorsPlot(host, own) {
       put(group.lastChild, { "text-anchor": (at ?? 0) > WIDEST / 2 ? "end" : "start", x: 0 });
     };
   };
-  const floor = upright("answer-mark", "perfect model, mean", 10);
-  const seen = upright("answer-mark", "this model", 26);
-  const guessed = upright("your-guess", "your guess", 42);
+  const floor = vertical("answer-mark", "perfect model, mean", 10);
+  const seen = vertical("answer-mark", "this model", 26);
+  const guessed = vertical("your-guess", "your guess", 42);
   return (errors, mean, guess) => {
     const heights = new Float64Array(CELLS);
     for (const error of errors) heights[Math.min(CELLS - 1, Math.floor((error / WIDEST) * CELLS))]++;

@@ -7,14 +7,14 @@ import { MARKS, asPercent, canvas, linear } from "../../shared/svg.js";
 
 const SUBJECTS_TOP = 52;
 const SUBJECTS_BOTTOM = 40;
-const ROWS = { guess: 12, all: 28, target: 44 }; // the labels of the upright lines, each in a row of its own
+const ROWS = { guess: 12, all: 28, target: 44 }; // the labels of the vertical lines, each in a row of its own
 const CLOSER = 0.4; // after the answer the axis begins here, if nothing lies below it
 const NAMES = 140;
 const LETTERS_SHOWN = 19;
 const ALL_NAMED = 30;
 const NAME_ROOM = 13; // pixels of a row that can be named
 const RIGHT = 18; // half of the last label, in a wide font
-const WORD_WIDTH = 3.7; // half of a letter's width in pixels: labels keep so far from the edge
+const WORD_WIDTH = 3.7; // half of a letter's width in pixels: labels keep this far from the edge
 
 const shortName = (text) => (text.length > LETTERS_SHOWN ? `${text.slice(0, LETTERS_SHOWN - 1)}…` : text);
 
@@ -68,13 +68,13 @@ export const subjectsFigure = {
         put(line, { x1: x(share), x2: x(share) });
         text.setAttribute("x", x(share));
       }
-      const upright = (line, label, share, words) => {
+      const vertical = (line, label, share, words) => {
         put(line, { x1: x(share), x2: x(share) });
         put(label, { x: Math.min(x(share), width - 2 - WORD_WIDTH * words.length), "text-anchor": "middle" });
         say(label, words);
       };
-      upright(all, allText, at.lac.coverage, `all questions ${percent(at.lac.coverage, 1)}`);
-      upright(target, targetText, 1 - at.alpha / 1000, `target ${percent(1 - at.alpha / 1000, 1)}`);
+      vertical(all, allText, at.lac.coverage, `all questions ${percent(at.lac.coverage, 1)}`);
+      vertical(target, targetText, 1 - at.alpha / 1000, `target ${percent(1 - at.alpha / 1000, 1)}`);
       at.subjects.forEach((subject, i) => {
         const { middle, label, whisker, dot } = rows[i];
         const special = open && subject.coverage === at.worst.coverage;
@@ -86,7 +86,7 @@ export const subjectsFigure = {
         dot.setAttribute("transform", `translate(${x(subject.coverage)},${middle})`);
       });
       mark.style.display = guess === null ? "none" : "";
-      upright(guessed, guessText, guess ?? 0, "your guess");
+      vertical(guessed, guessText, guess ?? 0, "your guess");
     };
   },
   describe(at, { open }) {

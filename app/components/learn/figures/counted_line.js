@@ -11,7 +11,7 @@ const LABEL_ROW = 17;
 
 export const countedFigure = {
   questions: "calibration",
-  caption: "The scores of right options in line. Drag the upright line to count further or less far.",
+  caption: "The scores of right options in line. Drag the vertical line to change the cut-off.",
   height: () => 380,
   build(host, { run, hands }) {
     const { n, sorted } = run;
@@ -41,7 +41,7 @@ export const countedFigure = {
     const halvedDot = draw(halved, "circle", { class: "knob hollow", r: 5 });
     const halvedText = draw(halved, "text");
     const level = draw(svg, "line", { class: "target", x1: x(0) });
-    const upright = draw(svg, "line", { class: "threshold", y2: y(0) });
+    const vertical = draw(svg, "line", { class: "threshold", y2: y(0) });
     const knob = draw(svg, "circle", { class: "knob", r: 8 });
     const text = draw(svg, "text", { class: "strong" });
     const strip = draw(svg, "rect", { class: "grab", y: 0, width: 44, height: y(0) });
@@ -76,7 +76,7 @@ export const countedFigure = {
       const middle = x(Math.min(place, n));
       const height = y(endless ? 1 : threshold);
       clip.setAttribute("width", Math.max(0, middle - x(0)));
-      put(upright, { x1: middle, x2: middle, y1: height });
+      put(vertical, { x1: middle, x2: middle, y1: height });
       put(level, { x2: middle, y1: height, y2: height });
       put(knob, { cx: middle, cy: height });
       strip.setAttribute("x", middle - 22);

@@ -46,7 +46,7 @@ export const shuffledFigure = {
       yMax: 1.15,
       ...GROUND,
     });
-    // Each bar counts the splits with so many covered questions in a row.
+    // Each bar counts the splits with this many covered questions in a row.
     const counts = Math.ceil((2 * reach * run.m) / 100);
     const perBar = Math.ceil(counts / MOST_BARS);
     const bins = Math.ceil(counts / perBar);

@@ -150,5 +150,5 @@ export const votesFigure = {
   },
   hidden: "The number of votes is hidden until you guess.",
   describe: (at) =>
-    `${at.run.k} jurors with a mean correlation of ${JURY_FACTS.correlation(at)} are worth ${JURY_TRUTHS.votes(at).toFixed(2)} votes, and ever so many ${JURY_FACTS.limit(at)}.`,
+    `${at.run.k} jurors with a mean correlation of ${JURY_FACTS.correlation(at)} are worth ${JURY_TRUTHS.votes(at).toFixed(2)} votes, and any number of them at most ${JURY_FACTS.limit(at)}.`,
 };

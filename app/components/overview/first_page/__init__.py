@@ -26,7 +26,7 @@ def mount(kind: str, **data: Any) -> None:
 
 
 def _open(key: str) -> None:
-    """Open the page that was clicked. What the browser sends is checked as a link is, by the page that opens."""
+    """Open the page that was clicked. The page that opens checks the browser's message as it checks a link."""
     page = message_texts(key, "open").get("page")
     by_name = {entry.name: entry for entry in navigation.PAGES}
     if page in by_name:

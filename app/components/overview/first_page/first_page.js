@@ -119,7 +119,7 @@ function cellOf(cell, open, none = NO_RUN) {
   return td;
 }
 
-// Rows of a published table: below the runs, in the columns of their tasks, with the questions named anew.
+// Rows of a published table: below the runs, in the columns of their tasks, with the questions named again.
 function publishedRows({ title, note, says, heads, rows }, open) {
   const tbody = make("tbody.published");
   const source = make(
@@ -169,7 +169,7 @@ function matrix(section, data, open) {
 
 // What the colour and the outline mean.
 function key(data) {
-  const scale = make("span.scale", make("span", data.key.surest), make("span.ramp"), make("span", data.key.least));
+  const scale = make("span.scale", make("span", data.key.most), make("span.ramp"), make("span", data.key.least));
   const outline = make("span.outlined", make("span.sample.smallest"), make("span", data.key.smallest));
   const holder = make("p.key", scale);
   if (data.key.smallest) holder.append(outline);

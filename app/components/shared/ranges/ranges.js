@@ -51,11 +51,11 @@ export function exactText(alpha, known) {
 
 // What can be said of the guarantee, whatever the true coverage between the ends is.
 export function rangeVerdict(low, high, band) {
-  if (high < band.low) return "▼ The whole range is below the band: luck alone rarely gives coverage this low.";
+  if (high < band.low) return "▼ The whole range is below the band: chance alone rarely gives coverage this low.";
   if (low > band.high) return "▲ The whole range is above the band: more than promised.";
   if (low < band.low) return "The range reaches below the band, so it can't be told whether coverage is within it.";
   if (high > band.high) return "✓ No part of the range is below the band.";
-  return "✓ Within the band: what the guarantee promises, give or take luck.";
+  return "✓ Within the band: what the guarantee promises, apart from chance.";
 }
 
 export function word(alpha, surely, perhaps) {

@@ -1,10 +1,10 @@
 // The list of the shortcuts, and the choice whether those of one character work. While they don't, no script of the page
-// hears of such a key: neither ours nor Streamlit's. What the browser itself does with the key stays.
+// hears of such a key: neither ours nor Streamlit's. The browser's own use of the key stays.
 
 import { mounted } from "../mounted.js";
 import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../single_keys.js";
 
-let open = false; // the list is mounted anew when the page above it grows
+let open = false; // the list is mounted again when the page above it grows
 
 function heldBack(event) {
   const [target] = event.composedPath();

@@ -1,11 +1,11 @@
 // A message's tokens in three strips, coloured by loss under A, by loss under B, and by the prompt that makes them
-// likelier.
+// more likely.
 
 import { draw, headRow, make, put, say, setThemeColors } from "../dom.js";
 import { mounted } from "../mounted.js";
 import { axes, roundTicks } from "../svg.js";
 
-// The colour of a strip is full from this share of its values on, and at the earliest at so many nats.
+// The colour of a strip is full from this share of its values on, and at the earliest at this many nats.
 const FULL_FROM = 0.95;
 const LEAST_FULL = { loss: 4, change: 1 };
 const TICKS = 4;

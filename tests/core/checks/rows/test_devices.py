@@ -57,7 +57,7 @@ def test_two_runs_are_at_work_on_two_slots_at_once(fake_home, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(FAKE_NVML))
     outcome = workers.two_workers(GPU, model="fake")
     assert outcome.passed, outcome.says
-    assert int(outcome.figures["times both were seen at work"]) > 0
+    assert int(outcome.figures["times both were seen running"]) > 0
     assert not liveness.agent_alive()
 
 

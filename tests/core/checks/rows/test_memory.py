@@ -1,4 +1,4 @@
-"""A prediction that is too small fails the row, and so does a limit that is none."""
+"""A prediction that is too small fails the row, and so does an invalid limit."""
 
 import subprocess
 import sys

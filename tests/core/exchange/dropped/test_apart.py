@@ -45,7 +45,7 @@ def npz_bomb() -> bytes:
 
 
 def parquet_bomb() -> bytes:
-    """A column of 400 million equal texts, of which a dictionary holds one."""
+    """A column of 400 million equal texts; a dictionary holds one of them."""
     into = io.BytesIO()
     column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(4_000_000, dtype=np.int8)), pa.array(["x" * 400]))
     pq.write_table(pa.table({"p_A": column, "p_B": column, "label": column}), into, compression="zstd")

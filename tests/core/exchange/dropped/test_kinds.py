@@ -20,7 +20,7 @@ pytestmark = pytest.mark.quick
 EXAMPLES = [(name, place) for name, kind in KINDS.items() for place in range(len(kind.examples))]
 NAMES = ["context", "A", "B", "C", "D", "label"]
 ALONE = {"results": "it holds means over all questions"}
-"""Kinds of which a file alone is refused for what lacks beside it."""
+"""Kinds that refuse a file alone, because another file must be beside it."""
 
 
 def read(folder: Path, name: str, place: int) -> tuple[list[Path], Reading]:

@@ -287,7 +287,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     ),
     "display_predictions.json": (
         json.dumps([{"instance_id": "id1", "predicted_text": " A", "train_trial_index": 0, "stats": {}}]),
-        "bring in the scenario_state.json",
+        "import the scenario_state.json",
     ),
     "results.feather": (b"ARROW1\0\0" + bytes(50), "Feather.*save it as Parquet"),
     "results.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "old Excel workbook .*save it as XLSX"),
@@ -321,7 +321,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         "without results",
     ),
 }
-"""Files that can't be imported, and what is said of them."""
+"""Files that can't be imported, and the messages about them."""
 
 
 def check_right(tmp_path: Path, name: str, content: bytes | str) -> FoundRun:

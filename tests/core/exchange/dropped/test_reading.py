@@ -1,4 +1,4 @@
-"""Which files belong together, and what is said of those that lack their others."""
+"""Which files belong together, and the messages about files without their partners."""
 
 import io
 import json
@@ -70,7 +70,7 @@ def test_answers_are_found_for_results_and_asked_for_where_they_lack(folder):
     reading = read(folder)
     assert [found_run.run.spec.task for found_run in reading.runs] == ["drs"]
     assert refused(reading) == {
-        "Tiny_mmlu_10k_base_icl1.pkl": "it has no answers; bring in mmlu_10k.json or mmlu_10k.labels.json of the same "
+        "Tiny_mmlu_10k_base_icl1.pkl": "it has no answers; import mmlu_10k.json or mmlu_10k.labels.json of the same "
         "publication too"
     }
 
@@ -113,7 +113,7 @@ def test_scores_and_labels_find_each_other(folder):
     np.save(folder / "image.npy", np.zeros((3, 3, 3, 3)))
     reading = read(folder)
     assert [found_run.run.spec.task for found_run in reading.runs] == ["x", "y"]
-    assert refused(reading)["z_scores.npy"] == "it has no labels; bring in an array of labels too, such as z_labels.npy"
+    assert refused(reading)["z_scores.npy"] == "it has no labels; import an array of labels too, such as z_labels.npy"
     assert "found the shape (3, 3, 3, 3)" in refused(reading)["image.npy"]
 
 

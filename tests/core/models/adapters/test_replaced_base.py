@@ -55,7 +55,7 @@ def test_an_adapter_names_the_weights_under_it_and_says_so_on_others(home, tmp_p
     assert not problems
     assert len(set(names)) == len(names) == 2
     assert {short(each["weights"]) for each in (before, after)} == {name.rpartition("weights ")[2] for name in names}
-    # On another base that is named, the same is said.
+    # The message is the same for another named base.
     assert told(capsys, *evaluate, "--base_model", "pocket-1m")["notes"] == []
     assert cli.main([*evaluate, "--base_model", str(base)]) == 0
     assert clause in capsys.readouterr().out

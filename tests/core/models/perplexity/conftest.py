@@ -61,7 +61,7 @@ def known_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sad() -> Conversation:
-    """Five messages, of which two are scored."""
+    """Five messages; two are scored."""
     said = (
         ("assistant", "tell me more."),
         ("user", "i am sad."),

@@ -277,7 +277,7 @@ class Loopback:
 
             def do_POST(self) -> None:
                 sent = self.rfile.read(int(self.headers["Content-Length"]))
-                if not sent:  # whoever asked has left
+                if not sent:  # the client has left
                     self.close_connection = True
                     return
                 body = json.loads(sent)
@@ -369,7 +369,7 @@ class Loopback:
                 try:
                     self.end_headers()
                     self.wfile.write(content)
-                except ConnectionError:  # whoever asked has left
+                except ConnectionError:  # the client has left
                     self.close_connection = True
 
         return Handler

@@ -1,4 +1,4 @@
-"""What a person is told who connects to a server, and what is remembered of it."""
+"""The messages to a person who connects to a server, and what is remembered."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -85,7 +85,7 @@ def test_a_fault_that_passes_hides_no_ability(server: Loopback, fault: str, fail
             found = abilities_of("pocket-3m", [server.url])
         except InputError as error:
             found = str(error).endswith("look into its log, then check again")
-        # A fault that lasts longer than it is waited for is told; no ability is ever taken for missing.
+        # A fault that lasts longer than the wait is reported; no ability ever counts as missing.
         assert found == right or (failing > FAULT_TRIES and found is True)
 
 

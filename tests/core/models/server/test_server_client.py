@@ -242,7 +242,7 @@ def test_a_budget_without_prices_counts_tokens():
 
 
 def simulated(flight, most_useful, *, seconds=0.2, answers=4000):
-    """A server that answers each request after so many seconds, ``most_useful`` of them at once."""
+    """A server that answers each request after this many seconds, ``most_useful`` of them at once."""
     now = 0.0
     for _ in range(answers):
         now += seconds / min(flight.limit, most_useful)

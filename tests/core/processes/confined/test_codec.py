@@ -217,7 +217,7 @@ def test_the_caller_runs_no_pickle_of_its_child(tmp_path):
 
 
 def test_a_child_that_sends_something_else_is_stopped_with_one_sentence():
-    fork_server = ForkServer()  # it ends its children when it is no more
+    fork_server = ForkServer()  # it ends its children when it has ended
     session = fork_server.open(answer, frame(b"S", b'{"Popen":[]}'), limits=LIMITS)
     with session, pytest.raises(InputError, match="instead of what the file holds, so it was stopped"):
         session.receive(Row)

@@ -1,6 +1,6 @@
 """A process with limits can't reach the network, other processes, other files or keys, even if a file takes it over.
 
-Each attack is tried in a real child. What the kernel of this machine does not offer is named by Doctor.
+Each attack is tried in a real child. Doctor names the rights that the kernel of this machine does not offer.
 """
 
 import ctypes

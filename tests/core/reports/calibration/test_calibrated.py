@@ -170,7 +170,7 @@ def test_a_single_question_is_not_tested(run):
 
 
 def test_questions_that_belong_together_count_as_one_everywhere(run):
-    """Each question in five rows, of which Evaluation knows the question."""
+    """Each question in five rows; Evaluation knows their question."""
     rows = np.concatenate([run.calibration, np.repeat(run.test[:60], 5)])
     n = len(run.calibration)
     many = replace(

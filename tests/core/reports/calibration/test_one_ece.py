@@ -61,7 +61,7 @@ def test_commands_print_it(run, ece, capsys):
         ece.excess, [ece.low, ece.high], ece.value, ece.bias,
     )  # fmt: skip
     assert main(["report", RUN]) == 0
-    assert f"ECE beyond luck {ece.excess:.3f} (95% {ece.low:.3f} to {ece.high:.3f}; seen" in capsys.readouterr().out
+    assert f"ECE beyond chance {ece.excess:.3f} (95% {ece.low:.3f} to {ece.high:.3f}; seen" in capsys.readouterr().out
     assert main(["calibration", RUN, "--json"]) == 0
     (printed,) = json.loads(capsys.readouterr().out)
     figures = printed["strata"][0]["figures"]["ece"]

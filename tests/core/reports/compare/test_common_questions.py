@@ -1,4 +1,4 @@
-"""Runs are compared on the questions and the options that both have, and what is left out is said."""
+"""Runs are compared on the questions and the options that both have, and a note says what is left out."""
 
 import pytest
 

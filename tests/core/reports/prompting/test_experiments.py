@@ -74,7 +74,7 @@ def text_run(**spec):
 
 def test_runs_that_differ_in_form_and_shots_alone_are_one_experiment(home):
     run_ids = [written_run(), written_run(shots=2), text_run(), text_run(seed=1), text_run(system="Be brief.")]
-    written_run(origin="lm-eval", fingerprint="x")  # brought in: nobody knows what else differs
+    written_run(origin="lm-eval", fingerprint="x")  # imported: nobody knows what else differs
     result = experiments(records())
     first = next(iter(result))  # that of most forms
     assert sorted(sorted(r.run_id for r in group) for group in result.values()) == sorted(
@@ -174,7 +174,7 @@ def test_the_spread_of_written_answers_by_hand(home):
 
 
 def test_a_small_model_of_stories_knows_endings_and_no_letters(home, real_models, tmp_path):
-    """Far above chance where the text goes on, at chance by letters; the page says so in a sentence."""
+    """Far above chance if the text continues, at chance by letters; the page says so in a sentence."""
     combination = Combination(
         models=(str(real_models / "tinystories-656k"),),
         tasks=(write_stories(tmp_path / "stories.jsonl"),),

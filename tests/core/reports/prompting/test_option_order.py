@@ -168,7 +168,7 @@ def test_the_test_of_letters_is_hotellings(home):
 
 
 def test_few_biased_questions_are_compared_with_turned_letters():
-    """Two letters, of which five questions pick one: of the 2⁵ ways to prefer a letter, 2 are this unequal."""
+    """Two letters, and five questions pick the same one: of the 2⁵ ways to prefer a letter, 2 are this unequal."""
     picks = np.array([[2, 0]] * 5 + [[1, 1]] * 95, dtype=float)
     assert letters_p_value(picks) == pytest.approx(2 / 2**5, abs=0.02)
     # One unit of the five prefers the other letter: 2 + 2 · 5 of 2⁵
@@ -188,7 +188,7 @@ def test_letters_of_few_biased_questions_have_wide_intervals():
 
 
 def test_an_interval_of_sets_forms_the_threshold_again(home):
-    """With few calibration questions the threshold moves, and with it how often sets stay the same."""
+    """With few calibration questions the threshold moves, and so does the share of sets that stay the same."""
     rng = np.random.default_rng(0)
     noise = {}
 

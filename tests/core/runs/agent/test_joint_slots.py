@@ -18,7 +18,7 @@ GIB_OF_70B = {"float32": 315.9, "bfloat16": 158.2, "int8": 87.2, "int4": 51.8}
 
 
 def eight() -> JointSlots:
-    """Workers of eight devices of 79.6 GiB, of which no process has been started."""
+    """Workers of eight devices of 79.6 GiB, without a started process."""
     return JointSlots([WorkerProcess(Slot(f"gpu{i}", str(i), 79.6, "H100")) for i in range(8)])
 
 
@@ -34,7 +34,7 @@ def test_70_b_takes_as_many_of_eight_as_it_needs(dtype, devices):
     slots = eight()
     slots.arrange([waits("large", GIB_OF_70B[dtype]), *(waits(f"small{i}", 2) for i in range(20))])
     assert [worker.slot.devices for worker in slots.joint] == [devices] * bool(devices)
-    assert all(worker.wanted and not worker.joining for worker in slots.joint)  # nobody was at work on its devices
+    assert all(worker.wanted and not worker.joining for worker in slots.joint)  # nobody was using its devices
     resting = ",".join(worker.slot.devices for worker in slots.singles if worker.resting)
     assert resting == devices  # the others go on
 
@@ -96,7 +96,7 @@ def test_a_large_run_is_done_on_two_devices_beside_a_small_one(engine_home, monk
     variables = {"HEDGE_TEST_GPUS": json.dumps([16] * 3), "PYTHONPATH": str(FAKE_NVML)}
     joint = liveness.executor_id("gpu0-gpu1")
     with agent_of(liveness.host(), CUDA_VISIBLE_DEVICES="0,1,2", **variables):
-        until(lambda: liveness.busy_with(joint) == large, "the large run to be at work on two devices", within_s=90)
+        until(lambda: liveness.busy_with(joint) == large, "the large run to be running on two devices", within_s=90)
         process = psutil.Process(int(liveness.worker_lock(joint).read_text().split()[0]))
         assert process.environ()["CUDA_VISIBLE_DEVICES"] == "0,1"
         until(lambda: all(is_in(name, "done")() for name in [large, *small]), "all runs", within_s=90)

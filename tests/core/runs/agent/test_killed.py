@@ -138,7 +138,7 @@ def test_killed_and_resumed_equals_uninterrupted(victims, spec, home, tmp_path, 
         load(spec.run_id)
     execute(spec)
     if where in ("joining", "ending"):  # nothing is scored again
-        assert any(f"goes on after {N - 2} questions" in line for line in store.read_log(spec.run_id))
+        assert any(f"continues after {N - 2} questions" in line for line in store.read_log(spec.run_id))
     assert not (settings().runs / spec.run_id / "chunks").exists()
     assert not list((settings().runs / spec.run_id).rglob("*.part"))
     assert_as_uninterrupted(spec, tmp_path / "other")

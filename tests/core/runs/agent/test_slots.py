@@ -37,7 +37,7 @@ def test_each_of_eight_runs_sees_exactly_its_device(engine_home, monkeypatch):
     names = [engine.submit(spec(seed=seed)) for seed in range(8)]
     variables = {"HEDGE_TEST_GPUS": json.dumps([16] * 8), "PYTHONPATH": str(FAKE_NVML)}
     with agent_of(liveness.host(), CUDA_VISIBLE_DEVICES="0,1,2,3,4,5,6,7", **variables) as agent:
-        until(lambda: len(at_work()) == 8, "all eight to be at work", within_s=120)
+        until(lambda: len(at_work()) == 8, "all eight to be running", within_s=120)
         now = at_work()
         assert sorted(now) == sorted(names)
         assert sorted(now.values()) == sorted(liveness.executor_id(f"gpu{i}") for i in range(8))
@@ -69,7 +69,7 @@ def test_a_worker_waits_until_the_dead_ones_memory_is_free(eight, home, monkeypa
     assert worker._is_freed()
     worker._used_gib = 0.1  # GPU 0 says 1 GiB is in use, and there was less before the dead one began
     assert not worker._is_freed()
-    worker.died = 0.0  # long ago: whoever has it will not give it back
+    worker.died = 0.0  # long ago: its holder will not give it back
     assert worker._is_freed()
 
 
@@ -87,7 +87,7 @@ def test_bfloat16_is_the_default_where_all_gpus_compute_in_it(eight, monkeypatch
     assert "--dtype" not in run_words(combination)
     monkeypatch.setenv("HEDGE_TEST_CAPABILITY", "[9, 0]")
     assert default_dtype() == "bfloat16"
-    assert run_words(combination)[-2:] == ("--dtype", "float32")  # what was chosen is said where it is not the default
+    assert run_words(combination)[-2:] == ("--dtype", "float32")  # a choice is named if it is not the default
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert default_dtype() == "float32"
 

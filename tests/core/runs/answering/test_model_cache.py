@@ -13,7 +13,7 @@ def cache(**options: Any) -> ModelCache:
 
 
 class Sized:
-    """An engine of so many parameters."""
+    """An engine of this many parameters."""
 
     def __init__(self, parameters: int) -> None:
         self.description = {"parameters": parameters}

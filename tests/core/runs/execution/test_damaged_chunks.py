@@ -29,7 +29,7 @@ def folder_of(spec: RunSpec) -> Path:
 
 
 def stopped(spec: RunSpec, *, chunks: int = 1) -> Path:
-    """Execute a run until it has finished so many chunks; returns its folder."""
+    """Execute a run until it has finished this many chunks; returns its folder."""
     with pytest.raises(RunCancelled):
         execute(spec, cancelled=lambda: len(finished_chunks(folder_of(spec))) >= chunks)
     return folder_of(spec)
@@ -98,7 +98,7 @@ def test_a_damaged_chunk_is_scored_again(fake, monkeypatch, tmp_path, damage):
     log = store.read_log(SPEC.run_id)
     assert sum("000000.parquet is damaged (" in line and "scored again" in line for line in log) == 1
     assert not any("000001.parquet" in line for line in log)
-    assert any("goes on after 50 questions" in line for line in log)  # what is damaged does not count as done
+    assert any("continues after 50 questions" in line for line in log)  # what is damaged does not count as done
     assert min(p.done for p in heard if p.stage == "scoring") == 55
     assert_equal(folder, undisturbed(SPEC, monkeypatch, tmp_path))
 

@@ -59,7 +59,7 @@ def test_cancelled_then_resumed_equals_uninterrupted(fake, monkeypatch, tmp_path
     assert finished == [0]
     execute(SPEC)
     resumed = store.read_logits(name)
-    assert any("goes on after 50" in line for line in store.read_log(name))
+    assert any("continues after 50" in line for line in store.read_log(name))
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "other"))
     execute(SPEC)
     whole = store.read_logits(name)

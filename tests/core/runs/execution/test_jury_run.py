@@ -126,7 +126,7 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     state = jury_job.read_state(path_id)
     assert (state.state, state.jury) == ("done", jury_id)
     assert made_jury(SPEC) == jury_id
-    # It is no run of answers nor of perplexity, and says so where it is taken for one.
+    # It is no run of answers nor of perplexity, and says so if it is used as one.
     run_id = jury_run.spec_of(SPEC).run_id
     with pytest.raises(InputError, match="made a jury and has no answers of its own; see the Jury page"):
         evaluation.load(run_id)

@@ -35,7 +35,7 @@ def when(word: str, reply: Reply) -> Callable[[str, dict[str, Any]], Reply | Non
 
 
 def task(home: Path, n: int = 24, odd: tuple[int, ...] = (3, 8)) -> Path:
-    """Questions of which some hold the word zebra."""
+    """Questions; some hold the word zebra."""
     rows = [
         {
             "id": f"q{i}",

@@ -122,7 +122,7 @@ def test_losses_that_are_no_numbers_stop_the_run(home, monkeypatch):
         execute(spec)
 
 
-PARTS = ("of another prompt", "truncated", "a bit", "while at work")
+PARTS = ("of another prompt", "truncated", "a bit", "while running")
 
 
 @pytest.mark.parametrize("damage", rest_nightly(PARTS, now=PARTS[:1]))
@@ -132,10 +132,10 @@ def test_a_damaged_perplexity_part_is_scored_again(home, monkeypatch, tmp_path, 
     broken = []
 
     def hear(now):
-        if now.done == now.total > 0 and damage == "while at work" and not broken:
+        if now.done == now.total > 0 and damage == "while running" and not broken:
             broken.append(flip(chunk))
 
-    if damage != "while at work":
+    if damage != "while running":
         stopped(spec, chunks=2)
         if damage == "of another prompt":
             shutil.copy(chunk.with_name("000001.parquet"), chunk)

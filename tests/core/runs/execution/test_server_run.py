@@ -139,7 +139,7 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
     scored = store.read_logits(record.run_id)
     assert len(scored.ids) == len(set(scored.ids)) == 60
     log = "\n".join(store.read_log(record.run_id))
-    assert "goes on after" in log
+    assert "continues after" in log
 
 
 def test_only_the_answers_of_a_damaged_chunk_and_part_are_paid_again(server, impatient, monkeypatch, capsys):
@@ -331,7 +331,7 @@ def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient
         assert "now holds other weights by the name of pocket-3m than when this" in capsys.readouterr().err
         server.reset()
         assert main([*command]) == 0
-        with server.other_weights():  # nor is what is done taken for theirs
+        with server.other_weights():  # and finished work does not count as theirs
             assert main([*command]) == 2
         assert "now holds other weights by the name of pocket-3m than when" in capsys.readouterr().err
 
@@ -415,7 +415,7 @@ def test_a_spec_with_servers_is_another_run_and_older_ids_stay():
 
 
 def test_a_server_without_log_probabilities_is_asked_for_picks(server, impatient, capsys):
-    """The frequencies of 8 picks come near the model's probabilities. A run that stops goes on where it was."""
+    """The frequencies of 8 picks come near the model's probabilities. A run that stops continues where it was."""
     server.reset(logprobs=False)
     run("--server", server.url, "--samples", 10, status=2)
     assert "or ask it for picks (--picks 20), whose frequencies stand for probabilities" in capsys.readouterr().err
@@ -428,7 +428,7 @@ def test_a_server_without_log_probabilities_is_asked_for_picks(server, impatient
     (record,) = [run_id for name in store.run_ids() if (run_id := store.read_record(name)).spec.picks == 8]
     log = "\n".join(store.read_log(record.run_id))
     assert "8 picks a question are 80 requests" in log
-    assert "goes on after" in log
+    assert "continues after" in log
     loaded = load(record.run_id)
     assert loaded.samples.max() <= 8
     unread = record.provenance["picks"]["unread"]

@@ -159,7 +159,7 @@ def test_a_cancelled_run_ends_its_scorers_and_one_device_continues_it(two, monke
     assert not scorer_processes()
     assert store.read_record(SPEC.run_id).state == "cancelled"
     name = execute(replace(SPEC, device="cuda:0"))
-    assert any("goes on after" in line for line in store.read_log(name))
+    assert any("continues after" in line for line in store.read_log(name))
     assert logits_file() == alone(two, monkeypatch, tmp_path)
 
 
@@ -190,7 +190,7 @@ def test_a_killed_command_takes_its_scorers_along_and_is_continued(two, monkeypa
         command.wait()
     assert store.read_record(SPEC.run_id).state == "running"
     execute(replace(SPEC, device="cuda:1"))
-    assert any("goes on after" in line for line in store.read_log(SPEC.run_id))
+    assert any("continues after" in line for line in store.read_log(SPEC.run_id))
     assert logits_file() == alone(two, monkeypatch, tmp_path)
 
 

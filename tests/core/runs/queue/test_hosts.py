@@ -58,17 +58,17 @@ def test_a_run_of_a_killed_host_goes_on_at_another(shared_home, monkeypatch):
         until(lambda: finished_chunks(store.folder_of(name)) == [0], "the first chunk")
         with agent_of("b"):
             assert engine.status(name).worker == "a:cpu"
-            with pytest.raises(RunBusyError, match="is at work on a:cpu; wait for it, or cancel it first"):
+            with pytest.raises(RunBusyError, match="is running on a:cpu; wait for it, or cancel it first"):
                 engine.check_free(name)
             kill_together(tree(a))
-            gone = "Its host a is gone; another goes on"
+            gone = "Its host a is gone; another host"
             until(lambda: engine.status(name).message.startswith(gone) or len(begins(name)) == 2, "the page")
             until(lambda: len(begins(name)) == 2, "the other host to begin")
             engine.check_free(spec(seed=99).run_id)  # nobody is at what there is not
             until(is_in(name, "done"), "the run to be done")
     assert begins(name) == ["a:cpu", "b:cpu"]
     assert_each_question_once(name)
-    assert "goes on after 50 questions" in "\n".join(store.read_log(name))
+    assert "continues after 50 questions" in "\n".join(store.read_log(name))
 
 
 @pytest.mark.nightly

@@ -371,7 +371,7 @@ def test_what_is_not_yet_known_is_not_told(live: LiveClass):
 
 
 def test_sureness_by_hand(home: Path):
-    """Two answers: 80% on the truth, and two equal halves of which one is the truth, which counts one half."""
+    """Two answers: 80% on the truth, and two equal halves with the truth in one, which counts one half."""
     drawn_quiz = quiz.draw("qa", n=4, calibration=2, seed=1)
     first, second = (q.label for q in drawn_quiz.questions[:2])
     shares = {0: tuple(80 if j == first else 20 if j == (first + 1) % 6 else 0 for j in range(6))}

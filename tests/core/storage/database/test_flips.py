@@ -30,7 +30,7 @@ WAY_OUT = {
 
 @pytest.fixture
 def filled(home: Path) -> Path:
-    """A home whose databases hold runs that wait, are at work and have ended, and two classes."""
+    """A home whose databases hold runs that wait, are running and have ended, and two classes."""
     for seed in range(12):
         spec = RunSpec(model="fake", task="qa", samples=20, seed=seed)
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
