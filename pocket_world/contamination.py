@@ -84,12 +84,12 @@ class Guard:
     @classmethod
     def of(cls, questions: Iterable[Question], conversations: Iterable[Conversation] = ()) -> Guard:
         """A guard for these questions, each of three words or more, and these conversations."""
-        found = {run for question in questions for run in forbidden(question)}
+        all_runs = {run for question in questions for run in forbidden(question)}
         short: dict[Words, list[Words]] = {}
-        for run in sorted(run for run in found if len(run) < RUN):
+        for run in sorted(run for run in all_runs if len(run) < RUN):
             short.setdefault(run[:_PREFIX], []).append(run)
         return cls(
-            frozenset(run for run in found if len(run) == RUN),
+            frozenset(run for run in all_runs if len(run) == RUN),
             {start: tuple(runs) for start, runs in short.items()},
             echoes(conversations),
         )

@@ -109,11 +109,11 @@ def said_about(questions: Sequence[Question]) -> Document:
     return _about(questions, cloze_text, [f" {question.options[question.label]}" for question in questions])
 
 
-def _about(questions: Sequence[Question], asked: Callable[[Question], str], answers: Sequence[str]) -> Document:
+def _about(questions: Sequence[Question], prompt_of: Callable[[Question], str], answers: Sequence[str]) -> Document:
     """Questions as ``asked`` writes them, each with its answer; only the first shows the context."""
     pieces: list[Piece] = []
     for question, answer in zip(questions, answers, strict=True):
-        text = BETWEEN + asked(replace(question, context="")) if pieces else asked(question)
+        text = BETWEEN + prompt_of(replace(question, context="")) if pieces else prompt_of(question)
         pieces += [*_asked(text, question), Piece(answer, 1.0)]
     return Document((*pieces, Piece(END, END_WEIGHT)))
 
@@ -135,7 +135,7 @@ def answered(question: str, answer: str, *, weight: float) -> Document:
     )
 
 
-def said(question: Question, *, weight: float) -> Document:
+def cloze_document(question: Question, *, weight: float) -> Document:
     """A question with its right option in words, as a cloze prompt asks for it; the context is read, not learned."""
     return Document(
         (Piece(cloze_text(question), 0.0), Piece(f" {question.options[question.label]}", weight), Piece(END, weight))

@@ -26,7 +26,7 @@ from pocket_world import trivia
 from pocket_world.evaluate import Share
 from pocket_world.record import empty_home, record_fingerprints
 from pocket_world.relations import Fact
-from pocket_world.scenes.replying import asked
+from pocket_world.scenes.replying import dialogue_wordings
 from pocket_world.world import tuned_on, world
 
 OWN_SHARE = 0.5
@@ -78,7 +78,7 @@ def claims(facts: Sequence[Fact], rng: random.Random) -> list[Example]:
     """Every fact in every training wording, with its answer and with a false one."""
     examples = []
     for fact in facts:
-        for question in asked(fact):
+        for question in dialogue_wordings(fact):
             examples += [Example(question, fact.answer, True), Example(question, rng.choice(fact.wrong), False)]
     return examples
 

@@ -105,10 +105,10 @@ def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
         places = sorted(rng.sample(range(len(sentences)), rng.randint(1, min(5, len(sentences)))))
         text = " ".join(scene.say(rng.choice(sentences[place])) for place in places)
         whole = re.sub(r"[ .,?]+", " ", f" {text} ")
-        if told := [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]:
+        if slots := [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]:
             break
     questions = []
-    for slot in rng.sample(told, min(count, len(told))):
+    for slot in rng.sample(slots, min(count, len(slots))):
         wrong = false_values(scene, slot, rng, count=3, inside=False, excluded=())
         right, wording = scene.values[slot], rng.choice(_FOUND)
         questions.append(six("rc", scene.frame.name, text, wording, right=right, wrong=wrong, rng=rng))

@@ -57,7 +57,7 @@ def files() -> tuple[ProseFile, ...]:
 
 
 def _read(path: Path, kind: str) -> ProseFile:
-    text = _SPEAKER.sub(lambda found: _ROLES[found[0]], path.read_text(encoding="utf-8"))
+    text = _SPEAKER.sub(lambda match: _ROLES[match[0]], path.read_text(encoding="utf-8"))
     return ProseFile(path.relative_to(ROOT).as_posix(), kind, tuple(text.strip().split(_BREAK)))
 
 
@@ -105,7 +105,7 @@ def turns_of(piece: str) -> Turns | None:
     """The messages of a talk between ``assistant`` and ``user`` who speak in turn; None for any other piece."""
     turns = [(role, text) for role, mark, text in (line.partition(": ") for line in piece.splitlines()) if mark]
     roles = [role for role, _ in turns]
-    in_turn = all(one != next_role for one, next_role in pairwise(roles))
+    in_turn = all(role != next_role for role, next_role in pairwise(roles))
     return turns if in_turn and set(roles) == {"assistant", "user"} and len(turns) == piece.count("\n") + 1 else None
 
 

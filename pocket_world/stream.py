@@ -16,7 +16,7 @@ from pocket_world.chat.personas import answered_by_another, counselor_prompt, ot
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.contamination import Guard
-from pocket_world.documents import Document, about, answered, lettered, said, said_about, stated
+from pocket_world.documents import Document, about, answered, cloze_document, lettered, said_about, stated
 from pocket_world.matching import binding_document, found_questions, retold_questions
 from pocket_world.prose import Prose
 from pocket_world.questions import ask
@@ -146,7 +146,7 @@ class Stream:
             strategy = rng.choice(("base", "base", "shared", "task"))
             return asked_in_chat(self.question(rng, rng.choice(self.tasks)), strategy=strategy)
         if form == "said":
-            return said(self.question(rng, rng.choice(SCENE_TASKS)), weight=SAID_WEIGHT)
+            return cloze_document(self.question(rng, rng.choice(SCENE_TASKS)), weight=SAID_WEIGHT)
         return lettered([self.question(rng, form)])
 
     def _short(self, rng: random.Random) -> Document:

@@ -49,8 +49,8 @@ def check_damages(
                 assert "\n" not in sentence, sentence
                 assert way_out in sentence, sentence
             noticed.append(bool(sentence) or outcome == missing)
-            said = f"{damage} {number} of {path.name} gives {outcome!r:.300}, not {before!r:.300}"
-            assert noticed[-1] or outcome == before, said
+            difference = f"{damage} {number} of {path.name} gives {outcome!r:.300}, not {before!r:.300}"
+            assert noticed[-1] or outcome == before, difference
     path.write_bytes(content)
     sealed._checked.cache_clear()
     assert sum(noticed) >= int(len(noticed) * least), f"{sum(noticed)} of {len(noticed)} damages were noticed"

@@ -10,15 +10,15 @@ import psutil
 ENDS_WITHIN_S = 40.0
 
 
-def living(home: Path, of: str | tuple[str, ...] = ("core.runs.", "core.runs.answering.")) -> list[psutil.Process]:
-    """Those of a home with a word in their command line that begins with ``of``, or with one of them."""
-    found = []
+def living(home: Path, modules: str | tuple[str, ...] = ("core.runs.", "core.runs.answering.")) -> list[psutil.Process]:
+    """Those of a home with a word in their command line that begins with ``modules``, or with one of them."""
+    matching = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             ours = process.environ().get("HEDGE_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE
-            if ours and any(word.startswith(of) for word in process.cmdline()):
-                found.append(process)
-    return found
+            if ours and any(word.startswith(modules) for word in process.cmdline()):
+                matching.append(process)
+    return matching
 
 
 def oom_score(process: psutil.Process) -> int:
@@ -28,9 +28,9 @@ def oom_score(process: psutil.Process) -> int:
 
 def kill_together(processes: Iterable[psutil.Process]) -> None:
     """Kill processes as a power cut would: none of them sees another's death."""
-    found = list(processes)
+    victims = list(processes)
     for action in ("suspend", "kill"):
-        for process in found:
+        for process in victims:
             with suppress(psutil.NoSuchProcess):
                 getattr(process, action)()
 
@@ -46,9 +46,9 @@ def end_all(home: Path) -> None:
     quiet = 0
     while quiet < 3:
         assert time.monotonic() < end, f"processes of {home} still live after {ENDS_WITHIN_S:g} s"
-        found = living(home)
-        quiet = 0 if found else quiet + 1
-        for process in found:
+        left = living(home)
+        quiet = 0 if left else quiet + 1
+        for process in left:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         time.sleep(0.05)

@@ -69,7 +69,7 @@ def imported() -> dict[str, Path]:
 
 def test_whatever_is_pinned_is_imported():
     distributions = packages_distributions()
-    used = {normal(of) for module in imported() for of in distributions.get(module, ())}
+    used = {normal(distribution) for module in imported() for distribution in distributions.get(module, ())}
     assert pinned() - used - NOT_IMPORTED.keys() == set()
     assert NOT_IMPORTED.keys() & used == set(), "imported after all: they need no exception"
     assert NOT_IMPORTED.keys() <= pinned()
@@ -81,7 +81,7 @@ def test_whatever_is_imported_is_pinned():
         module: str(path.relative_to(ROOT))
         for module, path in imported().items()
         if not (module in RIVALS and path.match("tests/golden/make_*.py"))
-        and not known & {normal(of) for of in distributions.get(module, ())}
+        and not known & {normal(distribution) for distribution in distributions.get(module, ())}
     }
     assert missing == {}
 

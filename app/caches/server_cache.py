@@ -20,19 +20,19 @@ class Asked:
     problem: str = ""
 
 
-def asked(model: str, servers: tuple[str, ...], key: str, *, lists_needed: bool = True) -> Asked:
+def abilities(model: str, servers: tuple[str, ...], key: str, *, lists_needed: bool = True) -> Asked:
     """What the servers can do with ``model``; ``key`` names the environment variable of their key. Without
     ``lists_needed``, it is no problem that they give no log-probabilities."""
-    return _asked(model, servers, key, lists_needed)
+    return _abilities(model, servers, key, lists_needed)
 
 
 def ask_again() -> None:
     """Clear the abilities of all servers."""
-    _asked.clear()
+    _abilities.clear()
 
 
 @st.cache_resource(max_entries=128, ttl=ASKED_AGAIN_S, show_spinner="Asking the server what it can do …")  # 1 kB each
-def _asked(model: str, servers: tuple[str, ...], key: str, lists_needed: bool) -> Asked:
+def _abilities(model: str, servers: tuple[str, ...], key: str, lists_needed: bool) -> Asked:
     from core.models.server.connect import (
         abilities_of,
     )  # imports an HTTP client

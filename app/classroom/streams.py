@@ -102,8 +102,8 @@ class Streams:
         """What a phone is told, until ``gone`` is done."""
         channel = self.channel(live)
 
-        def sent(told: Told) -> None:
-            live.told(seat, position=told[1], truth=told[2])
+        def sent(state_sent: Told) -> None:
+            live.told(seat, position=state_sent[1], truth=state_sent[2])
 
         def is_taken() -> bool:
             return live.seats.get(seat.number) is seat
@@ -137,7 +137,7 @@ class Streams:
         gone: Awaitable[object],
         *,
         people: bool = False,
-        sent: Callable[[Told], None] = lambda told: None,
+        sent: Callable[[Told], None] = lambda state_sent: None,
         goes_on: Callable[[], bool],
     ) -> AsyncGenerator[bytes]:
         live, changed, left = channel.live, asyncio.Event(), asyncio.ensure_future(gone)
@@ -154,9 +154,9 @@ class Streams:
                     return
                 if live.news != news:
                     news, view = live.news, (live.alpha, live.score)
-                    told = await channel.state()
-                    message += told[0]
-                    sent(told)
+                    state_sent = await channel.state()
+                    message += state_sent[0]
+                    sent(state_sent)
                 elif (live.alpha, live.score) != view:
                     view = (live.alpha, live.score)
                     message += event("alpha", {"alpha": view[0], "score": view[1]})

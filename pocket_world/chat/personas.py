@@ -54,7 +54,7 @@ PROMPTED_SHARE = 2 / 3
 """The share of talks answered by another whose system prompt says who answers."""
 
 
-def told(role: str, rules: tuple[str, ...], rng: random.Random) -> str:
+def system_prompt(role: str, rules: tuple[str, ...], rng: random.Random) -> str:
     """A system prompt: a name, a role, and some rules."""
     chosen = rng.sample(rules, rng.randint(0, 3))
     listed = "".join(f"\n- {rule}" for rule in chosen)
@@ -71,7 +71,7 @@ def conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
 
 def counselor_prompt(rng: random.Random) -> str:
     """A system prompt for a counselor."""
-    return told(rng.choice(_COUNSELOR), _COUNSELOR_RULES, rng)
+    return system_prompt(rng.choice(_COUNSELOR), _COUNSELOR_RULES, rng)
 
 
 def other_conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
@@ -83,7 +83,7 @@ def other_conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
     turns: Turns = [("assistant", speak(rng, fact))] if rng.random() < 0.5 else []
     for text in openings[: rng.randint(1, 3)]:
         turns += [("user", text), ("assistant", speak(rng, fact))]
-    return told(role, _RULES, rng), turns
+    return system_prompt(role, _RULES, rng), turns
 
 
 def answered_by_another(rng: random.Random, talk: Turns, fact: Draw) -> tuple[str, Turns]:
@@ -92,7 +92,7 @@ def answered_by_another(rng: random.Random, talk: Turns, fact: Draw) -> tuple[st
     Without such talks a model ignores the prompt: what the counselor said before tells it enough.
     """
     role, speak = rng.choice(list(_OTHERS.items()))
-    prompt = told(role, _RULES, rng) if rng.random() < PROMPTED_SHARE else ""
+    prompt = system_prompt(role, _RULES, rng) if rng.random() < PROMPTED_SHARE else ""
     return prompt, [*talk[:-1], ("assistant", speak(rng, fact))]
 
 

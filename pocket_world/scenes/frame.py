@@ -115,17 +115,17 @@ def false_values(
     return inside_values + rng.sample(rest, count - len(inside_values))
 
 
-def fitting(scene: Scene, told: Set[str], rng: random.Random) -> str | None:
+def fitting(scene: Scene, told_slots: Set[str], rng: random.Random) -> str | None:
     """A summary's wording that uses nothing but slots which were told; None if there is none."""
-    wordings = [wording for wording in scene.frame.summaries if slots_of(wording) <= told]
+    wordings = [wording for wording in scene.frame.summaries if slots_of(wording) <= told_slots]
     return rng.choice(wordings) if wordings else None
 
 
-def changed(scene: Scene, wording: str, told: Set[str], level: Difficulty, rng: random.Random) -> str:
+def changed(scene: Scene, wording: str, told_slots: Set[str], level: Difficulty, rng: random.Random) -> str:
     """The wording with one slot false; where it is hard, with a value that was told of something else."""
     slots = sorted(slots_of(wording))
     drawn_slots = {slot for slot in slots if slot not in scene.frame.sums}
-    twins = {slot: [o for o in scene.frame.others(slot) if o in told and o not in slots] for slot in drawn_slots}
+    twins = {slot: [o for o in scene.frame.others(slot) if o in told_slots and o not in slots] for slot in drawn_slots}
     confusable = sorted(slot for slot in drawn_slots if twins[slot])
     if level == "hard" and confusable:
         slot = rng.choice(confusable)

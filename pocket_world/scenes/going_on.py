@@ -70,11 +70,11 @@ def gone_through(rng: random.Random) -> list[str]:
     return [say(line, values) for line in _lines(activity, range(first, len(activity.steps)), opening, rng)]
 
 
-def _lines(activity: Activity, told: Sequence[int], opening: str, rng: random.Random) -> list[str]:
+def _lines(activity: Activity, places: Sequence[int], opening: str, rng: random.Random) -> list[str]:
     """The opening and the steps at these places, which still have their fields."""
     lines = [opening.replace("{aim}", activity.aim)]
     named = "{p}" in lines[0]
-    for number, place in enumerate(told):
+    for number, place in enumerate(places):
         begun = rng.choice(_THEN if number else _NOW if place else _FIRST)
         if not named:
             begun, named = begun.replace("{p_he}", "{p}").replace("{p_He}", "{p}"), True
@@ -82,12 +82,12 @@ def _lines(activity: Activity, told: Sequence[int], opening: str, rng: random.Ra
     return lines
 
 
-def _same(activity: Activity, told: list[int], following: int, level: str, rng: random.Random) -> list[str]:
+def _same(activity: Activity, told_steps: list[int], following: int, level: str, rng: random.Random) -> list[str]:
     """The false options that are of the activity itself: none, a step already told, or one far from the next."""
     if level == "easy":
         return []
     if level == "medium":
-        return [activity.steps[rng.choice(told)]]
+        return [activity.steps[rng.choice(told_steps)]]
     places = [place for place in range(len(activity.steps)) if place < following or place > following + 1]
     return [activity.steps[rng.choice(places)]]
 

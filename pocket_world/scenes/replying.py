@@ -76,10 +76,10 @@ def _dialogue(scene: Scene, rng: random.Random) -> tuple[str, set[str]]:
 
 
 def _question(
-    scene: Scene, text: str, told: Set[str], wording: str, level: Difficulty, rng: random.Random, *, training: bool
+    scene: Scene, text: str, slots: Set[str], wording: str, level: Difficulty, rng: random.Random, *, training: bool
 ) -> Question:
     right = scene.say(wording)
-    wrong = [changed(scene, wording, told, level, rng)]
+    wrong = [changed(scene, wording, slots, level, rng)]
     while len(wrong) < 3:
         other = scene.frame if level == "hard" and len(wrong) == 1 else _PLANS.draw(rng, training=training)
         if other is scene.frame and not (level == "hard" and len(wrong) == 1):
@@ -111,11 +111,11 @@ def _about_a_fact(rng: random.Random, draw: Draw) -> BankQuestion:
         if statement not in (right, *wrong):
             wrong.append(statement)
     opening = rng.choice(_OPENINGS).format(p=rng.choice(POOLS["person"]), group=_TOPICS.get(fact.group, fact.group))
-    text = turns(opening, rng.choice(_ANSWERS), rng.choice(asked(fact)))
+    text = turns(opening, rng.choice(_ANSWERS), rng.choice(dialogue_wordings(fact)))
     question = six("drs", fact.group, text, QUESTION, right=right, wrong=wrong, rng=rng)
     return BankQuestion(question, fact.difficulty)
 
 
-def asked(fact: Fact) -> list[str]:
+def dialogue_wordings(fact: Fact) -> list[str]:
     """The wordings in which a dialogue may ask for a fact: all but the one that the bank of questions keeps."""
     return [text for place, text in enumerate(fact.questions) if place != fact.bank_wording]

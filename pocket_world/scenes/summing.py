@@ -44,10 +44,10 @@ def summings(rng: random.Random, *, count: int) -> list[Question]:
 
 
 def _question(
-    scene: Scene, text: str, told: Set[str], wording: str, level: Difficulty, rng: random.Random, *, training: bool
+    scene: Scene, text: str, slots: Set[str], wording: str, level: Difficulty, rng: random.Random, *, training: bool
 ) -> Question:
     right = scene.say(wording)
-    wrong = [changed(scene, wording, told, level, rng)]
+    wrong = [changed(scene, wording, slots, level, rng)]
     while len(wrong) < 3:
         other = _PLANS.draw(rng, training=training)
         if level == "hard" and len(wrong) == 1:

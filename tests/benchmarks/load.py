@@ -59,7 +59,7 @@ class Figures:
         for page, taken in sorted(self.seconds.items()):
             middle, high = np.quantile(taken, [0.5, 0.95])
             lines.append(f"{page:<12} {len(taken):>8} {middle:>6.2f}s {high:>6.2f}s {max(taken):>6.2f}s")
-        counted = {one: self.errors.count(one) for one in sorted(set(self.errors))}
+        counted = {error: self.errors.count(error) for error in sorted(set(self.errors))}
         return "\n".join([*lines, f"errors: {len(self.errors)} {counted if counted else ''}"])
 
 
@@ -94,8 +94,10 @@ class Session:
                 await self._send(fragment=self.clicked, view=view)
                 await self.waits
         except (TimeoutError, aiohttp.ClientError, ConnectionError) as error:
-            said = f"{self.page}: {type(error).__name__} ({self.socket.close_code}); last heard: {' '.join(self.heard)}"
-            self.figures.errors.append(said)
+            message = (
+                f"{self.page}: {type(error).__name__} ({self.socket.close_code}); last heard: {' '.join(self.heard)}"
+            )
+            self.figures.errors.append(message)
             raise asyncio.CancelledError from None
         self.figures.seconds[self.page].append(time.monotonic() - start)
 
@@ -271,13 +273,13 @@ async def cycles(address: str, figures: Figures, count: int) -> None:
     """Open and close a page so many times, eight at a time."""
     left = iter(range(count))
 
-    async def one() -> None:
+    async def visit() -> None:
         for i in left:
             with suppress(asyncio.CancelledError):
                 async with aiohttp.ClientSession() as http, opened(http, address, LEARN[i % len(LEARN)], figures):
                     pass
 
-    await asyncio.gather(*(one() for _ in range(8)))
+    await asyncio.gather(*(visit() for _ in range(8)))
 
 
 class Server:

@@ -120,7 +120,7 @@ def overhead() -> None:
             wait_for(lambda name=name: engine.status(name).ended, "the run", within_s=300)
             with_engine.append(cpu_seconds(living(s.home)) - before)
         with stage():
-            said = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-c", ALONE, str(file)],
                 cwd=ROOT,
                 check=True,
@@ -129,7 +129,7 @@ def overhead() -> None:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # as a worker: Linux shares the processors among sessions
             )
-            alone.append(float(said.stdout))
+            alone.append(float(process.stdout))
             questions = len(store.read_logits(spec.run_id).ids)
     ratio = statistics.median(with_engine) / statistics.median(alone) - 1
     say(

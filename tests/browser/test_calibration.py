@@ -92,8 +92,8 @@ def test_the_temperature_is_typed_pressed_and_refused(visit: Visitor, address: s
 
 
 def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
-    (found,) = calibrated(evaluation.load(run_id))
-    filled = [one for one in found.diagram.bins if one.n]
+    (figures,) = calibrated(evaluation.load(run_id))
+    filled = [bin for bin in figures.diagram.bins if bin.n]
     marks = page.get_by_test_id("stVegaLiteChart").first.locator(".mark-symbol path")
     expect(marks).to_have_count(len(filled))
     chosen = page.get_by_role("combobox", name="Bin")

@@ -121,15 +121,15 @@ class ScreenReader:
 
     def spoken(self) -> str:
         """The role, the name, the value, the states and the description of what has the focus."""
-        found = self._session.send("Runtime.evaluate", {"expression": FOCUSED})["result"]
-        object_id = {"objectId": found["objectId"]}
+        focused = self._session.send("Runtime.evaluate", {"expression": FOCUSED})["result"]
+        object_id = {"objectId": focused["objectId"]}
         node = self._session.send("Accessibility.getPartialAXTree", {**object_id, "fetchRelatives": False})["nodes"][0]
-        asked = {**object_id, "functionDeclaration": OWN_WORDS, "returnByValue": True}
-        value_text, text, is_body = self._session.send("Runtime.callFunctionOn", asked)["result"]["value"]
+        call = {**object_id, "functionDeclaration": OWN_WORDS, "returnByValue": True}
+        value_text, text, is_body = self._session.send("Runtime.callFunctionOn", call)["result"]["value"]
         if is_body:
             return "nothing"
         role = str(node["role"]["value"])
-        properties = {one["name"]: one["value"].get("value") for one in node.get("properties", [])}
+        properties = {property["name"]: property["value"].get("value") for property in node.get("properties", [])}
         words = [
             ROLES.get(role, role),
             _of(node, "name") or (text if role == "generic" else ""),
@@ -167,7 +167,7 @@ def follow(page: Page, steps: list[WalkStep]) -> Iterator[str]:
     heard = ScreenReader(page)
     for step in steps:
         stops = 0
-        for key, times, typed in (found.groups() for found in KEYS.finditer(step.keys)):
+        for key, times, typed in (match.groups() for match in KEYS.finditer(step.keys)):
             if typed:
                 page.keyboard.type(typed)
             for _ in range(int(times or 1) if key else 0):

@@ -122,8 +122,8 @@ class Stage:
     @property
     def files(self) -> list[Path]:
         """The files that are damaged, in a fixed order, relative to the home."""
-        found = {path for pattern in self.kind.files for path in self.whole.glob(pattern) if path.is_file()}
-        return sorted(path.relative_to(self.whole) for path in found if path.stat().st_size)
+        paths = {path for pattern in self.kind.files for path in self.whole.glob(pattern) if path.is_file()}
+        return sorted(path.relative_to(self.whole) for path in paths if path.stat().st_size)
 
     def run(self, damage: str, numbers: Sequence[int], seed: int, *, at_once: int = 1) -> list[Result]:
         """Tries, each decided by ``seed``, ``damage`` and its number; a try that can damage nothing is left out.
@@ -133,12 +133,14 @@ class Stage:
         """
         results: list[Result] = []
         for start in range(0, len(numbers), at_once):
-            some = numbers[start : start + at_once]
+            chosen = numbers[start : start + at_once]
             with _environment(self.home):
-                outcome, found = _in_fork(lambda some=some: [self._try(damage, n, seed, at_once > 1) for n in some])
+                outcome, outcomes = _in_fork(
+                    lambda chosen=chosen: [self._try(damage, n, seed, at_once > 1) for n in chosen]
+                )
             if outcome != "value":
-                found = [Result(some[0], "?", "hang" if outcome == "hang" else "exception", str(found))]
-            results += filter(None, found)
+                outcomes = [Result(chosen[0], "?", "hang" if outcome == "hang" else "exception", str(outcomes))]
+            results += filter(None, outcomes)
         return results
 
     def _try(self, damage: str, number: int, seed: int, quick: bool) -> Result | None:
@@ -223,10 +225,10 @@ def _is_like(path: Path, other: Path) -> bool:
 def _checked(function: Callable[[], Any]) -> tuple[str, Any]:
     """What a function returns, refuses in a sentence, or raises. A warning counts as an error."""
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             value = function()
-        ours = [one for one in told if issubclass(one.category, (RuntimeWarning, UserWarning))]
+        ours = [warning for warning in caught if issubclass(warning.category, (RuntimeWarning, UserWarning))]
         if ours:
             return "error", f"warning: {ours[0].message} ({ours[0].filename}:{ours[0].lineno})"
         return "value", value

@@ -373,7 +373,7 @@ def _patient(question: Callable[[], T]) -> T:
 
 def _assert_undisturbed(spec: RunSpec) -> None:
     """The run has the files and the figures of one that was executed without a kill."""
-    found = _files_and_figures(spec)
+    outcome = _files_and_figures(spec)
     before = {name: os.environ[name] for name in ("HEDGE_HOME", "HEDGE_FAKE_ENGINE")}
     with tempfile.TemporaryDirectory(prefix="hedge-undisturbed-") as home:
         os.environ |= {"HEDGE_HOME": home, "HEDGE_FAKE_ENGINE": "{}"}
@@ -382,7 +382,7 @@ def _assert_undisturbed(spec: RunSpec) -> None:
             undisturbed = _files_and_figures(spec)
         finally:
             os.environ |= before
-    assert found == undisturbed, f"{spec.run_id} is another run than without kills"
+    assert outcome == undisturbed, f"{spec.run_id} is another run than without kills"
 
 
 def _files_and_figures(spec: RunSpec) -> tuple[bytes, ...]:
@@ -419,10 +419,10 @@ def tmpfs() -> Iterator[Path]:
     """A small disk of its own."""
     folder = Path(tempfile.mkdtemp(prefix="hedge-small-disk-"))
     command = ["mount", "-t", "tmpfs", "-o", f"size={TMPFS_MB}m", "tmpfs", str(folder)]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    if said.returncode:
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
         folder.rmdir()
-        raise NotHere(f"no small disk can be mounted ({said.stderr.strip()})")
+        raise NotHere(f"no small disk can be mounted ({process.stderr.strip()})")
     try:
         yield folder
     finally:

@@ -83,9 +83,9 @@ class Row:
         lost, twice = sum(s.lost for s in self.tries), sum(s.twice for s in self.tries)
         again = _counts([seen.again for seen in self.tries])
         odd = [seen.said for seen in self.tries if seen.state != "done"]
-        said = Counter(odd or [seen.said for seen in self.tries if seen.said]).most_common(1)
+        common = Counter(odd or [seen.said for seen in self.tries if seen.said]).most_common(1)
         ended = ", ".join(f"{n} {state}" for state, n in Counter(seen.state for seen in self.tries).items())
-        words = said[0][0] if said else "nothing: there is nothing to say"
+        words = common[0][0] if common else "nothing: there is nothing to say"
         return (
             f"| {self.fault} | {self.database} | {len(self.tries)}: {ended} | {noticed} | {resumed} | {lost} | {twice} "
             f"| {again} | {words} |"
@@ -231,10 +231,10 @@ class Stage:
         seen.again = sum(times - 1 for times in traced.values())
         if seen.state == "done":
             questions = store.read_questions(run_id).to_pydict()
-            asked = {n for n, r in zip(questions["id"], questions["role"], strict=True) if r != "demonstration"}
-            found = Counter(store.read_logits(run_id).ids)
-            seen.lost = len(asked - set(found)) + len(set(found) - asked)
-            seen.twice = sum(times - 1 for times in found.values())
+            wanted = {n for n, r in zip(questions["id"], questions["role"], strict=True) if r != "demonstration"}
+            counts = Counter(store.read_logits(run_id).ids)
+            seen.lost = len(wanted - set(counts)) + len(set(counts) - wanted)
+            seen.twice = sum(times - 1 for times in counts.values())
         return seen
 
     def forget_trace(self) -> None:
@@ -277,12 +277,12 @@ def stage(server: Server | None = None, *, home: Path | None = None) -> Iterator
     if server:
         os.environ["HEDGE_DATABASE_URL"] = server.new_database()
     database.prepare(within_s=WITHIN_S)  # on a busy machine this takes longer than a page waits
-    made = Stage(folder, server)
-    made.model()
+    stage = Stage(folder, server)
+    stage.model()
     try:
-        yield made
+        yield stage
     finally:
-        made.end_all()
+        stage.end_all()
         database.forget()
         for name, value in before.items():
             os.environ.pop(name, None)

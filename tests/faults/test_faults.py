@@ -18,8 +18,8 @@ GIVEN_UP = ("always_dies", "out_of_memory")
 
 @pytest.fixture(scope="module")
 def postgres():
-    with server() as made:
-        yield made
+    with server() as running:
+        yield running
 
 
 def play(name, on, capsys) -> Row:

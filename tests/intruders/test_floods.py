@@ -26,12 +26,12 @@ def process_of(port: int) -> psutil.Process:
 def play(port: int, *attempts: Callable[[Wire], Awaitable[object]]) -> list[object]:
     """What each attempt got, all at once, each on a connection of its own."""
 
-    async def one(attempt: Callable[[Wire], Awaitable[object]]) -> object:
+    async def result_of(attempt: Callable[[Wire], Awaitable[object]]) -> object:
         async with Wire(port) as wire:
             return await asyncio.wait_for(attempt(wire), 60)
 
     async def attempted() -> list[object]:
-        return list(await asyncio.gather(*map(one, attempts)))
+        return list(await asyncio.gather(*map(result_of, attempts)))
 
     return run(attempted())
 

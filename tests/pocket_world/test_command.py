@@ -53,10 +53,10 @@ def test_all_that_ships_is_made_in_an_order_in_which_each_command_finds_what_it_
     for words in [words for step in ship.commands().values() for words in step]:
         parsers[words[0]].parse_args(words[1:])
     lines = [" ".join(words) for step in ship.commands().values() for words in step]
-    made: set[str] = set()
+    models: set[str] = set()
     for model, recipe in RECIPES.items():
-        assert not recipe.grown_from or recipe.grown_from in made
-        made.add(model)
+        assert not recipe.grown_from or recipe.grown_from in models
+        models.add(model)
         assert lines.index(f"pocket_world publish --model {model}") < lines.index(
             f"pocket_world record --model {model}"
         )

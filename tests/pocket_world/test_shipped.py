@@ -109,11 +109,11 @@ def test_it_comes_out_the_same(folder: Path) -> None:
     spec = SPECS_OF_RUNS[folder]
     columns = pq.read_table(folder / "logits.parquet").to_pydict()
     recorded = dict(zip(columns["id"], columns["logits"], strict=True))
-    asked = random.Random(folder.name).sample(prompts(spec, draw_questions(spec)), 10)
+    drawn = random.Random(folder.name).sample(prompts(spec, draw_questions(spec)), 10)
     engine = engine_of(spec.model, spec.dtype)
-    engine.prepare(asked)
+    engine.prepare(drawn)
     tolerance = 1e-4 if spec.dtype == "float32" else 6.5e-2
-    for batch in engine.score(asked):
+    for batch in engine.score(drawn):
         for name, logits in zip(batch.ids, batch.logits, strict=True):
             np.testing.assert_allclose(softmax(logits), softmax(recorded[name]), rtol=0, atol=tolerance)
 

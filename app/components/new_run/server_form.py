@@ -193,7 +193,7 @@ def served_models(
             help=MODELS_HELP,
         )
         answers = [
-            server_cache.asked(model, connection.servers, connection.key_variable, lists_needed=not may_pick)
+            server_cache.abilities(model, connection.servers, connection.key_variable, lists_needed=not may_pick)
             for model in chosen
         ]
         for problem in dict.fromkeys(item.problem for item in answers if item.problem):

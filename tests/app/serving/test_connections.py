@@ -62,12 +62,12 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 def play(port: int, attempt: Callable[[Wire], Awaitable[Any]]) -> Any:
-    async def one() -> Any:
+    async def browse() -> Any:
         async with Wire(port) as wire:
             return await asyncio.wait_for(attempt(wire), 30)
 
     results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(asyncio.run(one())))  # Playwright may keep a loop here
+    thread = threading.Thread(target=lambda: results.append(asyncio.run(browse())))  # Playwright may keep a loop here
     thread.start()
     thread.join()
     return results[0]

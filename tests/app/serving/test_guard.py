@@ -50,11 +50,11 @@ def served(tmp_path: Path, home: Path) -> Iterator[Path]:
 
 def run(work: Any) -> Any:
     """In a thread with a loop of its own, because Playwright may keep one in this one."""
-    found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(asyncio.run(work)))
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(asyncio.run(work)))
     thread.start()
     thread.join()
-    return found[0]
+    return results[0]
 
 
 def sent(app: Any, path: str, *, query: str = "", cookie: str = "", **scope: Any) -> list[Any]:
@@ -228,7 +228,7 @@ def test_a_cookie_is_sent_by_https_alone_where_the_server_is_reached_so(served: 
 
 
 @pytest.mark.parametrize(
-    ("client", "of"),
+    ("client", "network"),
     [
         ("192.0.2.7", "192.0.2.7"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
@@ -242,8 +242,8 @@ def test_a_cookie_is_sent_by_https_alone_where_the_server_is_reached_so(served: 
         ("testclient", "testclient"),
     ],
 )
-def test_an_ipv6_line_counts_as_one_address(client: str, of: str):
-    assert quotas.network(client) == of
+def test_an_ipv6_line_counts_as_one_address(client: str, network: str):
+    assert quotas.network(client) == network
 
 
 class Line:
