@@ -34,7 +34,7 @@ AWAITED_KEY = "awaited_computations"
 PAINTED_KEY = "painted_page"
 DIALOG_KEY = "dialog_is_shown"
 """In the session: whether the page shows a dialog. It then neither asks nor runs again by itself, because Streamlit
-would draw the dialog anew, and what a person is typing in it would be lost."""
+would redraw the dialog, and what a person is typing in it would be lost."""
 AWAITS_KEY = "page_awaits"
 BEGIN_S = 0.4
 """The delay between the end of the page's script and the browser's first request for awaited values."""
@@ -133,7 +133,7 @@ def computing(what: str, *, height: int = 0) -> None:
 def in_place(section: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
     """Draw a section of a page, which may grow when a figure arrives, in a container of its own.
 
-    What stands below the section then keeps its place in the page. Streamlit makes elements anew whose place changes,
+    What stands below the section then keeps its place in the page. Streamlit recreates elements whose place changes,
     and that closes a list that a person has just opened.
     """
 

@@ -21,7 +21,7 @@ ANSWERED_WITHIN_S = 40.0
 
 @dataclass
 class Measured:
-    """What was measured, in seconds, and what went wrong."""
+    """The measurements, in seconds, and the errors."""
 
     acknowledged: list[float] = field(default_factory=list)
     """From a tap to its acknowledgement, with the network there."""

@@ -57,7 +57,7 @@ def check_damages(
 
 
 def _outcome(read: Callable[[], Any]) -> tuple[Any, str]:
-    """What is read, or the kind of the error and its sentence."""
+    """The values that were read, or the class and the message of the error."""
     try:
         return read(), ""
     except (InputError, RunError) as error:

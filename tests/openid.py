@@ -89,7 +89,7 @@ class Provider:
         return {"access_token": access, "id_token": identity, "token_type": "Bearer", "expires_in": 600}
 
     def metadata(self) -> dict[str, Any]:
-        """What the provider says of itself."""
+        """The provider's own metadata."""
         return {
             "issuer": self.address,
             "authorization_endpoint": f"{self.address}/authorize",

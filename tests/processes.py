@@ -1,4 +1,4 @@
-"""The processes that live in a home: agents, answering servers and the workers of both, whoever started them."""
+"""The processes that live in a home: agents, answering servers and the workers of both, no matter who started them."""
 
 import time
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ ENDS_WITHIN_S = 40.0
 
 
 def living(home: Path, modules: str | tuple[str, ...] = ("core.runs.", "core.runs.answering.")) -> list[psutil.Process]:
-    """Those of a home with a word in their command line that begins with ``modules``, or with one of them."""
+    """The running processes of a home whose command line names one of ``modules`` or a module below it."""
     matching = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
@@ -22,7 +22,7 @@ def living(home: Path, modules: str | tuple[str, ...] = ("core.runs.", "core.run
 
 
 def oom_score(process: psutil.Process) -> int:
-    """How much sooner than others the kernel stops a process when memory runs out, in thousandths of all memory."""
+    """The out-of-memory score adjustment of a process: the kernel stops processes with higher ones first."""
     return int(Path(f"/proc/{process.pid}/oom_score_adj").read_text(encoding="ascii"))
 
 

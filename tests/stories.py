@@ -1,4 +1,4 @@
-"""Openings of children's stories with four endings each, of which the first is the right one."""
+"""Openings of children's stories with four endings each; the first is the right one."""
 
 import json
 import random

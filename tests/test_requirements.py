@@ -1,4 +1,4 @@
-"""What is pinned is imported, what is imported is pinned, and the pins lie within the ranges of the package."""
+"""Pinned packages are imported, imported packages are pinned, and the pins lie within the package's ranges."""
 
 import ast
 import re
@@ -30,8 +30,8 @@ NOT_IMPORTED = {
 }
 """Pinned, but imported by nothing of ours, and why."""
 RIVALS = ("crepes", "krippendorff", "netcal", "relplot", "torchcp", "torchmetrics")
-"""Imported by tests/golden/make_*.py alone, which a person runs in an environment of its own when a golden file is made
-anew; each of those files says which versions made its file."""
+"""Only tests/golden/make_*.py import these. You run them in environments of their own to write golden files again; each
+of them lists the versions that it needs."""
 
 
 def pinned() -> set[str]:

@@ -1,4 +1,4 @@
-"""What pages, commands and the documentation say: one style of per cent, and no phrase that was once hard to read."""
+"""The wording of pages, commands and documentation: one style for percentages, and no phrase that was hard to read."""
 
 import ast
 import re

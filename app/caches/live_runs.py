@@ -52,19 +52,19 @@ class _Asking:
     ended: threading.Event = field(default_factory=threading.Event)
 
 
-def current(*, anew: bool = False) -> LiveRuns:
-    """The current state of runs. ``anew`` queries even if the last answer is fresh, for example after an action on a
-    run.
+def current(*, refresh: bool = False) -> LiveRuns:
+    """The current state of runs. ``refresh`` queries again even if the last answer is recent, for example after an
+    action on a run.
     """
     asking = _asking()
     with asking.lock:
-        on_its_way = asking.begun is not None and anew and not asking.latest.problem
+        on_its_way = asking.begun is not None and refresh and not asking.latest.problem
         before = asking.ended
     if on_its_way:
         before.wait(WAIT_S)  # this query began before the action, so its answer may be older too
     with asking.lock:
         if asking.begun is None:
-            if not anew and time.monotonic() - asking.answered < FRESH_S:
+            if not refresh and time.monotonic() - asking.answered < FRESH_S:
                 return asking.latest
             asking.begun = time.monotonic()
             asking.ended = threading.Event()

@@ -99,7 +99,7 @@ class Streams:
                     channel.wake(everyone=True)
 
     async def of_phone(self, live: LiveClass, seat: Seat, gone: Awaitable[object]) -> AsyncGenerator[bytes]:
-        """What a phone is told, until ``gone`` is done."""
+        """The messages for a phone, until ``gone`` is done."""
         channel = self.channel(live)
 
         def sent(state_sent: Told) -> None:

@@ -54,7 +54,7 @@ class Case:
     ``most`` makes its probabilities of counts from 0 to that, full of ties, zeros and ones; without it they are
     continuous. Every fourth question has a twin, which differs in punctuation alone. Subjects are unlike in size,
     one is never calibrated and one never tested, and rows that neither calibrate nor test lie between the others.
-    ``votes`` makes its probabilities of so many picks for each question. ``extra`` are the places of E and F.
+    ``votes`` draws its probabilities from this many picks per question. ``extra`` are the places of E and F.
     With ``fewest`` questions have from ``fewest`` to k options. A normal run takes the first ``short`` views.
     """
 
@@ -272,7 +272,7 @@ def _redrawn(
     n: int,
     alpha: int,
 ) -> dict[str, Any]:
-    """Coverages of the procedures that are for the score, over some draws of a look's own questions, n of which
+    """Coverages of the procedures that are for the score, over repeated draws of the case's questions; n of them
     calibrate."""
     rows = np.concatenate([calibration, seen.test])
     fits = tuple(procedure for procedure, how in PROCEDURES.items() if how.fits(name))

@@ -1,4 +1,4 @@
-"""What core makes of the runs and juries of the course's further lessons: the golden values of their ``facts.js``."""
+"""Golden values for the ``facts.js`` of the course's other lessons: core's figures for their runs and juries."""
 
 import itertools
 import math
@@ -70,8 +70,8 @@ def calibration() -> dict[str, Any]:
     plain, warm, hot = (at_temperature(run, hundredths, ALPHA) for hundredths in (100, fitted, 200))
     drawn = perfect(top, m)
     floor, quarter = float(drawn.mean()), m // 4
-    luck = expected_by_luck(binned_gaps(top))
-    assert abs(floor - luck) < 4 * drawn.std() / len(drawn) ** 0.5  # the formula that reports use says the same
+    chance = expected_by_luck(binned_gaps(top))
+    assert abs(floor - chance) < 4 * drawn.std() / len(drawn) ** 0.5  # the formula that reports use says the same
     return {
         "data": calibration_tables(run) | {"model": run.spec.model_name, "name": "a run"},
         "alpha": ALPHA,

@@ -191,7 +191,7 @@ def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
 
 @dataclass
 class Calls:
-    """How often a function was called since."""
+    """Counts the calls of a function."""
 
     count: int = 0
 

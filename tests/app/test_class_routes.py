@@ -1,4 +1,4 @@
-"""What a phone and a projector may ask of the server, and what each odd request gets."""
+"""Requests of phones and projectors: what they may do, and the answers to malformed ones."""
 
 import asyncio
 import json

@@ -19,7 +19,7 @@ def names_in(name: str) -> set[str]:
 
 
 def plain(sent: dict[str, Any]) -> dict[str, Any]:
-    """What the browser gets, as JSON: a table is an object of its columns."""
+    """The data sent to the browser, as JSON. A table is an object of its columns."""
     return {
         name: {"table": value.to_pydict()} if isinstance(value, pa.Table) else value for name, value in sent.items()
     }

@@ -131,7 +131,7 @@ def figures(
 
 
 def truths(run: Evaluation, shift: Shifted, alpha: int) -> dict[str, Any]:
-    """What a person guesses, in full precision."""
+    """The figures that a user guesses, in full precision."""
     now, smaller = report(run, alpha), report(run, max(1, alpha // 2)).scores["lac"]
     lac = now.scores["lac"]
     low, high = beta_binomial_band(now.n_calibration, now.n_test, alpha)

@@ -80,7 +80,7 @@ def start(home: Path) -> None:
         middle = f"median {np.median(seconds):.2f}"
         print(f"{name}: start to first figure, s: {each}; {middle}; processor time {np.median(spent):.2f}")
     own, least = (float(np.median([wait for wait, _ in pairs])) for pairs in waits.values())
-    print(f"of which Hedge's own: {own - least:.2f}, ratio {own / least:.2f}")
+    print(f"Hedge's own share: {own - least:.2f}, ratio {own / least:.2f}")
 
 
 def server_seconds() -> float:
@@ -92,7 +92,7 @@ def server_seconds() -> float:
 
 
 def large_run(n: int) -> str:
-    """A run of n questions of six options, half of which calibrate."""
+    """A run of n questions with six options. Half of the questions calibrate."""
     rng = np.random.default_rng(0)
     run_id = synthetic_run(n, model=f"large-{n}")
     ids = store.read_logits(run_id).ids

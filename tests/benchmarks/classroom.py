@@ -58,7 +58,7 @@ def opened(address: str, link: str, home: Path) -> tuple[str, str]:
 
 
 def projector_data(message: Any) -> dict[str, str]:
-    """What a message gives to the projector's component; empty if it is none."""
+    """The data of the projector's component in a message; empty if there is none."""
     if message.WhichOneof("type") != "delta" or message.delta.new_element.WhichOneof("type") != "bidi_component":
         return {}
     proto = message.delta.new_element.bidi_component

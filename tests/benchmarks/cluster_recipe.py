@@ -111,7 +111,7 @@ def slurm(folder: Path) -> Iterator[None]:
 
 
 def output_of(*command: str, check: bool = True) -> str:
-    """What a command prints."""
+    """The output of a command."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if check and done.returncode:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr}{done.stdout}")
@@ -208,7 +208,7 @@ def listed() -> list[tuple[str, str]]:
 
 
 def states() -> Counter[str]:
-    """How many runs are in each state."""
+    """The number of runs in each state."""
     return Counter(state for _, state in listed())
 
 

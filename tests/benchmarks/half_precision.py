@@ -13,7 +13,7 @@ from core.runs.spec import RunSpec
 
 
 def scores(model: str, task: str, dtype: str, *, questions: int = 1000) -> np.ndarray:
-    """Log-probabilities (n, k) of so many questions, in the order of their prompts."""
+    """Log-probabilities (n, k) of this many questions, in the order of their prompts."""
     spec = RunSpec(model=model, task=task, samples=questions)
     asked_prompts = prompts(spec, draw_questions(spec))
     engine = load_engine(model, dtype=dtype)

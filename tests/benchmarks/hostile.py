@@ -87,7 +87,7 @@ async def slow(wire: Wire) -> None:
 
 
 async def malformed(wire: Wire) -> None:
-    """What is no message."""
+    """Bytes that are not a message."""
     await wire.handshake()
     await wire.frame(BINARY, b"\xff\xfe\x00crafted")
     await wire.closed()

@@ -31,7 +31,7 @@ SUBJECTS = tuple(f"subject {i:02}" for i in range(20))
 
 
 def make_run(questions: int, *, seed: int = 0) -> str:
-    """Write a finished run of so many questions into HEDGE_HOME; half calibrate. Returns its id."""
+    """Write a finished run of this many questions into HEDGE_HOME; half of them calibrate. Returns its id."""
     draw = np.random.default_rng(seed)
     labels = draw.integers(0, len(OPTIONS), questions)
     logits = draw.normal(size=(questions, len(OPTIONS))).astype(np.float32) * 1.5

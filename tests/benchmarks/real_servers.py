@@ -1,4 +1,4 @@
-"""What Hedge makes of a server that nobody here wrote, which holds a bundled model.
+"""Check Hedge against a third-party server that serves a bundled model.
 
 ``python -m tests.benchmarks.real_servers URL [--model pocket-3m] [--served NAME]`` finds out what the server can do,
 compares its letters and texts with the transformers engine in float32, and then does with it what a person does from
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def compare(what: str, model: str, served: str, url: str, prompts: Sequence[Prompt]) -> None:
-    """How far the server's figures are from the transformers engine's."""
+    """Print the differences between the server's figures and the transformers engine's."""
     truth = scored(TransformersEngine.load(resolve(model), dtype="float32"), prompts)
     engine = ServerEngine.load(served, servers=[url])
     try:
@@ -102,7 +102,7 @@ def scored(engine: TransformersEngine | ServerEngine, prompts: Sequence[Prompt])
 
 
 def commands(served: str, url: str, folder: str) -> None:
-    """What a person types, and what comes of it."""
+    """Run the commands that a user would type, and print the end of their output."""
     values = {"where": f"--model {served} --server {url}", "served": served, "url": url, "folder": folder}
     values["paused"] = "none"
     for words in COMMANDS:

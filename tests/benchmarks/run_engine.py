@@ -163,7 +163,7 @@ def forty() -> None:
 
 
 def two_hundred() -> None:
-    """What a page asks for in a tick, with 200 runs in the queue."""
+    """Measure the requests of one page tick, with 200 runs in the queue."""
     with server() as postgres:
         for on in (None, postgres):
             with stage(on) as s:
@@ -183,7 +183,7 @@ def two_hundred() -> None:
 
 
 def idle(seconds: float = 60.0) -> None:
-    """What the engine takes that has nothing to do: soon after a run, and when its worker has gone."""
+    """Measure the idle engine: soon after a run, and when its worker has stopped."""
     with server() as postgres:
         for on in (None, postgres):
             for what, minutes in (("agent and warm worker", "60"), ("agent, its worker gone", "0.01")):

@@ -27,7 +27,7 @@ def _of_children() -> float:
 
 
 def _counter() -> Callable[[], float]:
-    """What reads the processor seconds: of a control group that this process has moved into, or of its children."""
+    """A function that reads the processor seconds of this process's control group, or of its children."""
     for kind, file, read in (
         ("cpuacct", "cpuacct.usage", lambda text: int(text) / 1e9),
         (".", "cpu.stat", lambda text: int(text.split()[1]) / 1e6),

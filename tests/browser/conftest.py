@@ -185,7 +185,7 @@ def holds(page: Page, condition: str, *, within_ms: float = SEEN_WITHIN_MS) -> N
 
 
 STILL = 5
-"""So many looks in a row have to find a thing where it was before it counts as still."""
+"""The number of looks in a row that must show an element in the same place before it counts as still."""
 
 
 def still(shown: Locator) -> FloatRect:

@@ -424,7 +424,7 @@ def the_forest_counts_each_subject(page: Page, run_id: str) -> None:
 
 
 def points_off(figure: Locator) -> dict[str, float]:
-    """How far each procedure's mean coverage is from the target, as the figure of bugs says it."""
+    """The distance of each procedure's mean coverage from the target, as shown in the figure of bugs."""
     names = figure.locator("svg text.plain").all_text_contents()
     points = figure.locator("svg text.strong").all_text_contents()
     return {

@@ -38,7 +38,7 @@ QUESTIONS, CALIBRATION = 6, 3
 
 
 def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
-    """A class of six questions, of which three calibrate. test_login opens one from the page."""
+    """A class of six questions; three of them calibrate. test_login opens one from the page."""
     code = lecture.open_class(quiz.draw("qa", n=QUESTIONS, calibration=CALIBRATION, seed=1)).code
     desk = visit(address, width=1280, height=720).open(f"/classroom?class={code}")
     expect(desk.locator(".code")).to_have_text(code)

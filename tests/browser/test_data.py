@@ -26,7 +26,7 @@ DROP = """(zone, files) => {
 
 
 def table(sure: float, **columns: str) -> str:
-    """The answers of a model that is right in three of four questions, as CSV; ``told`` has columns of one value."""
+    """The answers of a model that is right in three of four questions, as CSV. Each of ``columns`` has one value."""
     lines = [",".join(["question", "A", "B", "answer", *columns])]
     for i in range(QUESTIONS):
         first = sure - 0.005 * i if i % 4 else 0.4

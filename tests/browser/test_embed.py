@@ -167,7 +167,7 @@ def test_a_question_moves_as_in_the_app(opened, run_id: str):
 
 
 def guessed(page: Page) -> str:
-    """Guess, and what the file says of it."""
+    """Guess, and return the file's answer."""
     page.get_by_role("button", name="Check my guess").press("Enter")
     expect(page.locator(".told-answer")).to_be_visible()
     expect(page.locator(".answer")).to_be_visible()

@@ -96,8 +96,8 @@ BOXES = """() => {
 
 
 def misfit(page: Page, place: int) -> str:
-    """What scrolls sideways, is too tall, or is not in its place: the figure stands beside the words, or below them
-    where it is narrow."""
+    """The elements that scroll sideways, are too tall or are misplaced. The figure belongs beside the text, or below it
+    on a narrow screen."""
     boxes = page.evaluate(BOXES)
     figure, text, feet = boxes["figure"], boxes["text"], boxes["feet"]
     width = page.viewport_size["width"] if page.viewport_size else 0

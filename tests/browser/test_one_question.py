@@ -329,7 +329,7 @@ def answer_in_link(page: Page) -> str:
 
 
 def own_set(answer: str) -> OptionPValues:
-    """What Python computes for an answer, by LAC."""
+    """Python's figures for an answer, by LAC."""
     _, own = asked(bench(evaluation.load(POCKET_RUN)), custom_question.read_answer(answer).logits)
     return own[0]
 

@@ -1,4 +1,4 @@
-"""The text by token in a real browser: what is pointed at is told, also by keyboard, and data stays text."""
+"""The text by token in a real browser: details of a token appear on hover and by keyboard, and data stays text."""
 
 from playwright.sync_api import expect
 

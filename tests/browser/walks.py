@@ -16,7 +16,7 @@ from tests.browser.conftest import SETTLED, eventually
 WRITTEN = ROOT / "docs" / "text" / "accessibility.md"
 KEYS = re.compile(r"`(?P<key>\w[\w+]*)`(?: × (?P<times>\d+))?|type “(?P<typed>.+?)”")
 SLACK = 8
-"""A page may gain so many stops before a walk has to be written down again."""
+"""The number of stops that a page may gain before its walk has to be recorded again."""
 TRIES, LOOKS, LOOK_MS = 3, 5, 60
 BACK = {"Tab": "Shift+Tab", "Shift+Tab": "Tab"}
 ROLES = {"DisclosureTriangle": "disclosure", "LabelText": "text", "Legend": "text", "generic": "text"}
@@ -112,7 +112,7 @@ def written_walk(title: str) -> list[WalkStep]:
 
 
 class ScreenReader:
-    """What Chromium's accessibility tree tells a screen reader about a page."""
+    """The parts of a page in Chromium's accessibility tree that a screen reader reads."""
 
     def __init__(self, page: Page) -> None:
         self.page = page

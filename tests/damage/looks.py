@@ -1,4 +1,4 @@
-"""What a person gets from Hedge: commands, lists and pages, each as a text that can be compared."""
+"""Hedge's output for users: commands, lists and pages, each as text that can be compared."""
 
 import contextlib
 import importlib.metadata

@@ -29,7 +29,7 @@ WITHIN_S = 90.0
 LONGEST = 1_500
 """Characters of a sentence."""
 PAGES_EVERY = 50
-"""Pages are looked at in one try of so many, because AppTest takes a second for each."""
+"""The number of tries per look at the pages, because AppTest takes a second for each."""
 
 FOLDERS = ("runs", "bin", "archive", "juries", "adapters")
 """Where the name of a file says which part it plays."""
@@ -96,7 +96,7 @@ HEADER = f"| kind | damage | tries | {' | '.join(OUTCOMES)} |\n|---|---|{'---|' 
 
 
 class Stage:
-    """A prepared home of one kind, of which each try gets a copy at the same place."""
+    """A prepared home of one kind. Each try gets a copy of it at the same path."""
 
     def __init__(self, name: str, kind: Kind, folder: Path, *, pages: bool = True) -> None:
         self.name, self.kind = name, kind
@@ -128,8 +128,8 @@ class Stage:
     def run(self, damage: str, numbers: Sequence[int], seed: int, *, at_once: int = 1) -> list[Result]:
         """Tries, each decided by ``seed``, ``damage`` and its number; a try that can damage nothing is left out.
 
-        Each is made in a process of its own. With ``at_once``, so many share one, which forgets its caches in between,
-        and takes one look at what was damaged and, in one of ten tries, looks at all else.
+        Each try runs in a process of its own. With ``at_once``, this many share one process. It clears its caches in
+        between, looks at what was damaged and, in one of ten tries, looks at everything else.
         """
         results: list[Result] = []
         for start in range(0, len(numbers), at_once):
@@ -223,7 +223,7 @@ def _is_like(path: Path, other: Path) -> bool:
 
 
 def _checked(function: Callable[[], Any]) -> tuple[str, Any]:
-    """What a function returns, refuses in a sentence, or raises. A warning counts as an error."""
+    """The return value of a function, its refusal in a sentence, or its exception. A warning counts as an error."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -239,7 +239,7 @@ def _checked(function: Callable[[], Any]) -> tuple[str, Any]:
 
 
 def _in_fork(function: Callable[[], Any]) -> tuple[str, Any]:
-    """What a function returns in a copy of this process, which ends with it; ``hang`` if that takes too long."""
+    """The return value of a function in a fork of this process; ``hang`` if the function takes too long."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.12 on, where there are threads

@@ -150,7 +150,7 @@ def database_gone(on: Server | None, *, tries: int = 1) -> Row:
 
 
 def _noticed_before(seen: Seen, first: Seen) -> Seen:
-    """What was seen in the end, with what was noticed while the fault lasted."""
+    """The observations at the end, including those made during the fault."""
     seen.noticed, seen.said = first.noticed, first.said
     return seen
 
@@ -219,7 +219,7 @@ def clock_jumped(on: Server | None) -> Row:
 
 
 def _off(name: str) -> float:
-    """How far ahead of ours the worker's clock is, as its progress is stamped."""
+    """The seconds that the worker's clock is ahead of ours, read from the time of its progress."""
     progress = store.read_progress(name)
     return progress.updated - time.time() if progress else 0.0
 

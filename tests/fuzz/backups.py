@@ -83,7 +83,7 @@ def backups(draw: st.DrawFn) -> bytes:
 
 
 def _rarely(draw: st.DrawFn, times: int) -> bool:
-    """True about once in so many ``times``; Hypothesis draws 0 and the largest number more often than others."""
+    """True about once in ``times`` draws. Hypothesis draws 0 and the largest number more often than others."""
     return draw(st.integers(0, times)) == times - 1
 
 

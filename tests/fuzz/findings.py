@@ -32,7 +32,7 @@ class TooSlowError(BaseException):
 
 @dataclass(slots=True)
 class Findings:
-    """What was found in ``inputs`` inputs: for each kind the number, and the smallest input with its traceback."""
+    """The findings in ``inputs`` inputs: for each kind the count, and the smallest input with its traceback."""
 
     inputs: int = 0
     slowest: float = 0.0

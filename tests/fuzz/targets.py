@@ -1,4 +1,4 @@
-"""What is fuzzed: every importer, backups, the command line, links, and messages of components."""
+"""The fuzz targets: every importer, backups, the command line, links, and messages of components."""
 
 import re
 import shutil

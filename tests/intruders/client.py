@@ -87,7 +87,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answers to a request."""
+    """The server's answer to a request."""
 
     status: int
     body: bytes
@@ -158,7 +158,7 @@ class Client:
             self.run(session.socket.close())
 
     def screen(self, page: str = LIGHT, query: str = "") -> Screen:
-        """What a page shows at first."""
+        """The content of a page when it opens."""
         with self.session(page, query) as session:
             return session.screen
 

@@ -37,7 +37,7 @@ NOBODYS = [
 
 
 def play(port: int, *attempts: Callable[[Wire], Awaitable[object]]) -> list[object]:
-    """What each attempt got, each on a connection of its own."""
+    """The result of each attempt, each on its own connection."""
 
     async def attempted() -> list[object]:
         results = []

@@ -96,7 +96,7 @@ def token(client: Client) -> dict[str, str]:
 
 
 def test_an_upload_counts_before_it_has_arrived(lars: Client):
-    """A slow upload, of which nothing but its length has been sent, takes its room."""
+    """A slow upload that has sent only its length reserves its space."""
     with lars.session("data") as page:
         slow = lars.run(_slow(lars, page, 2 * MB))
         try:
@@ -265,5 +265,5 @@ async def _listening(client: Client, code: str, key: str) -> aiohttp.ClientRespo
 
 
 async def _rest(answer: aiohttp.ClientResponse) -> bytes:
-    """What comes until the stream ends by itself."""
+    """The messages until the stream ends by itself."""
     return await asyncio.wait_for(answer.content.read(), 30)

@@ -128,7 +128,7 @@ def open_page_early(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
 def keep_their_places(app: AppTest, at_least: int) -> bool:
     """Whether all widgets and tables of a page that was opened early keep their places when its figures arrive.
 
-    Streamlit makes what changes its place anew, which would close a list that a person has just opened.
+    Streamlit recreates an element that changes its place, which would close a list that a person has just opened.
     """
     assert _awaits(app)
     before = _places(app.main)

@@ -51,7 +51,7 @@ def test_published_figures_are_filtered_by_source_and_model(open_page: Open):
     assert app.query_params["published_models"] == "Qwen-72B,Phi-2"
     after = sent(app, "groups")
     assert [[model["name"] for model in group["models"]] for group in after["published"]] == [["Qwen-72B"], ["Phi-2"]]
-    assert after["version"] != before["version"], "the browser draws it anew"
+    assert after["version"] != before["version"], "the browser redraws it"
     app.button_group(key="compare_published_by").set_value(["bluq"]).run()
     assert app.query_params["published_by"] == "bluq"
     app = open_page("compare", runs=run, published_by="bluq", published_models="Qwen-72B,Phi-2")

@@ -16,7 +16,7 @@ from tests.pages.conftest import Open, click, page_text, unfolded
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[JurySpec]:
-    """What was asked for; tests/core/runs/execution/test_jury_run.py has the real launch."""
+    """The juries that the page launches; tests/core/runs/execution/test_jury_run.py has the real launch."""
     specs: list[JurySpec] = []
     monkeypatch.setattr("core.runs.jury_job.launch", specs.append)
     return specs

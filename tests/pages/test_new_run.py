@@ -35,7 +35,7 @@ from tests.pages.conftest import Open, click, page_text
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What the page asks of the engine, which only takes note; the fake model and the tasks are at hand."""
+    """The page's calls to the engine, which are only recorded. The fake model and the task are available."""
     calls: list[Any] = []
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     monkeypatch.setattr("core.questions.bank.available", lambda: ("qa",))
@@ -335,8 +335,8 @@ def test_a_run_that_ends_while_the_page_is_drawn_is_offered_to_be_resumed(
     run_id = existing("running")
     begun = status(run_id)
 
-    def current(*, anew: bool = False) -> live_runs.LiveRuns:
-        if anew:  # its worker stops between the form and the list
+    def current(*, refresh: bool = False) -> live_runs.LiveRuns:
+        if refresh:  # its worker stops between the form and the list
             store.update_record(run_id, state="cancelled")
         return live_runs.LiveRuns((replace(begun, state=store.read_record(run_id).state),))
 
@@ -498,7 +498,7 @@ def test_a_database_that_hangs_holds_up_nothing(open_page: Open, calls: list[Any
 
 
 def waiting(count: int) -> list[RunStatus]:
-    """So many runs in the queue, the first of them next."""
+    """This many queued runs; the first of them is next."""
     statuses = []
     for seed in range(count):
         spec = RunSpec(model="fake", task="qa", samples=100, seed=seed)

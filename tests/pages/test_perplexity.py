@@ -1,4 +1,4 @@
-"""The Perplexity page: what is measured, what is asked for, and what is said where nothing can be."""
+"""The Perplexity page: measuring, launching, and the messages where nothing can be measured."""
 
 import json
 

@@ -95,7 +95,7 @@ def main() -> None:
 def taken(
     browser: Browser, address: str, view: str, theme: str, sizes: list[tuple[int, int]], into: Path
 ) -> list[Picture]:
-    """The view at each size: resized as a window is, but opened anew at a phone's, whose window was never larger."""
+    """The view at each size. A desktop window is resized; the phone's size is opened in a new window."""
     page = browser.new_page(
         bypass_csp=True, viewport={"width": sizes[0][0], "height": sizes[0][1]}, reduced_motion="reduce"
     )

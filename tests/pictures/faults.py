@@ -1,4 +1,4 @@
-"""What a script can see to be wrong with the look of a page."""
+"""Visual faults of a page that a script can find."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the tests of the pocket world share: the text that training reads, and the shipped model."""
+"""Fixtures for the tests of the pocket world: the training text, and the shipped model."""
 
 import pytest
 import torch

@@ -49,7 +49,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def after(steps: int) -> Callable[[], bool]:
-    """Says stop before the step behind so many."""
+    """Stop after this many steps."""
     left = iter([False] * steps)
     return lambda: next(left, True)
 

@@ -109,7 +109,7 @@ def open_form(reach: str) -> str:
 def take_link() -> None:
     """Take the key of the printed link out of the address, where a projector would show it, and remember whose it is.
 
-    A key that is not right is said.
+    Says so if the key is wrong.
     """
     key = st.query_params.get(desks.LECTURER, "")
     if not key:

@@ -84,7 +84,7 @@ def first_option(names: str, chosen: int | str | None = None, reason: str = "") 
 def ask(
     question: str, label: str, answers: Mapping[str, Answer], chosen: int | str | None, reason: str = ""
 ) -> Answer | None:
-    """What the answer that a person picks means; None until one is picked."""
+    """Ask the user and return the meaning of the chosen answer; None until one is chosen."""
     with st.container(border=True):
         st.markdown(plain(question))  # a label would read out the marks that keep a file's name literal
         if reason:
@@ -101,7 +101,7 @@ def ask(
 
 
 def _said(header: Header, what: str) -> int | str | None:
-    """What a person said of tables with this header; None if nothing."""
+    """The user's saved answer about tables with this header; None if there is none."""
     mapping = mappings().get(header)
     if mapping is None or not mapping.partial:
         return None

@@ -42,7 +42,7 @@ def run_list(*, was_busy: bool) -> None:
 
     ``was_busy`` says whether one was when the form above was drawn, which is drawn again if none is any more.
     """
-    busy = live_runs.current(anew=True).busy
+    busy = live_runs.current(refresh=True).busy
     st.fragment(_live, run_every=POLL_S if busy else None)(busy or was_busy)
 
 

@@ -283,7 +283,7 @@ def list_words(able: Abilities) -> tuple[str, ...]:
 
 
 def failure_words(able: Abilities) -> str:
-    """What the server failed on, in a sentence."""
+    """One sentence about what the server failed on."""
     whats = " and ".join(what for what, _ in able.failing)
     how = " and ".join(dict.fromkeys(how for _, how in able.failing))
     return (

@@ -38,7 +38,7 @@ def measure(chosen: PerplexityForm, library: Library) -> bool:
     if not chosen.models or not chosen.talks:
         st.info("Choose at least one model and one conversation.")
         return False
-    busy = _unfinished(live_runs.current(anew=True))
+    busy = _unfinished(live_runs.current(refresh=True))
     if wanted and not busy:
         count = sum(len(list(request.parts())) for request in wanted.values())
         sentence = (

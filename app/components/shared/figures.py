@@ -51,7 +51,7 @@ def draw(
     ``spec`` is its :meth:`~charts.figure.Figure.page_spec`, if it has been made before.
     """
     if isinstance(figure.chart, PlotlyFigure):
-        # A drawn figure keeps the colours of the theme that it was drawn in. With another key it is drawn anew.
+        # A drawn figure keeps the colours of the theme that it was drawn in. With another key it is redrawn.
         key = f"{key}-{theme_to_draw()}"
         st.plotly_chart(figure.chart, key=key, alt=figure.alt, width=width, config=NO_TOOLBAR)
     else:

@@ -2,7 +2,7 @@
 
 Streamlit replaces the stand-ins for colours in a Plotly figure once (:mod:`charts.theme`). If the theme changes later,
 the figure would keep the colours of the old one. On a page with such a figure a component of the browser watches the
-theme and reruns the page when it changes, and the figure is drawn anew.
+theme and reruns the page when it changes, and the figure is redrawn.
 """
 
 import streamlit as st

@@ -265,7 +265,7 @@ def test_a_bucket_lets_a_burst_pass_and_then_so_much_a_second(monkeypatch: pytes
     bucket = Bucket(per_s=10, burst=30)
     assert bucket.take(30) == 0
     assert bucket.take(5) == pytest.approx(0.5)
-    now[0] += 1  # 10 come in, 5 of which are owed
+    now[0] += 1  # 10 bytes arrive; 5 of them pay back the debt
     assert bucket.may_take(5)
     assert not bucket.may_take(1)
     now[0] += 1000

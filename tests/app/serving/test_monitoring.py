@@ -1,4 +1,4 @@
-"""What a monitoring system is told, and who is told it."""
+"""The figures for a monitoring system, and who may read them."""
 
 from collections import Counter
 
@@ -95,7 +95,7 @@ def test_everything_else_is_streamlits(path: str):
 
 @pytest.mark.quick
 def test_the_figures_are_told_to_this_machine_and_to_networks_that_are_named(home, monkeypatch: pytest.MonkeyPatch):
-    """A proxy on this machine asks from this machine, for whoever asked the proxy."""
+    """A proxy on this machine sends its requests from this machine, whoever its own clients are."""
     assert ask("/metrics")[0] == 200
     assert ask("/metrics", client=AWAY)[0] == 403
     assert ask("/metrics", headers={"X-Forwarded-For": AWAY})[0] == 403

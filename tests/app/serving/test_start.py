@@ -119,7 +119,7 @@ def test_a_server_for_this_machine_is_local(monkeypatch: pytest.MonkeyPatch, arg
 
 @pytest.fixture
 def local_again():
-    """What a server does to its process ends with the test."""
+    """Undo after each test what a server changes in its process."""
     yield
     access.serve("local")
     login.install(None)
