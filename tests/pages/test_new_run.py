@@ -165,7 +165,7 @@ def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     app = previewed(app)
     spec = RunSpec(model="pocket-8m", task="qa", samples=100, shots=1, strategy="shared", form="cloze")
     _, reading = app.session_state["previewed"]
-    (group,) = reading.found
+    (group,) = reading.previews
     assert (group.run, group.questions) == (spec.run_id, 100)
     drawn = draw_questions(spec)
     by_text = {prompt.text: prompt for prompt in prompts(spec, drawn)}
@@ -244,7 +244,7 @@ def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None, monke
     app.segmented_control(key="launch_strategies").set_value(["shared"])
     app = previewed(app)
     _, reading = app.session_state["previewed"]
-    look = reading.found[0].preview
+    look = reading.previews[0].preview
     assert look.longest <= look.context
     assert look.truncated > 0
     assert f"{look.truncated} of 100 prompts looked at do not fit the {look.context:,} tokens" in page_text(app)
