@@ -49,7 +49,7 @@ BAND_SIZES = ((1, 39), (5, 9), (19, 200), (160, 57), (999, 1000), (30, 9000), (1
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A run of ``own`` calibration and ``asked`` test questions with k options, and the ways to look at it.
+    """A run of ``own`` calibration and ``tested`` test questions with k options, and the ways to look at it.
 
     ``most`` makes its probabilities of counts from 0 to that, full of ties, zeros and ones; without it they are
     continuous. Every fourth question has a twin, which differs in punctuation alone. Subjects are unlike in size,
@@ -59,7 +59,7 @@ class Case:
     """
 
     own: int
-    asked: int
+    tested: int
     k: int
     seed: int
     most: int | None = None
@@ -72,7 +72,7 @@ class Case:
     def write(self, name: str) -> Evaluation:
         """Write the run into HEDGE_HOME and read it back."""
         rng = np.random.default_rng([self.seed, 1])
-        roles = np.array(["calibration"] * self.own + ["test"] * self.asked + ["rotation"] * 5)
+        roles = np.array(["calibration"] * self.own + ["test"] * self.tested + ["rotation"] * 5)
         rng.shuffle(roles)
         n = len(roles)
         answers = [j for j in range(self.fewest or self.k) if j not in self.extra]

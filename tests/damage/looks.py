@@ -23,12 +23,12 @@ class Refused(HedgeError):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look at what Hedge keeps: JSON values, or a :class:`HedgeError`. ``of`` are parts of the paths of the files
+    """A look at stored data: JSON values, or a :class:`HedgeError`. ``paths`` are parts of the paths of the files
     whose damage may take it away; damage elsewhere must change nothing. Of the ``costly`` ones a try draws one, and no
     try leaves out a ``central`` one."""
 
     name: str
-    of: tuple[str, ...]
+    paths: tuple[str, ...]
     get: Callable[[], Any]
     costly: bool = False
     central: bool = False

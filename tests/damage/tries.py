@@ -187,7 +187,7 @@ class Stage:
 
     def _is_clear(self, sentence: str, look: Look, changed: Sequence[Path]) -> bool:
         """Whether it is one sentence that names what is damaged, and no exception."""
-        names = {*look.of, *(name for path in changed for name in (path.name, path.stem, path.parent.name) if name)}
+        names = {*look.paths, *(name for path in changed for name in (path.name, path.stem, path.parent.name) if name)}
         if "\n" in sentence or len(sentence) > LONGEST or "Traceback" in sentence:
             return False
         return any(name.strip("/").rpartition("/")[2] in sentence or name in sentence for name in names)
@@ -203,7 +203,7 @@ def _seen(looks: Sequence[Look]) -> Seen:
 
 def _spares(look: Look, changed: Sequence[Path]) -> bool:
     """Whether a look is at something else than the files that were changed."""
-    return not any(part in path.as_posix() for part in look.of for path in changed)
+    return not any(part in path.as_posix() for part in look.paths for path in changed)
 
 
 def _forget() -> None:

@@ -120,7 +120,7 @@ def _killed(s: Stage, name: str, processes: list[psutil.Process]) -> Seen:
     noticed = time.monotonic() - since
     engine.resume(name)
     seen = s.look(name, since, begun=begun)
-    seen.noticed, seen.said = noticed, shown.message
+    seen.noticed, seen.message = noticed, shown.message
     return seen
 
 
@@ -151,7 +151,7 @@ def database_gone(on: Server | None, *, tries: int = 1) -> Row:
 
 def _noticed_before(seen: Seen, first: Seen) -> Seen:
     """The observations at the end, including those made during the fault."""
-    seen.noticed, seen.said = first.noticed, first.said
+    seen.noticed, seen.message = first.noticed, first.message
     return seen
 
 
@@ -462,7 +462,7 @@ def _own_group() -> Path:
 
 def failed_as_it_should(row: Row) -> bool:
     """Whether a run that can't be finished was given up with its reason."""
-    return all(seen.state == "failed" and seen.said for seen in row.tries)
+    return all(seen.state == "failed" and seen.message for seen in row.tries)
 
 
 def nothing_lost(row: Row) -> bool:

@@ -58,14 +58,14 @@ while True:
 
 @dataclass
 class Seen:
-    """What one try showed. Times are seconds from the fault; ``said`` is what the page showed when it noticed."""
+    """The observations of one try. Times are seconds from the fault; ``message`` is what the page showed then."""
 
     noticed: float | None = None
     resumed: float | None = None
     lost: int = 0
     twice: int = 0
     again: int = 0
-    said: str = ""
+    message: str = ""
     state: str = ""
 
 
@@ -82,8 +82,8 @@ class Row:
         resumed = _seconds([seen.resumed for seen in self.tries])
         lost, twice = sum(s.lost for s in self.tries), sum(s.twice for s in self.tries)
         again = _counts([seen.again for seen in self.tries])
-        odd = [seen.said for seen in self.tries if seen.state != "done"]
-        common = Counter(odd or [seen.said for seen in self.tries if seen.said]).most_common(1)
+        odd = [seen.message for seen in self.tries if seen.state != "done"]
+        common = Counter(odd or [seen.message for seen in self.tries if seen.message]).most_common(1)
         ended = ", ".join(f"{n} {state}" for state, n in Counter(seen.state for seen in self.tries).items())
         words = common[0][0] if common else "nothing: there is nothing to say"
         return (
@@ -210,9 +210,9 @@ class Stage:
             noticed = [line for line in _log(run_id) if any(words in line for words in deaths)]
             if seen.noticed is None and (unusual or noticed):
                 seen.noticed = time.monotonic() - since
-                seen.said = words or noticed[-1].split(" ", 2)[2]
-            elif unusual and words and not seen.said:
-                seen.said = words
+                seen.message = words or noticed[-1].split(" ", 2)[2]
+            elif unusual and words and not seen.message:
+                seen.message = words
             if seen.resumed is None and self.begins(run_id) > begun:
                 seen.resumed = time.monotonic() - since
             seen.state = state
@@ -222,7 +222,7 @@ class Stage:
         else:
             raise AssertionError(f"run {run_id} has not ended within {WITHIN_S:g} s: {_log(run_id)[-5:]}")
         if seen.state == "failed":
-            seen.said = engine.status(run_id).message
+            seen.message = engine.status(run_id).message
         return self.count(run_id, seen)
 
     def count(self, run_id: str, seen: Seen) -> Seen:

@@ -72,7 +72,7 @@ def _of_queue(names: Names) -> list[Look]:
     files = ("engine.sqlite",)
     # Why a run waits is not known without the database; beside the list a sentence says that.
     waiting = map(listed, list(names.values())[1:])
-    queued = [Look(look.name, (*look.of, *files), lambda look=look: look.get()["state"]) for look in waiting]
+    queued = [Look(look.name, (*look.paths, *files), lambda look=look: look.get()["state"]) for look in waiting]
     brook = names["brook"]
     first = Look("first", files, command("first", names["queued 3"]), costly=True)
     cancel = Look("cancel", files, command("cancel", names["queued 2"]), costly=True)
