@@ -13,7 +13,7 @@ LEGEND_ROW = 18
 
 
 def risk_curves(frame: pd.DataFrame) -> Figure:
-    """Error among the most certain share of questions: ``name``, ``share``, ``risk``. Runs have colours, then dashes."""
+    """Error among the most certain questions: ``name``, ``share``, ``risk``. Runs differ by colour, then by dash."""
     names = list(dict.fromkeys(frame["name"]))
     legend = run_styles.legend(names, narrow_limit=200, symbolSize=500)  # long enough to show a dash
     shares: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(format=".0%")}

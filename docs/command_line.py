@@ -15,15 +15,15 @@ def page() -> str:
     """Every command with its help, nested ones after the command that they belong to."""
     parts = ["# Command line", "`hedge` does all that the pages do. This page is generated from its parser."]
     with mock.patch.dict(os.environ, {"COLUMNS": WIDTH}):
-        for made in _parsers(parser()):
-            parts += [f"## {made.prog}", f"```text\n{made.format_help().rstrip()}\n```"]
+        for command in _parsers(parser()):
+            parts += [f"## {command.prog}", f"```text\n{command.format_help().rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
 
 
-def _parsers(made: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+def _parsers(command: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """The parser, then those of its commands, in the order in which the help lists them."""
-    yield made
-    for action in made._actions:
+    yield command
+    for action in command._actions:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
                 yield from _parsers(inner)

@@ -24,7 +24,7 @@ def markdown(docstring: str | None) -> str:
 
 
 def _prose(block: str) -> str:
-    listed = TERM.sub(lambda found: f"- ``{found[1]}``: ", block)
+    listed = TERM.sub(lambda match: f"- ``{match[1]}``: ", block)
     return LITERAL.sub(r"`\1`", ROLE.sub(r"`\1`", listed))
 
 

@@ -15,17 +15,20 @@ from docs.docstrings import markdown
 
 def scores() -> str:
     """Every nonconformity score with its formula, its source and an example."""
-    rows = [(f"[{of.title}](#{name})", f"`{name}`", of.formula, of.source) for name, of in SCORES.items()]
+    rows = [(f"[{score.title}](#{name})", f"`{name}`", score.formula, score.source) for name, score in SCORES.items()]
     parts = [
         "# Scores",
         "A nonconformity score says how badly an option fits its question, by the model's probabilities p. A set holds "
         "every option whose score is at most the threshold. This page is generated from the table `SCORES`.",
         _table(("Score", "Name", "Formula", "Source"), rows),
     ]
-    for name, of in SCORES.items():
-        marks = [word for word, is_so in (("randomised", of.randomised), ("tuned", of.tuned)) if is_so]
-        parts += [f"## {of.title} {{ #{name} }}", f"**{of.formula}**" + (f" ({', '.join(marks)})" if marks else "")]
-        parts += [of.sentence, markdown(of.function.__doc__), f"Source: {of.source}."]
+    for name, score in SCORES.items():
+        marks = [word for word, is_so in (("randomised", score.randomised), ("tuned", score.tuned)) if is_so]
+        parts += [
+            f"## {score.title} {{ #{name} }}",
+            f"**{score.formula}**" + (f" ({', '.join(marks)})" if marks else ""),
+        ]
+        parts += [score.sentence, markdown(score.function.__doc__), f"Source: {score.source}."]
     return _page(parts)
 
 
@@ -59,8 +62,8 @@ def calibration() -> str:
 
 def juries() -> str:
     """The rules that combine verdicts, and the scales of confidence."""
-    rules = [(of.title, f"`{name}`", of.sentence, of.ties) for name, of in RULES.items()]
-    scales = [(of.title, f"`{name}`", of.sentence) for name, of in CONFIDENCES.items()]
+    rules = [(rule.title, f"`{name}`", rule.sentence, rule.ties) for name, rule in RULES.items()]
+    scales = [(confidence.title, f"`{name}`", confidence.sentence) for name, confidence in CONFIDENCES.items()]
     return _page(
         [
             "# Juries",

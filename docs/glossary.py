@@ -9,6 +9,9 @@ def page() -> str:
     titles = {entry.name: entry.title for entry in PAGES}
     parts = ["# Glossary", "The terms that the pages explain, in the same words."]
     for group, terms in GROUPS.items():
-        rows = [f"- **{of.title}**: {of.meaning} See [{titles[of.page]}](pages/{of.page}.md)." for of in terms.values()]
+        rows = [
+            f"- **{term.title}**: {term.meaning} See [{titles[term.page]}](pages/{term.page}.md)."
+            for term in terms.values()
+        ]
         parts += [f"## {group}", "\n".join(rows)]
     return "\n\n".join(parts) + "\n"

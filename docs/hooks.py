@@ -77,13 +77,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Put the app's own title, question and one sentence above each page's help."""
-    of = {f"pages/{entry.name}.md": entry for entry in PAGES}.get(page.file.src_uri)
-    return markdown if of is None else f"# {of.title}\n\n{_question(of)}{of.help}\n\n{markdown}"
+    shown = {f"pages/{entry.name}.md": entry for entry in PAGES}.get(page.file.src_uri)
+    return markdown if shown is None else f"# {shown.title}\n\n{_question(shown)}{shown.help}\n\n{markdown}"
 
 
-def _question(of: PageEntry) -> str:
+def _question(entry: PageEntry) -> str:
     """The question below the page's title, if its script has one in its call of ``head`` or ``head_beside``."""
-    for node in ast.walk(ast.parse(of.script.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(entry.script.read_text(encoding="utf-8"))):
         match node:
             case ast.Call(func=ast.Name(id="head" | "head_beside"), args=[_, ast.Constant(value=str(question)), *_]):
                 return f"> {question}\n\n"

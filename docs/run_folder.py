@@ -118,13 +118,13 @@ def _found() -> tuple[set[str], set[str], dict[str, dict[str, str]]]:
         for name in COLUMNS:
             path = questions_file(folder) if name == FILE else folder / name
             if path.is_file():
-                columns[name] |= {of.name: str(of.type).split("[")[0] for of in pq.read_schema(path)}
+                columns[name] |= {column.name: str(column.type).split("[")[0] for column in pq.read_schema(path)}
     return files, keys, columns
 
 
-def _check(what: str, found: set[str] | Mapping[str, str], described: Mapping[str, str]) -> None:
-    if set(found) != set(described):
-        unlike = sorted(set(found) ^ set(described))
+def _check(what: str, names: set[str] | Mapping[str, str], described: Mapping[str, str]) -> None:
+    if set(names) != set(described):
+        unlike = sorted(set(names) ^ set(described))
         raise InputError(f"{what} are not those that docs/run_folder.py describes: {', '.join(unlike)}")
 
 

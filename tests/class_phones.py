@@ -21,7 +21,7 @@ ANSWERED_WITHIN_S = 40.0
 
 @dataclass
 class Measured:
-    """What was measured, in seconds, and what went wrong."""
+    """The measurements, in seconds, and the errors."""
 
     acknowledged: list[float] = field(default_factory=list)
     """From a tap to its acknowledgement, with the network there."""
@@ -89,16 +89,16 @@ class Student:
         self.online = True
         self.work.insert(0, asyncio.create_task(self._follow()))
 
-    async def _post(self, what: str, told: dict[str, Any]) -> dict[str, Any]:
+    async def _post(self, what: str, data: dict[str, Any]) -> dict[str, Any]:
         if not self.online:
             raise aiohttp.ClientConnectionError("no network")
-        async with self.http.post(f"{self.place}/{what}", data=json.dumps(told)) as answer:
-            found: dict[str, Any] = await answer.json()
+        async with self.http.post(f"{self.place}/{what}", data=json.dumps(data)) as answer:
+            answered: dict[str, Any] = await answer.json()
             if answer.status in (408, 429) or answer.status >= 500:
-                raise aiohttp.ClientConnectionError(found["error"])
+                raise aiohttp.ClientConnectionError(answered["error"])
             if answer.status != 200:
-                self.measured.refused.append(found["error"])
-            return found
+                self.measured.refused.append(answered["error"])
+            return answered
 
     async def flush(self) -> None:
         """Send what has not been acknowledged, until everything is."""
@@ -151,7 +151,7 @@ class Student:
         chips = [0] * k
         for _ in range(self.chance.randint(1, 4)):
             chips[self.chance.randrange(k)] += 1
-            shares = [100 * one // sum(chips) for one in chips]
+            shares = [100 * chip // sum(chips) for chip in chips]
             shares[max(range(k), key=chips.__getitem__)] += 100 - sum(shares)
             self.turn += 1
             self.said[question] = shares
@@ -167,9 +167,9 @@ async def events(answer: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, dic
     rest = b""
     async for piece in answer.content.iter_any():
         *whole, rest = (rest + piece).split(b"\n\n")
-        for one in whole:
-            if one.startswith(b"event: "):
-                name, data = one.split(b"\n", 1)
+        for event in whole:
+            if event.startswith(b"event: "):
+                name, data = event.split(b"\n", 1)
                 yield name[7:].decode(), json.loads(data.removeprefix(b"data: "))
 
 
@@ -205,9 +205,9 @@ class Lecturer:
                 if at := self.measured.tapped.get((seat, position)):
                     self.measured.seen_by_projector.append(time.perf_counter() - at)
 
-    async def act(self, **told: Any) -> None:
+    async def act(self, **data: Any) -> None:
         """Do something; it must be done."""
-        async with self.http.post(self.place, data=json.dumps(told)) as answer:
+        async with self.http.post(self.place, data=json.dumps(data)) as answer:
             assert answer.status == 200, await answer.text()
 
     async def until(self, condition: Any, *, within_s: float = ANSWERED_WITHIN_S) -> bool:
@@ -241,8 +241,8 @@ async def taught(
     lecturer = Lecturer(address, code, key, measured)
     room = [Student(address, code, measured, seed=i, hurry=hurry) for i in range(students)]
     try:
-        await asyncio.gather(*(one.begin() for one in room))
+        await asyncio.gather(*(student.begin() for student in room))
         yield lecturer, room, measured
     finally:
-        await asyncio.gather(*(one.leave() for one in room))
+        await asyncio.gather(*(student.leave() for student in room))
         await lecturer.close()

@@ -1,4 +1,4 @@
-"""What all tests share: a home of their own, real data and models where there are any, synthetic runs."""
+"""Fixtures for all tests: a home of their own, real data and models if they are installed, synthetic runs."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def real_models() -> Path:
 
 
 def without_digests(path: Path) -> Any:
-    """What a JSON file that Hedge keeps holds, as an older version would have written it."""
+    """The content of one of Hedge's JSON files, as an older version would have written it."""
     plain = json.loads(path.read_bytes(), object_hook=lambda values: {k: values[k] for k in values if k != SEALED})
     return {name: plain[name] for name in plain if name != "files"} if isinstance(plain, dict) else plain
 

@@ -49,15 +49,15 @@ def check_damages(
                 assert "\n" not in sentence, sentence
                 assert way_out in sentence, sentence
             noticed.append(bool(sentence) or outcome == missing)
-            said = f"{damage} {number} of {path.name} gives {outcome!r:.300}, not {before!r:.300}"
-            assert noticed[-1] or outcome == before, said
+            difference = f"{damage} {number} of {path.name} gives {outcome!r:.300}, not {before!r:.300}"
+            assert noticed[-1] or outcome == before, difference
     path.write_bytes(content)
     sealed._checked.cache_clear()
     assert sum(noticed) >= int(len(noticed) * least), f"{sum(noticed)} of {len(noticed)} damages were noticed"
 
 
 def _outcome(read: Callable[[], Any]) -> tuple[Any, str]:
-    """What is read, or the kind of the error and its sentence."""
+    """The values that were read, or the class and the message of the error."""
     try:
         return read(), ""
     except (InputError, RunError) as error:

@@ -53,8 +53,10 @@ def flawed_run(*, model: str = "fake", shots: int = 16) -> str:
     repeated questions. Returns its id."""
     questions = synthetic_questions(120)
     for i in range(40):
-        of = questions[i]
-        questions[i] = replace(of, options=(*of.options[:3], *of.options[4:]), label=min(of.label, 2))
+        question = questions[i]
+        questions[i] = replace(
+            question, options=(*question.options[:3], *question.options[4:]), label=min(question.label, 2)
+        )
     logits = np.random.default_rng(0).normal(size=(120, 6)).astype(np.float32)
     logits[:40, 5] = -np.inf
     logits[80:90, :2] = 4.0  # ties at the top

@@ -68,13 +68,13 @@ def mutate(file: Path, folder: Path) -> Module:
     from mutmut.mutation.file_mutation import mutate_file_contents
 
     source = CACHED.sub("", (ROOT / file).read_text(encoding="utf-8"))
-    made = mutate_file_contents(str(file), source)
-    (folder / file).write_text(made.code, encoding="utf-8")
+    mutated = mutate_file_contents(str(file), source)
+    (folder / file).write_text(mutated.code, encoding="utf-8")
     module = Module(".".join(file.with_suffix("").parts))
     functions = {
-        node.name: ast.unparse(node) for node in ast.walk(ast.parse(made.code)) if isinstance(node, ast.FunctionDef)
+        node.name: ast.unparse(node) for node in ast.walk(ast.parse(mutated.code)) if isinstance(node, ast.FunctionDef)
     }
-    for name in made.mutant_names:
+    for name in mutated.mutant_names:
         short = name.rpartition(".")[2]
         base = short.rpartition("__mutmut_")[0]
         original = functions[f"{base}__mutmut_orig"].replace(f"{base}__mutmut_orig", base)
@@ -97,11 +97,11 @@ class _Behaviour(ast.NodeTransformer):
         self.generic_visit(node)
         called = ast.unparse(node.func)
         if called == "zip":
-            node.keywords = [one for one in node.keywords if one.arg != "strict"]
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "strict"]
         if called == "np.asarray":
-            node.keywords = [one for one in node.keywords if one.arg != "dtype"]
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "dtype"]
         if called in NUMPY_DEFAULTS:
-            node.keywords = [one for one in node.keywords if ast.unparse(one) != NUMPY_DEFAULTS[called]]
+            node.keywords = [keyword for keyword in node.keywords if ast.unparse(keyword) != NUMPY_DEFAULTS[called]]
         if called.endswith(".astype") and node.args and ast.unparse(node.args[0]) == "np.float64":
             node.args[0] = ast.Constant(None)
         if (
@@ -126,8 +126,8 @@ def changes_nothing(original: str, mutant: str) -> bool:
 class Mutants:
     """A pytest plugin that runs each mutant's tests in a fork of the session that collected them."""
 
-    def __init__(self, made: list[Module], only: str, seconds: float) -> None:
-        self.made, self.only, self.seconds = made, only, seconds
+    def __init__(self, modules: list[Module], only: str, seconds: float) -> None:
+        self.made, self.only, self.seconds = modules, only, seconds
         self.survivors: list[tuple[str, str]] = []
 
     def pytest_configure(self) -> None:
@@ -155,14 +155,14 @@ class Mutants:
                 for name in module.mutants
                 if re.search(self.only, name) and self._dies(session, module, name, reached, seconds)
             ]
-            asked = [name for name in module.mutants if re.search(self.only, name)]
-            for name in asked:
+            chosen = [name for name in module.mutants if re.search(self.only, name)]
+            for name in chosen:
                 if name not in dead:
                     self._show(module, name)
-            killed, total = killed + len(dead), total + len(asked)
-            share = len(dead) / len(asked) if asked else 1
+            killed, total = killed + len(dead), total + len(chosen)
+            share = len(dead) / len(chosen) if chosen else 1
             print(
-                f"{module.name}: {len(dead)} of {len(asked)} killed, {share:.1%}, {time.monotonic() - begun:.0f} s",
+                f"{module.name}: {len(dead)} of {len(chosen)} killed, {share:.1%}, {time.monotonic() - begun:.0f} s",
                 flush=True,
             )
         print(f"all: {killed} of {total} killed, {killed / max(total, 1):.1%}", flush=True)
@@ -178,7 +178,7 @@ class Mutants:
             hits: set[str] = set()
             trampoline.record_trampoline_hit = lambda name, caller=None: hits.add(name)
             os.environ["MUTANT_UNDER_TEST"] = "stats"
-            found, seconds = {}, []
+            killers, seconds = {}, []
             for number, item in enumerate(session.items):
                 hits.clear()
                 begun = time.process_time()
@@ -187,17 +187,17 @@ class Mutants:
                 if not passed:
                     print(f"left out, as it fails without any mutant: {item.nodeid}", flush=True)
                 for name in hits:
-                    found.setdefault(name, []).append(number)
+                    killers.setdefault(name, []).append(number)
             with os.fdopen(writer, "w") as out:
-                json.dump([found, seconds], out)
+                json.dump([killers, seconds], out)
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as into:
-            said = into.read()
-        if os.waitpid(child, 0)[1] or not said:
+            content = into.read()
+        if os.waitpid(child, 0)[1] or not content:
             raise SystemExit("the tests must pass before mutants are tried")
-        found, seconds = json.loads(said)
-        return {name: _quickest(numbers, seconds, self.seconds) for name, numbers in found.items()}, seconds
+        killers, seconds = json.loads(content)
+        return {name: _quickest(numbers, seconds, self.seconds) for name, numbers in killers.items()}, seconds
 
     def _dies(
         self, session: pytest.Session, module: Module, name: str, reached: dict[str, list[int]], seconds: list[float]
@@ -254,7 +254,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="mutants whose name has a match of this regular expression")
     parser.add_argument("--seconds", type=float, default=4.0, help="processor time of a mutant's tests at most")
     parser.add_argument("--tests", nargs="+", help="test files or folders; those of the modules' rooms unless given")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("core", "tests", "pyproject.toml"):
@@ -263,9 +263,9 @@ def main() -> None:
                 shutil.copytree(here, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(here, folder / part)
-        made = [mutate(file, folder) for file in modules(asked.paths)]
-        rooms = sorted({str(Path(*file.parts[:2])) for file in modules(asked.paths)})
-        tests = asked.tests or [*rooms, *map(tests_of, rooms)]
+        mutated = [mutate(file, folder) for file in modules(options.paths)]
+        rooms = sorted({str(Path(*file.parts[:2])) for file in modules(options.paths)})
+        tests = options.tests or [*rooms, *map(tests_of, rooms)]
         os.chdir(folder)
         sys.path.insert(0, str(folder))
         for name in [name for name in sys.modules if name == "tests" or name.startswith("core")]:
@@ -282,7 +282,7 @@ def main() -> None:
             "-m",
             "not simulation",
         ]
-        raise SystemExit(pytest.main([*arguments, *tests], plugins=[Mutants(made, asked.only, asked.seconds)]))
+        raise SystemExit(pytest.main([*arguments, *tests], plugins=[Mutants(mutated, options.only, options.seconds)]))
 
 
 if __name__ == "__main__":

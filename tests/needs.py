@@ -1,4 +1,4 @@
-"""What some tests need beside Python, and how to get it.
+"""Programs that some tests need beside Python, and how to install them.
 
 A test that lacks one of these calls :func:`missing`, which skips it. With ``HEDGE_REQUIRE_BROWSER=1`` it fails unless
 what it lacks is in :data:`NOT_INSTALLABLE`. The last line of a run counts the skipped tests by what they need.

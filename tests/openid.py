@@ -57,20 +57,20 @@ class Provider:
     age_s: float = 0.0
     """Logins claim to be this old."""
 
-    def authorize(self, asked: dict[str, str], person: str) -> str:
+    def authorize(self, query: dict[str, str], person: str) -> str:
         """The address to which a person is sent back with a code."""
         code = secrets.token_urlsafe(16)
         self.grants[code] = Grant(
-            person, asked["redirect_uri"], asked.get("nonce", ""), asked.get("code_challenge", "")
+            person, query["redirect_uri"], query.get("nonce", ""), query.get("code_challenge", "")
         )
-        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+        return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
 
-    def exchange(self, asked: dict[str, str]) -> dict[str, Any] | None:
+    def exchange(self, query: dict[str, str]) -> dict[str, Any] | None:
         """The tokens for a code; None if anything is not as it was."""
-        grant = self.grants.pop(asked.get("code", ""), None)
-        if grant is None or asked.get("redirect_uri") != grant.redirect_uri:
+        grant = self.grants.pop(query.get("code", ""), None)
+        if grant is None or query.get("redirect_uri") != grant.redirect_uri:
             return None
-        verifier = hashlib.sha256(asked.get("code_verifier", "").encode()).digest()
+        verifier = hashlib.sha256(query.get("code_verifier", "").encode()).digest()
         if grant.challenge and base64.urlsafe_b64encode(verifier).rstrip(b"=").decode() != grant.challenge:
             return None
         now = int(time.time() - self.age_s)
@@ -89,7 +89,7 @@ class Provider:
         return {"access_token": access, "id_token": identity, "token_type": "Bearer", "expires_in": 600}
 
     def metadata(self) -> dict[str, Any]:
-        """What the provider says of itself."""
+        """The provider's own metadata."""
         return {
             "issuer": self.address,
             "authorization_endpoint": f"{self.address}/authorize",
@@ -107,31 +107,31 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             where = urlsplit(self.path)
-            asked = dict(parse_qsl(where.query))
+            query = dict(parse_qsl(where.query))
             if where.path == "/.well-known/openid-configuration":
                 self._json(provider.metadata())
             elif where.path == "/jwks":
                 self._json({"keys": [provider.key.as_dict(private=False) | {"use": "sig", "alg": "RS256"}]})
-            elif where.path == "/authorize" and asked.get("client_id") == CLIENT:
-                self._choose(asked)
+            elif where.path == "/authorize" and query.get("client_id") == CLIENT:
+                self._choose(query)
             elif where.path == "/logout":
-                self._to(asked["post_logout_redirect_uri"])
+                self._to(query["post_logout_redirect_uri"])
             else:
                 self._json({"error": "not_found"}, status=404)
 
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-            asked = {name: values[0] for name, values in parse_qs(content).items()}
+            query = {name: values[0] for name, values in parse_qs(content).items()}
             expected = base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
-            found = provider.exchange(asked) if self.headers.get("Authorization") == f"Basic {expected}" else None
-            self._json(found or {"error": "invalid_grant"}, status=200 if found else 400)
+            tokens = provider.exchange(query) if self.headers.get("Authorization") == f"Basic {expected}" else None
+            self._json(tokens or {"error": "invalid_grant"}, status=200 if tokens else 400)
 
-        def _choose(self, asked: dict[str, str]) -> None:
-            if person := asked.pop("person", ""):
-                self._to(provider.authorize(asked, person))
+        def _choose(self, query: dict[str, str]) -> None:
+            if person := query.pop("person", ""):
+                self._to(provider.authorize(query, person))
                 return
             links = "".join(
-                f'<li><a href="{html.escape("/authorize?" + urlencode(asked | {"person": name}))}">{name}</a></li>'
+                f'<li><a href="{html.escape("/authorize?" + urlencode(query | {"person": name}))}">{name}</a></li>'
                 for name in PEOPLE
             )
             self._send(f"<link rel=icon href=data:,><title>Log in</title><ul>{links}</ul>".encode(), "text/html")

@@ -73,10 +73,10 @@ class Server:
         return subprocess.run(command, check=False).returncode == 0
 
     def _call(self, program: str, *arguments: str) -> None:
-        said = subprocess.run(
+        process = subprocess.run(
             [self.binaries / program, *arguments], user=self.user, capture_output=True, text=True, check=False
         )
-        assert said.returncode == 0, said.stderr
+        assert process.returncode == 0, process.stderr
 
 
 @contextmanager
@@ -89,20 +89,20 @@ def server() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="hedge-postgres-"))
     if user:
         shutil.chown(folder, user)
-    made = Server(folder, binaries, user)
+    server = Server(folder, binaries, user)
     try:
-        made.start()
-        yield made
+        server.start()
+        yield server
     finally:
-        made.stop()
+        server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _binaries() -> Path | None:
     """The newest installation with all programs that are needed."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
-    if found := shutil.which("initdb"):
-        places.append(Path(found).resolve().parent)
+    if initdb := shutil.which("initdb"):
+        places.append(Path(initdb).resolve().parent)
     return next((place for place in places if (place / "initdb").exists() and (place / "postgres").exists()), None)
 
 

@@ -1,4 +1,4 @@
-"""The processes that live in a home: agents, answering servers and the workers of both, whatever started them."""
+"""The processes that live in a home: agents, answering servers and the workers of both, no matter who started them."""
 
 import time
 from collections.abc import Iterable
@@ -10,27 +10,27 @@ import psutil
 ENDS_WITHIN_S = 40.0
 
 
-def living(home: Path, of: str | tuple[str, ...] = ("core.runs.", "core.runs.answering.")) -> list[psutil.Process]:
-    """Those of a home with a word in their command line that begins with ``of``, or with one of them."""
-    found = []
+def living(home: Path, modules: str | tuple[str, ...] = ("core.runs.", "core.runs.answering.")) -> list[psutil.Process]:
+    """The running processes of a home whose command line names one of ``modules`` or a module below it."""
+    matching = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             ours = process.environ().get("HEDGE_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE
-            if ours and any(word.startswith(of) for word in process.cmdline()):
-                found.append(process)
-    return found
+            if ours and any(word.startswith(modules) for word in process.cmdline()):
+                matching.append(process)
+    return matching
 
 
 def oom_score(process: psutil.Process) -> int:
-    """How much sooner than others the kernel stops a process when memory runs out, in thousandths of all memory."""
+    """The out-of-memory score adjustment of a process: the kernel stops processes with higher ones first."""
     return int(Path(f"/proc/{process.pid}/oom_score_adj").read_text(encoding="ascii"))
 
 
 def kill_together(processes: Iterable[psutil.Process]) -> None:
     """Kill processes as a power cut would: none of them sees another's death."""
-    found = list(processes)
+    victims = list(processes)
     for action in ("suspend", "kill"):
-        for process in found:
+        for process in victims:
             with suppress(psutil.NoSuchProcess):
                 getattr(process, action)()
 
@@ -46,9 +46,9 @@ def end_all(home: Path) -> None:
     quiet = 0
     while quiet < 3:
         assert time.monotonic() < end, f"processes of {home} still live after {ENDS_WITHIN_S:g} s"
-        found = living(home)
-        quiet = 0 if found else quiet + 1
-        for process in found:
+        left = living(home)
+        quiet = 0 if left else quiet + 1
+        for process in left:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         time.sleep(0.05)

@@ -18,8 +18,8 @@ def parsed(path: Path) -> ast.Module:
 @cache
 def imports(path: Path, *, at_import_only: bool = False) -> tuple[ast.Import | ast.ImportFrom, ...]:
     """The import statements of a file; ``at_import_only`` leaves out those inside functions."""
-    found = _statements(parsed(path), at_import_only=at_import_only)
-    return tuple(node for node in found if isinstance(node, ast.Import | ast.ImportFrom))
+    statements = _statements(parsed(path), at_import_only=at_import_only)
+    return tuple(node for node in statements if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def _statements(node: ast.AST, *, at_import_only: bool) -> Iterator[ast.AST]:

@@ -187,7 +187,7 @@ def test_a_class_name_means_one_thing():
             for node in parsed(path).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
 def test_workers_and_the_list_of_runs_import_neither_scipy_nor_pandas():

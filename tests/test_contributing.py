@@ -51,9 +51,9 @@ def test_a_score_has_its_three_files(name: str):
 
 def test_the_readme_begins_with_a_short_moving_picture():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = re.search(r"\A# Hedge\n\n!\[[^\]]+\]\((assets/\S+)\)\n", readme)
-    assert found is not None
-    picture = ROOT / found[1]
+    match = re.search(r"\A# Hedge\n\n!\[[^\]]+\]\((assets/\S+)\)\n", readme)
+    assert match is not None
+    picture = ROOT / match[1]
     assert picture.stat().st_size <= 2_000_000
     with Image.open(picture) as film:
         frames = [(film.seek(i), film.load(), film.info["duration"])[2] for i in range(film.n_frames)]
@@ -72,5 +72,5 @@ def test_no_text_counts_the_scores():
     """A number of scores in a text is wrong as soon as one is added."""
     numbers = "|".join(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", r"\d+"))
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "assets" / "lessons").glob("*.toml")):
-        found = re.findall(rf"\b(?:{numbers}) (?:nonconformity )?scores\b", path.read_text(encoding="utf-8"))
-        assert [said for said in found if said != "two scores"] == [], path.name
+        phrases = re.findall(rf"\b(?:{numbers}) (?:nonconformity )?scores\b", path.read_text(encoding="utf-8"))
+        assert [phrase for phrase in phrases if phrase != "two scores"] == [], path.name

@@ -20,13 +20,13 @@ INPUTS = 30
 @pytest.mark.parametrize("name", sorted(targets()))
 def test_changed_inputs_end_in_sentences(home, name):
     target = targets()[name]
-    found = fuzz(target.strategy, target.check, inputs=INPUTS, begin=20261123)
-    assert found.inputs >= min(INPUTS, 10)
-    assert found.counts == {}, {kind: told[-1500:] for kind, (_, told) in found.smallest.items()}
+    findings = fuzz(target.strategy, target.check, inputs=INPUTS, begin=20261123)
+    assert findings.inputs >= min(INPUTS, 10)
+    assert findings.counts == {}, {kind: trace[-1500:] for kind, (_, trace) in findings.smallest.items()}
 
 
 @pytest.mark.parametrize(
-    ("does", "said"),
+    ("does", "message"),
     [
         (lambda folder: subprocess.run(["true"], check=True), "subprocess.Popen"),
         (lambda folder: os.system("true"), "os.system"),
@@ -36,10 +36,10 @@ def test_changed_inputs_end_in_sentences(home, name):
         (lambda folder: pickle.loads(pickle.dumps(Path())), "pickle.find_class"),
     ],
 )
-def test_what_a_file_must_not_do_is_seen(tmp_path, does, said):
+def test_what_a_file_must_not_do_is_seen(tmp_path, does, message):
     folder = tmp_path / "folder"
     (folder / "in").mkdir(parents=True)
-    with pytest.raises(Finding, match=said), watched(folder), contextlib.suppress(OSError):
+    with pytest.raises(Finding, match=message), watched(folder), contextlib.suppress(OSError):
         does(folder)
     with watched(folder):
         (folder / "in" / "x").write_bytes(b"")

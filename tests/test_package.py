@@ -59,8 +59,8 @@ def run(installed: Path, folder: Path, *words: str, **variables: str) -> subproc
     programs = installed / "environment" / "bin"
     # By Python, because the first line of the command names the folder in which it was made.
     command = [str(programs / "hedge"), *words[1:]] if words[0] == "hedge" else list(words)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HEDGE_", "PYTHON"))}
-    environment = kept | {"HEDGE_HOME": str(folder / "home"), "HEDGE_START_AGENT": "0"} | variables
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HEDGE_", "PYTHON"))}
+    environment = inherited | {"HEDGE_HOME": str(folder / "home"), "HEDGE_START_AGENT": "0"} | variables
     program = [str(programs / "python"), *command]
     return subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 

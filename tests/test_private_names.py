@@ -1,4 +1,4 @@
-"""What Hedge uses of other libraries although it is private to them, and that each name still exists there."""
+"""The private names of other libraries that Hedge uses still exist."""
 
 import ast
 import re

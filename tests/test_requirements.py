@@ -1,4 +1,4 @@
-"""What is pinned is imported, what is imported is pinned, and the pins lie within the ranges of the package."""
+"""Pinned packages are imported, imported packages are pinned, and the pins lie within the package's ranges."""
 
 import ast
 import re
@@ -30,8 +30,8 @@ NOT_IMPORTED = {
 }
 """Pinned, but imported by nothing of ours, and why."""
 RIVALS = ("crepes", "krippendorff", "netcal", "relplot", "torchcp", "torchmetrics")
-"""Imported by tests/golden/make_*.py alone, which a person runs in an environment of its own when a golden file is made
-again; each of those files says which versions made its file."""
+"""Only tests/golden/make_*.py import these. You run them in environments of their own to write golden files again; each
+of them lists the versions that it needs."""
 
 
 def pinned() -> set[str]:
@@ -69,7 +69,7 @@ def imported() -> dict[str, Path]:
 
 def test_whatever_is_pinned_is_imported():
     distributions = packages_distributions()
-    used = {normal(of) for module in imported() for of in distributions.get(module, ())}
+    used = {normal(distribution) for module in imported() for distribution in distributions.get(module, ())}
     assert pinned() - used - NOT_IMPORTED.keys() == set()
     assert NOT_IMPORTED.keys() & used == set(), "imported after all: they need no exception"
     assert NOT_IMPORTED.keys() <= pinned()
@@ -81,7 +81,7 @@ def test_whatever_is_imported_is_pinned():
         module: str(path.relative_to(ROOT))
         for module, path in imported().items()
         if not (module in RIVALS and path.match("tests/golden/make_*.py"))
-        and not known & {normal(of) for of in distributions.get(module, ())}
+        and not known & {normal(distribution) for distribution in distributions.get(module, ())}
     }
     assert missing == {}
 

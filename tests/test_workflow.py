@@ -52,7 +52,7 @@ def test_python_is_the_one_that_the_types_are_checked_for():
 def test_npm_scripts_and_markers_that_it_names_are_there():
     scripts = json.loads((ROOT / "package.json").read_bytes())["scripts"]
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    markers = {of.split(":")[0] for of in settings["tool"]["pytest"]["ini_options"]["markers"]}
+    markers = {marker.split(":")[0] for marker in settings["tool"]["pytest"]["ini_options"]["markers"]}
     lines = "\n".join(commands())
     assert set(re.findall(r"npm run (\w+)", lines)) <= set(scripts)
     assert set(re.findall(r"pytest -m (\w+)", lines)) <= markers | {"hypothesis"}  # which marks its tests itself

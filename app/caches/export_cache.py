@@ -26,10 +26,10 @@ def evaluations(run_ids: Sequence[str]) -> list[Evaluation]:
 
 
 def figure_of_jury(
-    name: str, jury_id: str, protocol: Protocol, found: JuryExperiment, called: str, style: FigureStyle
+    name: str, jury_id: str, protocol: Protocol, experiment: JuryExperiment, called: str, style: FigureStyle
 ) -> FigureFile:
     """A figure of a jury (:func:`charts.figure_files.jury_figure`), whose evaluation by ``protocol`` is ``found``."""
-    return _jury_figure(name, jury_key(jury_id), protocol, found, called, style)
+    return _jury_figure(name, jury_key(jury_id), protocol, experiment, called, style)
 
 
 # 0.1 MB per entry with its drawing: 3 MB in all. There is one entry for each figure, choice of runs and look.

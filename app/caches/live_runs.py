@@ -53,8 +53,8 @@ class _Asking:
 
 
 def current(*, refresh: bool = False) -> LiveRuns:
-    """The current state of runs. ``refresh`` queries even if the last answer is fresh, for example after an action on a
-    run.
+    """The current state of runs. ``refresh`` queries again even if the last answer is recent, for example after an
+    action on a run.
     """
     asking = _asking()
     with asking.lock:

@@ -112,7 +112,7 @@ _summary = PerRun(lambda key: frames.summarise(evaluations.load(key.run_id)), mo
 # 0.1 MB per entry. Only scores beside LAC and APS have such entries, and a person looks at one at a time.
 _score_summaries = {name: _of_score(name) for name in SCORES if name not in DEFAULT_SCORES}
 
-kept = AllRunsCache(most=64)
+cached_view = AllRunsCache(most=64)
 """What the page shows of all finished runs in a view: the section's figures, the matrix, the panels, the cards. A view
 needs three entries, of 3 to 250 kB with 134 runs: at most 16 MB in all. They grow with the runs."""
 

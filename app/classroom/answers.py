@@ -60,7 +60,7 @@ async def answer(request: Request) -> Response:
 
 
 async def mine(request: Request) -> Response:
-    """What only this seat may see."""
+    """The values that only this seat may see."""
     live = await _class(request)
 
     def own() -> Values:

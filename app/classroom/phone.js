@@ -94,13 +94,13 @@ class Phone {
   }
 
   async fetchOwn() {
-    const asked = this.state;
+    const stateBefore = this.state;
     const before = this.own;
     this.own = before?.sureness ? before : null;
-    for (let tries = 0; tries < 5 && asked === this.state; tries += 1) {
+    for (let tries = 0; tries < 5 && stateBefore === this.state; tries += 1) {
       try {
         const own = await (await this.link.ask("mine")).json();
-        if (asked !== this.state) return;
+        if (stateBefore !== this.state) return;
         this.own = own;
         this.paint();
         return;

@@ -9,7 +9,7 @@ const KEPT_HOURS = 24;
 
 function randomToken() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((one) => one.toString(16).padStart(2, "0")).join("");
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 // What this browser keeps of one class. Without storage, as in some private windows, it lasts as long as the page.
@@ -18,8 +18,8 @@ export class Kept {
     this.key = `hedge-class-${code}`;
     this.values = { token: randomToken(), seat: 0, turn: 0, answers: {}, at: Date.now() };
     try {
-      const found = JSON.parse(localStorage.getItem(this.key));
-      if (found && Date.now() - found.at < KEPT_HOURS * 3_600_000) this.values = found;
+      const saved = JSON.parse(localStorage.getItem(this.key));
+      if (saved && Date.now() - saved.at < KEPT_HOURS * 3_600_000) this.values = saved;
     } catch {
       // as if nothing had been kept
     }
@@ -59,7 +59,7 @@ export class Kept {
   }
 
   unsent() {
-    return Object.entries(this.values.answers).find(([, one]) => !one.sent && one.shares);
+    return Object.entries(this.values.answers).find(([, answer]) => !answer.sent && answer.shares);
   }
 
   settle(question, turn) {
@@ -91,8 +91,8 @@ export class Link {
     const options = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
     const answer = await fetch(`${this.code}/${what}`, { ...options, cache: "no-store" });
     if (answer.ok) return answer;
-    const told = await answer.json().catch(() => ({}));
-    throw new Refused(told.error ?? "The server did not answer as it should; reload the page.", answer.status);
+    const reply = await answer.json().catch(() => ({}));
+    throw new Refused(reply.error ?? "The server did not answer as it should; reload the page.", answer.status);
   }
 
   async join(name) {

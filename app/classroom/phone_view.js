@@ -127,8 +127,8 @@ function summed(phase, hasShares) {
 }
 
 function othersSaid(shares, i) {
-  const said = shares.class ? `class ${shares.class[i]}%` : "nobody answered";
-  return `${said} · model ${shares.model[i]}%`;
+  const classText = shares.class ? `class ${shares.class[i]}%` : "nobody answered";
+  return `${classText} · model ${shares.model[i]}%`;
 }
 
 function oneSet(name, scores, { alpha, truth }) {
@@ -143,12 +143,12 @@ function oneSet(name, scores, { alpha, truth }) {
 
 function allSets(name, scores, { alpha, truths }) {
   const { covered, options } = counted(scores, truths, alpha);
-  const of = truths.length;
+  const count = truths.length;
   return make(
     "p.set",
     make("span.who", `${name}: `),
-    make("b", `${covered} of ${of}`),
-    make("span.faint", ` sets hold the right answer, with ${(options / of).toFixed(1)} options each`),
+    make("b", `${covered} of ${count}`),
+    make("span.faint", ` sets hold the right answer, with ${(options / count).toFixed(1)} options each`),
   );
 }
 
@@ -174,7 +174,7 @@ function calibrationOf(own) {
   );
   const table = make("table", make("thead", headRow(["How sure", "Answers", "You were", "Right"])));
   const body = table.createTBody();
-  for (const group of groups.filter((one) => one.answers)) {
+  for (const group of groups.filter((candidate) => candidate.answers)) {
     const row = body.insertRow();
     row.append(
       make("td", group.above ? `${group.above + 1} to ${group.up_to}%` : `up to ${group.up_to}%`),

@@ -22,8 +22,8 @@ QUIET_S = 15.0
 """A stream without changes sends a comment at this interval, so that nothing between it and the phone closes it."""
 STOP_POLL_S = 0.5
 
-Told = tuple[bytes, int, bool]
-"""A message with the state, the position it tells of, and whether the truth of that question is in it."""
+StateMessage = tuple[bytes, int, bool]
+"""A message with the state, the position in it, and whether the truth of that question is in it."""
 
 
 def event(name: str, values: object) -> bytes:
@@ -41,7 +41,7 @@ class ClassChannel:
         self.desks: set[asyncio.Event] = set()
         self._loop = asyncio.get_running_loop()
         self._seen: tuple[int, int, str] = (0, 0, "")
-        self._state: tuple[int, Told] = (0, (b"", -1, False))
+        self._state: tuple[int, StateMessage] = (0, (b"", -1, False))
         self._making = asyncio.Lock()
         live.listeners.append(self._heard)
 
@@ -59,14 +59,14 @@ class ClassChannel:
             for stream in self.phones:
                 stream.set()
 
-    async def state(self) -> Told:
+    async def state(self) -> StateMessage:
         """The message with the present state, made once for all streams."""
         async with self._making:
             if self._state[0] != self.live.news:
-                self._state = await asyncio.to_thread(self._made)
+                self._state = await asyncio.to_thread(self._state_message)
             return self._state[1]
 
-    def _made(self) -> tuple[int, Told]:
+    def _state_message(self) -> tuple[int, StateMessage]:
         with self.live.lock:
             news, state = self.live.news, class_state.for_phones(self.live)
         return news, (event("state", state), state["position"], state["phase"] in class_state.TRUTH_KNOWN)
@@ -102,8 +102,8 @@ class Streams:
         """The updates for a phone, until ``gone`` is done."""
         channel = self.channel(live)
 
-        def sent(told: Told) -> None:
-            live.note_shown(seat, position=told[1], truth=told[2])
+        def sent(state_message: StateMessage) -> None:
+            live.note_shown(seat, position=state_message[1], truth=state_message[2])
 
         def is_taken() -> bool:
             return live.seats.get(seat.number) is seat
@@ -137,7 +137,7 @@ class Streams:
         gone: Awaitable[object],
         *,
         people: bool = False,
-        sent: Callable[[Told], None] = lambda told: None,
+        sent: Callable[[StateMessage], None] = lambda state_message: None,
         goes_on: Callable[[], bool],
     ) -> AsyncGenerator[bytes]:
         live, changed, left = channel.live, asyncio.Event(), asyncio.ensure_future(gone)
@@ -154,9 +154,9 @@ class Streams:
                     return
                 if live.news != news:
                     news, view = live.news, (live.alpha, live.score)
-                    told = await channel.state()
-                    message += told[0]
-                    sent(told)
+                    state_message = await channel.state()
+                    message += state_message[0]
+                    sent(state_message)
                 elif (live.alpha, live.score) != view:
                     view = (live.alpha, live.score)
                     message += event("alpha", {"alpha": view[0], "score": view[1]})

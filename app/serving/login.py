@@ -51,7 +51,7 @@ class ServerSettings:
             return 0
 
     def now(self) -> ServerFile:
-        """What the file says."""
+        """The settings in the file."""
         if (stamp := self._written()) != self._stamp:
             self._stamp = stamp
             try:

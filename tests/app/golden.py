@@ -49,17 +49,17 @@ BAND_SIZES = ((1, 39), (5, 9), (19, 200), (160, 57), (999, 1000), (30, 9000), (1
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A run of ``own`` calibration and ``asked`` test questions with k options, and the ways to look at it.
+    """A run of ``own`` calibration and ``tested`` test questions with k options, and the ways to look at it.
 
     ``most`` makes its probabilities of counts from 0 to that, full of ties, zeros and ones; without it they are
     continuous. Every fourth question has a twin, which differs in punctuation alone. Subjects are unlike in size,
     one is never calibrated and one never tested, and rows that neither calibrate nor test lie between the others.
-    ``votes`` makes its probabilities of this many picks for each question. ``extra`` are the places of E and F.
+    ``votes`` draws its probabilities from this many picks per question. ``extra`` are the places of E and F.
     With ``fewest`` questions have from ``fewest`` to k options. A normal run takes the first ``short`` views.
     """
 
     own: int
-    asked: int
+    tested: int
     k: int
     seed: int
     most: int | None = None
@@ -72,7 +72,7 @@ class Case:
     def write(self, name: str) -> Evaluation:
         """Write the run into HEDGE_HOME and read it back."""
         rng = np.random.default_rng([self.seed, 1])
-        roles = np.array(["calibration"] * self.own + ["test"] * self.asked + ["rotation"] * 5)
+        roles = np.array(["calibration"] * self.own + ["test"] * self.tested + ["rotation"] * 5)
         rng.shuffle(roles)
         n = len(roles)
         answers = [j for j in range(self.fewest or self.k) if j not in self.extra]
@@ -199,7 +199,7 @@ def scored(seen: Evaluation, name: str, sent: Sent, numbers: Numbers) -> dict[st
     """One score: its values, and all figures at all alphas for every policy and all strata."""
     tuned = tune(name, seen.option_probabilities, seen.labels, seen.calibration, seed=seen.spec.seed)
     rows, test = tuned.calibration, seen.test
-    own, asked = scores_for(
+    own, option_scores = scores_for(
         name,
         seen.option_probabilities,
         seen.labels,
@@ -216,7 +216,7 @@ def scored(seen: Evaluation, name: str, sent: Sent, numbers: Numbers) -> dict[st
         limits = np.stack([_thresholds(own[strata[by] == s]) for s in range(counts[by])], axis=1)  # (999, strata)
         used = limits[:, codes[test], None] if by == "group" else limits[:, None, :]  # that of each option of each row
         for empty in EMPTY_POLICIES:
-            sets, columns = _figures(seen, asked[None] <= used, empty)
+            sets, columns = _figures(seen, option_scores[None] <= used, empty)
             full = np.isinf(used).any(axis=(1, 2))
             policies.append(
                 {
@@ -231,10 +231,10 @@ def scored(seen: Evaluation, name: str, sent: Sent, numbers: Numbers) -> dict[st
         "name": name,
         "n": len(rows),
         "own": numbers.add(own),
-        "asked": numbers.add(asked),
+        "asked": numbers.add(option_scores),
         "policies": policies,
         "redraws": [
-            _redrawn(seen, name, rows, own, asked, sent, numbers, n=n, alpha=alpha)
+            _redrawn(seen, name, rows, own, option_scores, sent, numbers, n=n, alpha=alpha)
             for n, alpha in ((len(own), REDRAWN), (max(1, len(own) // 3), RARE))
         ],
     }
@@ -265,19 +265,19 @@ def _redrawn(
     name: str,
     calibration: IntArray,
     own: FloatArray,
-    asked: FloatArray,
+    option_scores: FloatArray,
     sent: Sent,
     numbers: Numbers,
     *,
     n: int,
     alpha: int,
 ) -> dict[str, Any]:
-    """Coverages of the procedures that are for the score, over some draws of a look's own questions, where n of them
+    """Coverages of the procedures that are for the score, over repeated draws of the case's questions; where n of them
     calibrate."""
     rows = np.concatenate([calibration, seen.test])
     fits = tuple(procedure for procedure, how in PROCEDURES.items() if how.fits(name))
-    made = redraw(
-        np.concatenate([own, true_scores(asked, seen.labels[seen.test])]),
+    coverages = redraw(
+        np.concatenate([own, true_scores(option_scores, seen.labels[seen.test])]),
         seen.probabilities[rows, seen.labels[rows]],
         n=n,
         alpha=alpha,
@@ -286,16 +286,16 @@ def _redrawn(
         seed=seen.spec.seed,
         procedures=fits,
     )
-    coverage = np.stack([made[one] for one in fits], axis=1)
+    coverage = np.stack([coverages[procedure] for procedure in fits], axis=1)
     return {"n": n, "alpha": alpha, "draws": DRAWS, "procedures": fits, "coverage": numbers.add(coverage)}
 
 
 def ranges() -> list[list[Any]]:
     """The range of every score, for some numbers of options and every choice of its parameters."""
     return [
-        [of["name"], k, parameters, list(SCORES[of["name"]].range(k, Parameters(*parameters.values())))]
-        for of in score_table()
-        for parameters in of["grid"] or [of["untuned"]]
+        [row["name"], k, parameters, list(SCORES[row["name"]].range(k, Parameters(*parameters.values())))]
+        for row in score_table()
+        for parameters in row["grid"] or [row["untuned"]]
         for k in (2, 4, 26)
     ]
 
@@ -369,11 +369,11 @@ def _density(n: int, alpha: int, x: float) -> float | None:
 
 def draws() -> list[dict[str, Any]]:
     """Hashes, uniform numbers and parts for some seeds, purposes and draws."""
-    made = []
+    paths = []
     places = np.array([0, 0, 1, 2, 3, 5, 8, 8, 8, 13, 70_000, 2**31 - 1])
     for seed, purpose, draw in itertools.product((0, 1, 2**32 - 1), (1, 5), (0, 1, 999)):
         parts = [first_part(places, size, seed=seed, purpose=purpose, draw=draw) for size in range(len(places) + 1)]
-        made.append(
+        paths.append(
             {
                 "places": places.tolist(),
                 "seed": seed,
@@ -384,7 +384,7 @@ def draws() -> list[dict[str, Any]]:
                 "parts": np.array(parts).astype(int).tolist(),
             }
         )
-    return made
+    return paths
 
 
 def views(*, short: bool) -> dict[str, tuple[SplitView, ...]]:

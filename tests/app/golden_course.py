@@ -1,4 +1,4 @@
-"""What core makes of the runs and juries of the course's further lessons: the golden values of their ``facts.js``."""
+"""Golden values for the ``facts.js`` of the course's other lessons: core's figures for their runs and juries."""
 
 import itertools
 import math
@@ -38,9 +38,9 @@ def cases() -> dict[str, dict[str, Any]]:
 def written(value: Any) -> Any:
     """JSON values: what JSON lacks becomes a word."""
     if isinstance(value, dict):
-        return {name: written(of) for name, of in value.items()}
+        return {name: written(child) for name, child in value.items()}
     if isinstance(value, list):
-        return [written(of) for of in value]
+        return [written(child) for child in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
@@ -70,8 +70,8 @@ def calibration() -> dict[str, Any]:
     plain, warm, hot = (at_temperature(run, hundredths, ALPHA) for hundredths in (100, fitted, 200))
     drawn = perfect(top, m)
     floor, quarter = float(drawn.mean()), m // 4
-    luck = expected_by_chance(binned_gaps(top))
-    assert abs(floor - luck) < 4 * drawn.std() / len(drawn) ** 0.5  # the formula that reports use says the same
+    chance = expected_by_chance(binned_gaps(top))
+    assert abs(floor - chance) < 4 * drawn.std() / len(drawn) ** 0.5  # the formula that reports use says the same
     return {
         "data": calibration_tables(run) | {"model": run.spec.model_name, "name": "a run"},
         "alpha": ALPHA,
@@ -146,10 +146,10 @@ def calibration_figures(
 
 def juries() -> dict[str, Any]:
     judged = jury_store.read(showcase().jury)
-    found, k = agreement(judged), len(judged.jurors)
+    agreements, k = agreement(judged), len(judged.jurors)
     tables = jury_tables(judged)
     page = rules(judged, Protocol(share=None)).experiment  # as the Jury page computes them
-    shown = {of.rule: of for of in page.outcomes}
+    shown = {outcome.rule: outcome for outcome in page.outcomes}
     majority, weighted = shown["majority"], shown["weighted_log_odds"]
     right = judged.right.mean(axis=0)
     outcomes = np.array(list(itertools.product((0, 1), repeat=k)))  # every pattern of right verdicts
@@ -157,8 +157,8 @@ def juries() -> dict[str, Any]:
     independent = float(chances[2 * outcomes.sum(axis=1) > k].sum())
     everyone = Case(judged, np.full(judged.p_true.shape, 0.5), judged)
     together = float((adjudicate("majority", everyone) == judged.labels).mean())
-    all_wrong, all_right = (float(chances[outcomes.sum(axis=1) == of].sum()) for of in (0, k))
-    correlations = [pair.error_correlation.value for pair in found.pairs]
+    all_wrong, all_right = (float(chances[outcomes.sum(axis=1) == count].sum()) for count in (0, k))
+    correlations = [pair.error_correlation.value for pair in agreements.pairs]
     gain = weighted.to_majority
     return {
         "data": tables | {"model": "", "name": "a jury"},
@@ -166,18 +166,18 @@ def juries() -> dict[str, Any]:
         "expected": {
             "judges": str(k),
             "answers": f"{len(judged):,}",
-            "jurors_said": [percent(of) for of in right],
+            "jurors_said": [percent(share) for share in right],
             "independent": percent(independent),
             "majority": percent(together),
             "against_best_said": [percent(right.max())],
             "all_wrong": percent(float((judged.right == 0).all(axis=1).mean())),
             "all_wrong_independent": percent(all_wrong),
-            "unanimous": percent(found.unanimous.value),
-            "unanimous_wrong": percent(found.unanimous_wrong.value),
+            "unanimous": percent(agreements.unanimous.value),
+            "unanimous_wrong": percent(agreements.unanimous_wrong.value),
             "unanimous_wrong_independent": percent(all_wrong / (all_wrong + all_right)),
             "pairs_said": [rounded(min(correlations), 2), rounded(max(correlations), 2)],
             "correlation": rounded(float(np.mean(correlations)), 2),
-            "votes": rounded(found.effective_votes.value, 2),
+            "votes": rounded(agreements.effective_votes.value, 2),
             "limit": rounded(1 / float(np.mean(correlations)), 2),
             "disputed": f"{int(judged.disagreed.sum()):,}",
             "splits": "10",
@@ -188,8 +188,8 @@ def juries() -> dict[str, Any]:
         "truths": {
             "independent": independent,
             "majority": together,
-            "unanimous_wrong": found.unanimous_wrong.value,
-            "votes": found.effective_votes.value,
+            "unanimous_wrong": agreements.unanimous_wrong.value,
+            "votes": agreements.effective_votes.value,
             "better_rule": "weighted log-odds" if gain.value > 0 else "majority",
         },
     }
@@ -198,21 +198,25 @@ def juries() -> dict[str, Any]:
 def asking() -> dict[str, Any]:
     first = experiments.PromptingExperiment.of(store.read_record(showcase().prompting).spec)
     records = experiments.experiments(map(store.read_record, store.run_stamps()))[first]
-    runs = {one: experiments.evaluate(one) for one in experiments.readings(records) if one.method in ("letters", "raw")}
-    named = {(one.method, one.shots): run for one, run in runs.items()}
+    runs = {
+        reading: experiments.evaluate(reading)
+        for reading in experiments.readings(records)
+        if reading.method in ("letters", "raw")
+    }
+    named = {(reading.method, reading.shots): run for reading, run in runs.items()}
     letters, texts, habit, many = (named[name] for name in (("letters", 0), ("raw", 0), ("letters", 1), ("raw", 5)))
     by_letter, by_text, after, long = (report(run, ALPHA) for run in (letters, texts, habit, many))
     picks = habit.probabilities[habit.test].argmax(axis=1)
     ways, shots = (
-        experiments.against(one, [other], runs, ALPHA, score="lac").iloc[0]  # as the Prompting page computes them
-        for one, other in (
-            [next(one for one in runs if runs[one] is run) for run in pair]
+        experiments.against(first, [other], runs, ALPHA, score="lac").iloc[0]  # as the Prompting page computes them
+        for first, other in (
+            [next(first for first in runs if runs[first] is run) for run in pair]
             for pair in ((letters, texts), (texts, many))
         )
     )
     size = [rounded(float(ways[f"set_size{end}"]), 2) for end in ("_low", "_high")]
     picked, first_true = float((picks == 0).mean()), float((habit.labels[habit.test] == 0).mean())
-    sets = [of.scores["lac"] for of in (by_letter, by_text)]
+    sets = [run.scores["lac"] for run in (by_letter, by_text)]
     return {
         "data": asking_tables(runs) | {"model": letters.spec.model_name, "name": "an experiment"},
         "alpha": ALPHA,

@@ -64,50 +64,50 @@ class _Numbers:
 def write(folder: Path) -> Path:
     """Write the golden values into a folder; returns the file."""
     numbers = _Numbers()
-    told: dict[str, Any] = {"numbers": "streams.gz", "window": WINDOW, "pools": [], "capitals": [], "bands": []}
+    golden: dict[str, Any] = {"numbers": "streams.gz", "window": WINDOW, "pools": [], "capitals": [], "bands": []}
     for name, pool in pools().items():
-        both = [pool.first, *([] if pool.second is None else [pool.second])]
-        told["pools"].append(
+        sides = [pool.first, *([] if pool.second is None else [pool.second])]
+        golden["pools"].append(
             {
                 "name": name,
                 "n": pool.n,
                 "k": pool.first.options.shape[1],
-                "options": numbers.put(np.concatenate([of.options for of in both])),
-                "truth": numbers.put(np.concatenate([of.true for of in both])),
+                "options": numbers.put(np.concatenate([side.options for side in sides])),
+                "truth": numbers.put(np.concatenate([side.true for side in sides])),
                 "firstCount": len(pool.first.true),
-                "streams": [_stream(pool, *one, numbers) for one in orders(pool)],
+                "streams": [_stream(pool, *order, numbers) for order in orders(pool)],
             }
         )
     rng = np.random.default_rng(12)
     for p in (rng.random(3000) ** 5, 1 - rng.random(3000) ** 5, rng.random(3000), np.tile([0.0, 1.0], 1500)):
         capital = simple_jumper(p)
-        told["capitals"].append([numbers.put(of) for of in (p, capital.mantissas, capital.exponents)])
+        golden["capitals"].append([numbers.put(array) for array in (p, capital.mantissas, capital.exponents)])
     for alpha, gamma, questions in itertools.product((1, 100, 777), (0, 5, 200), (0, 1, 2779, 10_000)):
-        told["bands"].append([questions, alpha, gamma, promised_band(questions, alpha=alpha, gamma=gamma)])
+        golden["bands"].append([questions, alpha, gamma, promised_band(questions, alpha=alpha, gamma=gamma)])
     (folder / "streams.gz").write_bytes(gzip.compress(b"".join(numbers.parts), 1))
     path = folder / "streams.json"
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(golden), encoding="utf-8")
     return path
 
 
 def _stream(pool: StreamPool, change: int, order: int, length: int, numbers: _Numbers) -> dict[str, Any]:
-    made = question_stream(pool, change=change, order=order, length=length)
-    p = online_p_values(made.calibration, made.questions.true, made.u)
+    stream = question_stream(pool, change=change, order=order, length=length)
+    p = online_p_values(stream.calibration, stream.questions.true, stream.u)
     figures = []
     for alpha, gamma in SETTINGS:
-        found = stream_figures(made, alpha=alpha, gamma=gamma)
+        online = stream_figures(stream, alpha=alpha, gamma=gamma)
         arrays = (
-            *(found.missed, found.sizes, found.adaptive.levels, found.adaptive.thresholds, found.adaptive.missed),
-            *(found.adaptive_sizes, window_coverage(found.missed, WINDOW)),
+            *(online.missed, online.sizes, online.adaptive.levels, online.adaptive.thresholds, online.adaptive.missed),
+            *(online.adaptive_sizes, window_coverage(online.missed, WINDOW)),
         )
-        threshold = numbers.put(np.array([found.threshold]))
+        threshold = numbers.put(np.array([online.threshold]))
         figures.append({"alpha": alpha, "gamma": gamma, "threshold": threshold, "arrays": [*map(numbers.put, arrays)]})
     capital = simple_jumper(p)
     alarm = capital.alarm()
     return {
-        **{"change": change, "order": order, "length": length, "made": made.change},
+        **{"change": change, "order": order, "length": length, "made": stream.change},
         "alarm": -1 if alarm is None else alarm,
-        "arrays": [*map(numbers.put, (made.questions.true, p, capital.mantissas, capital.exponents))],
-        "calibration": numbers.put(np.sort(made.calibration)),
+        "arrays": [*map(numbers.put, (stream.questions.true, p, capital.mantissas, capital.exponents))],
+        "calibration": numbers.put(np.sort(stream.calibration)),
         "figures": figures,
     }

@@ -21,7 +21,7 @@ def node() -> str:
 
 
 def passed_tests(files: Sequence[Path], **environment: str) -> int:
-    """How many tests of these files pass; where any fails, the pytest test fails with their names and messages."""
+    """The number of passing tests in these files. If any fails, the pytest test fails with its name and message."""
     done = subprocess.run(
         [node(), "--test", "--test-reporter=spec", *map(str, files)],
         env={**os.environ, **environment},

@@ -27,8 +27,8 @@ def counted(value: str) -> tuple[Callable[[], str], list[str]]:
 
 
 def test_a_value_is_made_once_while_the_runs_are_the_same():
-    kept, (make, calls) = AllRunsCache(most=2), counted("value")
-    assert [kept(RUNS, "asked", make), kept([*RUNS], "asked", make)] == ["value", "value"]
+    cache, (make, calls) = AllRunsCache(most=2), counted("value")
+    assert [cache(RUNS, "asked", make), cache([*RUNS], "asked", make)] == ["value", "value"]
     assert len(calls) == 1
 
 
@@ -38,47 +38,47 @@ def test_a_value_is_made_once_while_the_runs_are_the_same():
     ids=["gone", "come", "another order", "written again"],
 )
 def test_all_values_are_dropped_when_the_runs_change(others: tuple[RunRecord, ...]):
-    kept, (make, calls) = AllRunsCache(most=2), counted("value")
-    kept(RUNS, "asked", make)
-    kept(others, "asked", make)
+    cache, (make, calls) = AllRunsCache(most=2), counted("value")
+    cache(RUNS, "asked", make)
+    cache(others, "asked", make)
     assert len(calls) == 2
-    assert len(kept) == 1
+    assert len(cache) == 1
 
 
 def test_what_was_asked_longest_ago_is_dropped_first():
-    kept, calls = AllRunsCache(most=2), []
-    for asked in ("a", "b", "a", "c", "a", "b"):
-        assert kept(RUNS, asked, lambda asked=asked: calls.append(asked) or asked) == asked
+    cache, calls = AllRunsCache(most=2), []
+    for key in ("a", "b", "a", "c", "a", "b"):
+        assert cache(RUNS, key, lambda key=key: calls.append(key) or key) == key
     assert calls == ["a", "b", "c", "b"]
-    assert len(kept) == 2
+    assert len(cache) == 2
 
 
 def test_neither_an_error_nor_a_value_that_may_pass_is_kept():
-    kept, (make, calls) = AllRunsCache(most=2), counted("broken")
+    cache, (make, calls) = AllRunsCache(most=2), counted("broken")
 
     def fail() -> str:
         raise InputError("a file can't be read")
 
     for _ in range(2):
         with pytest.raises(InputError):
-            kept(RUNS, "asked", fail)
-        assert kept(RUNS, "asked", make, lasts=lambda value: value != "broken") == "broken"
+            cache(RUNS, "asked", fail)
+        assert cache(RUNS, "asked", make, lasts=lambda value: value != "broken") == "broken"
     assert len(calls) == 2
-    assert len(kept) == 0
+    assert len(cache) == 0
 
 
 def test_a_value_may_be_made_of_another_one():
-    kept = AllRunsCache(most=2)
-    assert kept(RUNS, "outer", lambda: kept(RUNS, "inner", lambda: "in") + "side") == "inside"
-    assert len(kept) == 2
+    cache = AllRunsCache(most=2)
+    assert cache(RUNS, "outer", lambda: cache(RUNS, "inner", lambda: "in") + "side") == "inside"
+    assert len(cache) == 2
 
 
 def test_sessions_that_ask_at_once_make_a_value_once():
-    kept, begun, calls = AllRunsCache(most=2), threading.Barrier(4), []
+    cache, begun, calls = AllRunsCache(most=2), threading.Barrier(4), []
 
     def ask() -> None:
         begun.wait()
-        kept(RUNS, "asked", lambda: calls.append(1))
+        cache(RUNS, "asked", lambda: calls.append(1))
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:

@@ -16,10 +16,10 @@ from tests.pages.conftest import PAGE_WITHIN_S
 WITHIN_S = 20
 
 
-def ended(of: Computation[object]) -> bool:
+def ended(computation: Computation[object]) -> bool:
     """Waits until the computation has ended."""
     with background._changed:
-        return background._changed.wait_for(lambda: of.ended, WITHIN_S)
+        return background._changed.wait_for(lambda: computation.ended, WITHIN_S)
 
 
 def test_what_was_asked_last_comes_first_in_its_own_order():
@@ -46,10 +46,10 @@ def test_what_was_asked_last_comes_first_in_its_own_order():
 
 def test_a_thread_ends_with_its_work_and_another_begins():
     for _ in range(3):
-        of = Computation(lambda: 1)
-        background.start([of])
-        assert ended(of)
-        assert of.value() == 1
+        computation = Computation(lambda: 1)
+        background.start([computation])
+        assert ended(computation)
+        assert computation.value() == 1
         for thread in background._running.copy():
             thread.join(WITHIN_S)
     assert background._running == []
@@ -69,8 +69,8 @@ def failing(error: Exception) -> Callable[[], int]:
 
 def test_a_refusal_stays_and_a_fault_is_tried_again():
     refused, broken = Computation(failing(InputError("no"))), Computation(failing(MemoryError()))
-    for of in (refused, broken):
-        of.run()
+    for computation in (refused, broken):
+        computation.run()
     for _ in range(2):
         with pytest.raises(InputError, match="no"):
             refused.value()
@@ -90,9 +90,9 @@ def page() -> None:
     from tests.app.test_background import FIGURE
 
     with following():
-        found = () if "seen" in st.session_state else ("Your link is old.",)
+        messages = () if "seen" in st.session_state else ("Your link is old.",)
         st.session_state["seen"] = True
-        for message in state.until_next_action("here", *found):
+        for message in state.until_next_action("here", *messages):
             st.warning(message)
         st.button("Do something")
         figure = arrived(FIGURE[0], "the <b>figure</b>", height=40)
@@ -146,7 +146,7 @@ def test_a_page_says_what_is_computed_and_runs_again_when_it_is_there(monkeypatc
     monkeypatch.setattr(background, "start", lambda awaited: None)
     FIGURE[:] = [Computation(lambda: 42)]
     app = AppTest.from_function(page, default_timeout=PAGE_WITHIN_S).run()
-    (line,) = [one.proto.body for one in app.get("html")]
+    (line,) = [element.proto.body for element in app.get("html")]
     assert "Computing the &lt;b&gt;figure&lt;/b&gt; …" in line
     assert "min-height: 40px" in line
     assert not app.metric
@@ -155,9 +155,9 @@ def test_a_page_says_what_is_computed_and_runs_again_when_it_is_there(monkeypatc
     app.session_state["seen"] = False
     del app.session_state["seen"]
     app.run()
-    assert [one.value for one in app.metric] == ["42"]
+    assert [metric.value for metric in app.metric] == ["42"]
     assert not app.get("html")
-    assert [one.value for one in app.warning] == ["Your link is old."]  # the second run of two found no message
+    assert [warning.value for warning in app.warning] == ["Your link is old."]  # the second run of two found no message
     app.button[0].click().run()
     assert not app.warning
 
@@ -196,8 +196,8 @@ def test_a_page_asks_for_nothing_while_a_person_types_in_its_dialog(monkeypatch:
 
 
 def run_and_ask(awaited: Sequence[Computation[object]]) -> None:
-    for of in awaited:
-        of.run()
+    for computation in awaited:
+        computation.run()
     st.session_state[BY_ITSELF_KEY] = True
     st.rerun()
 
@@ -222,13 +222,13 @@ def test_what_would_delay_the_first_paint_comes_with_the_next_run(monkeypatch: p
     FIGURE[:] = [Computation(lambda: 42)]
     FIGURE[0].run()
     with monkeypatch.context() as patch:
-        patch.setattr(background, "start", lambda awaited: [of.run() for of in awaited])
+        patch.setattr(background, "start", lambda awaited: [computation.run() for computation in awaited])
         app = AppTest.from_function(late_page, default_timeout=PAGE_WITHIN_S).run()
         assert not app.exception
         assert not app.metric, "the page does not run again before the browser has asked"
     monkeypatch.setattr(background, "start", run_and_ask)
     del app.session_state["painted"]
-    assert [one.value for one in app.run().metric] == ["42"]
+    assert [metric.value for metric in app.run().metric] == ["42"]
 
 
 def test_two_threads_that_need_the_same_value_compute_it_once():
@@ -241,15 +241,15 @@ def test_two_threads_that_need_the_same_value_compute_it_once():
         assert held.wait(WITHIN_S)
         return len(counted)
 
-    of = Computation(hold)
-    threads = [threading.Thread(target=of.run) for _ in range(2)]
+    computation = Computation(hold)
+    threads = [threading.Thread(target=computation.run) for _ in range(2)]
     for thread in threads:
         thread.start()
     assert begun.wait(WITHIN_S)
     held.set()
     for thread in threads:
         thread.join(WITHIN_S)
-    assert of.value() == len(counted) == 1
+    assert computation.value() == len(counted) == 1
 
 
 def jury_page() -> None:

@@ -27,7 +27,7 @@ def conditions() -> tuple[int, list[int]]:
 
 @pytest.mark.parametrize("prefix", SHIPPED)
 def test_each_bug_shows_on_a_run_that_ships(prefix: str):
-    (run_id,) = [one for one in store.run_ids() if one.startswith(prefix)]
+    (run_id,) = [run_id for run_id in store.run_ids() if run_id.startswith(prefix)]
     run = evaluation.load(run_id)
     rows = frames.lab_tables(run)["rows"]
     places, clusters = rows["place"].to_numpy(), rows["cluster"].to_numpy()

@@ -115,16 +115,16 @@ def test_the_report_is_cores(home: Path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "kept"),
+    ("view", "expected"),
     [
         ({"n": 5000}, SplitView()),
         ({"n": 5000, "split": "3"}, SplitView(split_seed=3)),
         ({"n": 60, "extra": "drop"}, SplitView(drop_extra=True, n_calibration=60)),
     ],
 )
-def test_what_a_run_has_not_got_is_given_up(home: Path, asked: dict[str, Any], kept: SplitView):
+def test_what_a_run_has_not_got_is_given_up(home: Path, view: dict[str, Any], expected: SplitView):
     run_id = synthetic_run()
-    assert alpha_lab_cache.sets_of(run_id, AlphaLabView(**asked)).split == kept
+    assert alpha_lab_cache.sets_of(run_id, AlphaLabView(**view)).split == expected
 
 
 def test_a_broken_run_leaves_the_others_be(home: Path):
@@ -132,11 +132,11 @@ def test_a_broken_run_leaves_the_others_be(home: Path):
     (store.folder_of(bad) / "logits.parquet").unlink()
     unreadable = synthetic_run(model="unreadable")
     (store.folder_of(unreadable) / "run.json").write_text("{")
-    found = run_cache.runs()
-    table, problems = overview_cache.overview(found.finished, 100)
+    listed = run_cache.runs()
+    table, problems = overview_cache.overview(listed.finished, 100)
     assert table["run"].tolist() == [good]
     assert not problems
-    assert {each.run_id for each in found.problems} == {bad, unreadable}
+    assert {each.run_id for each in listed.problems} == {bad, unreadable}
 
 
 def test_a_run_that_has_not_ended_has_no_figures(home: Path):
@@ -183,7 +183,7 @@ def test_question_lists_hold_the_test_questions(home: Path):
     np.testing.assert_array_equal(questions["row"], run.test)
     shown = question_cache.shown_question(run_id, str(questions["id"].iloc[3]))
     assert shown.question.id == questions["id"].iloc[3]
-    assert [one.name for one in shown.standings] == list(SCORES)
+    assert [standing.name for standing in shown.standings] == list(SCORES)
     assert shown.probabilities.tolist() == run.probabilities[questions["row"].iloc[3]].tolist()
 
 
@@ -191,12 +191,14 @@ def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
     first, second = synthetic_run(40, model="a"), synthetic_run(40, model="b", seed=0, signal=3)
     synthetic_run(40, model="other options", k=4)
     calibrates = synthetic_run(60, model="c")  # its first thirty calibrate, q25 among them
-    found = question_cache.in_other_runs(first, "q25", 10)
-    assert [record.run_id for record, _ in found.tested] == [first, second]
-    assert (found.untested, found.left_out) == (1, 0)
+    others = question_cache.in_other_runs(first, "q25", 10)
+    assert [record.run_id for record, _ in others.tested] == [first, second]
+    assert (others.untested, others.left_out) == (1, 0)
     by = one_question.bench(evaluation.load(second))
     expected = one_question.standings(by, by.probabilities[by.rows["q25"]], place=by.rows["q25"])
-    assert [one.counts.tolist() for one in found.tested[1][1]] == [one.counts.tolist() for one in expected]
+    assert [standing.counts.tolist() for standing in others.tested[1][1]] == [
+        standing.counts.tolist() for standing in expected
+    ]
     assert question_cache.in_other_runs(first, "q25", 1).left_out == 1
     assert {record.run_id for record, _ in question_cache.in_other_runs(first, "q35", 10).tested} == {
         first,
@@ -207,7 +209,7 @@ def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
 
 @dataclass
 class Calls:
-    """How often a function was called since."""
+    """Counts the calls of a function."""
 
     count: int = 0
 
@@ -267,9 +269,9 @@ def test_what_is_read_of_every_run_has_room_for_them_all(
     run = evaluation.load(key.run_id)
     arguments = {"summarise": run, "disk_use": store.folder_of(key.run_id)}
     if computes == "read_request":  # a run of questions has none
-        found = Request(tuple(SHIPPED.values()), talks.bundled())
+        request = Request(tuple(SHIPPED.values()), talks.bundled())
     else:
-        found = getattr(module, computes)(arguments.get(computes, key.run_id))
+        request = getattr(module, computes)(arguments.get(computes, key.run_id))
     folder = store.folder_of(key.run_id)
     if isinstance(getattr(cache, cached), PerRun):  # which holds one version of a run
         monkeypatch.setattr(store, "folder_of", lambda _: folder)
@@ -277,10 +279,10 @@ def test_what_is_read_of_every_run_has_room_for_them_all(
     else:
         keys = [replace(key, stamp=stamp) for stamp in range(45 + 1_000)]
     monkeypatch.setattr(evaluation, "load", lambda _: run)
-    monkeypatch.setattr(module, computes, calls.counting(lambda _: found))
+    monkeypatch.setattr(module, computes, calls.counting(lambda _: request))
     for _ in range(2):
-        for one in keys:
-            getattr(cache, cached)(one)
+        for entry in keys:
+            getattr(cache, cached)(entry)
         assert calls.count == 45 + 1_000
 
 
@@ -297,11 +299,11 @@ def test_an_overview_that_was_shown_is_not_computed_again(home: Path, monkeypatc
 
 
 def test_runs_of_the_same_questions_share_one_index(home: Path):
-    one, same = (run_cache.run_key(synthetic_run(20, model=model)) for model in ("a", "b"))
+    first, same = (run_cache.run_key(synthetic_run(20, model=model)) for model in ("a", "b"))
     others = [synthetic_run(20, model="c", k=4), synthetic_run(20, model="d", task="rc"), synthetic_run(30, model="e")]
-    assert question_cache._index(one) is question_cache._index(same)
+    assert question_cache._index(first) is question_cache._index(same)
     for run_id in others:
-        assert question_cache._index(run_cache.run_key(run_id)) is not question_cache._index(one)
+        assert question_cache._index(run_cache.run_key(run_id)) is not question_cache._index(first)
         assert question_cache._index(run_cache.run_key(run_id)) == one_question.question_index(run_id)
 
 
@@ -339,16 +341,16 @@ def test_the_largest_experiment_fits(home: Path, monkeypatch: pytest.MonkeyPatch
 def test_every_cache_lies_among_the_caches_or_in_its_page_s_folder_and_is_bounded():
     """A cache has a bound, or no arguments and so a single entry."""
     folders = ROOT / "app" / "caches", ROOT / "app" / "components"
-    found = 0
+    count = 0
     for path in sorted((ROOT / "app").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for decorator in getattr(node, "decorator_list", []):
                 words = ast.unparse(decorator)
                 if not any(name in words for name in ("st.cache_", "lru_cache", "by_version")):
                     continue
-                found += 1
+                count += 1
                 assert any(path.is_relative_to(folder) for folder in folders), f"{path} has a cache of its own"
                 assert "max_entries=" in words or "maxsize=" in words or not node.args.args, (
                     f"{path}: {node.name} grows without a bound"
                 )
-    assert found >= 40
+    assert count >= 40

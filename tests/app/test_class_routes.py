@@ -1,4 +1,4 @@
-"""What a phone and a projector may ask of the server, and what each odd request gets."""
+"""Requests of phones and projectors: what they may do, and the answers to malformed ones."""
 
 import asyncio
 import json
@@ -37,12 +37,12 @@ def in_thread(work: Coroutine[Any, Any, None]) -> None:
     thread.join(60)
 
 
-def asked(
-    method: str, path: str, *, told: object = None, body: bytes | None = None, token: str = TOKEN, base: str = ""
+def ask(
+    method: str, path: str, *, sent: object = None, body: bytes | None = None, token: str = TOKEN, base: str = ""
 ) -> tuple[int, str]:
     """The status and the text of an answer."""
     app = Router([*routes(base), Route("/{rest:path}", lambda request: Response("streamlit", 299))])
-    content = json.dumps(told).encode() if body is None else body
+    content = json.dumps(sent).encode() if body is None else body
     headers = {"authorization": f"Bearer {token}"}
     client = TestClient(app, follow_redirects=False)
     answer = client.request(method, path, content=content, headers=headers)
@@ -55,33 +55,33 @@ def error(answer: tuple[int, str]) -> tuple[int, str]:
 
 def test_a_phone_joins_answers_and_reads_its_own(live: LiveClass):
     place = f"/join/{live.code.lower()}"
-    assert asked("POST", f"{place}/seat", told={"name": "Ada"})[0] == 200
+    assert ask("POST", f"{place}/seat", sent={"name": "Ada"})[0] == 200
     lecture.ask_next(live.code)
-    assert asked("POST", f"{place}/answer", told={"question": 0, "shares": SURE, "turn": 4}) == (200, '{"kept":4}')
-    assert json.loads(asked("GET", f"{place}/mine")[1]) == {"seat": 1, "name": "Ada", "answers": 0}
+    assert ask("POST", f"{place}/answer", sent={"question": 0, "shares": SURE, "turn": 4}) == (200, '{"kept":4}')
+    assert json.loads(ask("GET", f"{place}/mine")[1]) == {"seat": 1, "name": "Ada", "answers": 0}
     assert live.all_shares() == {1: {0: tuple(SURE)}}
 
 
 def test_bad_input_is_one_sentence(live: LiveClass):
     place = f"/join/{live.code}"
-    asked("POST", f"{place}/seat", told={})
+    ask("POST", f"{place}/seat", sent={})
     lecture.ask_next(live.code)
     answer = {"question": 0, "shares": [50, 40, 0, 0, 0, 0], "turn": 1}
     for got, status, words in (
-        (asked("POST", "/join/ABC/seat", told={}), 404, "'ABC' is not the code of a class"),
-        (asked("POST", "/join/XXXXXX/seat", told={}), 404, "There is no class XXXXXX on this server"),
-        (asked("POST", f"{place}/answer", told=answer), 400, "got a sum of 90%"),
-        (asked("POST", f"{place}/seat", told={"name": "<script>"}, token=OTHER), 400, "A name may have letters"),
-        (asked("POST", f"{place}/answer", told=answer, token=OTHER), 401, "This phone has no seat in this class"),
-        (asked("GET", f"{place}/mine", token=OTHER), 401, "This phone has no seat in this class"),
-        (asked("GET", f"{place}/desk"), 401, "This page may not lead the class"),
-        (asked("POST", f"{place}/desk", told={"act": "next"}), 401, "This page may not lead the class"),
-        (asked("POST", f"{place}/answer", body=b"x" * 2001), 413, "at most 2,000 bytes"),
-        (asked("POST", f"{place}/answer", body=b"[" * 2000), 400, "a JSON object"),
-        (asked("POST", f"{place}/answer", told=[]), 400, "a JSON object"),
-        (asked("POST", f"{place}/answer", body=b"\xff"), 400, "a JSON object"),
-        (asked("DELETE", f"{place}/seat"), 405, "another kind of request"),
-        (asked("PUT", "/join/"), 405, "another kind of request"),
+        (ask("POST", "/join/ABC/seat", sent={}), 404, "'ABC' is not the code of a class"),
+        (ask("POST", "/join/XXXXXX/seat", sent={}), 404, "There is no class XXXXXX on this server"),
+        (ask("POST", f"{place}/answer", sent=answer), 400, "got a sum of 90%"),
+        (ask("POST", f"{place}/seat", sent={"name": "<script>"}, token=OTHER), 400, "A name may have letters"),
+        (ask("POST", f"{place}/answer", sent=answer, token=OTHER), 401, "This phone has no seat in this class"),
+        (ask("GET", f"{place}/mine", token=OTHER), 401, "This phone has no seat in this class"),
+        (ask("GET", f"{place}/desk"), 401, "This page may not lead the class"),
+        (ask("POST", f"{place}/desk", sent={"act": "next"}), 401, "This page may not lead the class"),
+        (ask("POST", f"{place}/answer", body=b"x" * 2001), 413, "at most 2,000 bytes"),
+        (ask("POST", f"{place}/answer", body=b"[" * 2000), 400, "a JSON object"),
+        (ask("POST", f"{place}/answer", sent=[]), 400, "a JSON object"),
+        (ask("POST", f"{place}/answer", body=b"\xff"), 400, "a JSON object"),
+        (ask("DELETE", f"{place}/seat"), 405, "another kind of request"),
+        (ask("PUT", "/join/"), 405, "another kind of request"),
     ):
         assert got[0] == status
         sentence = error(got)[1]
@@ -89,7 +89,7 @@ def test_bad_input_is_one_sentence(live: LiveClass):
         assert sentence.endswith(".")
     assert live.all_shares() == {}
     lecture.end_class(live.code)
-    assert error(asked("GET", f"{place}/mine")) == (
+    assert error(ask("GET", f"{place}/mine")) == (
         410,
         f"The class {live.code} is over; ask the lecturer for the code of a new one.",
     )
@@ -97,30 +97,30 @@ def test_bad_input_is_one_sentence(live: LiveClass):
 
 @pytest.mark.parametrize("path", ["/join/-/%2e%2e/routes.py", "/join/-/routes.py", "/join/-//etc/passwd", "/join/a/b"])
 def test_no_other_file_is_given(home: Path, path: str):
-    assert asked("GET", path)[0] == 404
+    assert ask("GET", path)[0] == 404
 
 
 def test_the_page_its_files_and_what_is_passed_on(home: Path):
-    assert "phone.js" in asked("GET", "/join/BCDFGH")[1]
-    assert asked("GET", "/join")[0] == 308
-    assert asked("GET", "/join/-/phone.js")[1] == script("phone")
-    assert asked("GET", "/classroom") == (299, "streamlit")
-    assert asked("GET", "/joined") == (299, "streamlit")
-    assert asked("GET", "/join/BCDFGH", base="/other") == (299, "streamlit")
-    assert "phone.js" in asked("GET", "/hedge/join/BCDFGH", base="/hedge")[1]
+    assert "phone.js" in ask("GET", "/join/BCDFGH")[1]
+    assert ask("GET", "/join")[0] == 308
+    assert ask("GET", "/join/-/phone.js")[1] == script("phone")
+    assert ask("GET", "/classroom") == (299, "streamlit")
+    assert ask("GET", "/joined") == (299, "streamlit")
+    assert ask("GET", "/join/BCDFGH", base="/other") == (299, "streamlit")
+    assert "phone.js" in ask("GET", "/hedge/join/BCDFGH", base="/hedge")[1]
 
 
 def test_a_projector_leads_its_own_class_alone(live: LiveClass):
     other = lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=2))
     key = desks.new_key(live.code, access.LOCAL)
-    assert asked("POST", f"/join/{live.code}/desk", told={"act": "next"}, token=key)[0] == 200
+    assert ask("POST", f"/join/{live.code}/desk", sent={"act": "next"}, token=key)[0] == 200
     assert live.phase == "asked"
-    assert asked("POST", f"/join/{other.code}/desk", told={"act": "next"}, token=key)[0] == 401
-    assert asked("POST", f"/join/{live.code}/desk", told={"act": "end"}, token=key)[0] == 400
+    assert ask("POST", f"/join/{other.code}/desk", sent={"act": "next"}, token=key)[0] == 401
+    assert ask("POST", f"/join/{live.code}/desk", sent={"act": "end"}, token=key)[0] == 400
     moved = {"act": "alpha", "alpha": 300, "score": "aps"}
-    assert asked("POST", f"/join/{live.code}/desk", told=moved, token=key)[0] == 200
+    assert ask("POST", f"/join/{live.code}/desk", sent=moved, token=key)[0] == 200
     assert (live.alpha, live.score, other.phase) == (300, "aps", "lobby")
-    assert asked("POST", f"/join/{live.code}/desk", told=moved | {"alpha": "x"}, token=key)[0] == 400
+    assert ask("POST", f"/join/{live.code}/desk", sent=moved | {"alpha": "x"}, token=key)[0] == 400
 
 
 async def first_messages(path: str, token: str) -> list[dict[str, Any]]:
@@ -170,16 +170,16 @@ def test_the_fourth_stream_is_refused_until_one_has_ended(live: LiveClass, what:
         begun.extend(await asyncio.wait_for(first_messages(f"/join/{live.code}/{what}", token), 30))
 
     in_thread(play())
-    assert [one["status"] for one in begun] == [200, 200, 200, 429, 200]
+    assert [answer["status"] for answer in begun] == [200, 200, 200, 429, 200]
     assert json.loads(begun[3]["body"]) == {"error": sentence}
-    assert not any(one[3] for one in live.people())
+    assert not any(person[3] for person in live.people())
     assert not desks._streams
 
 
 def test_the_lecturer_s_link_and_the_address_of_phones():
     key = desks.allow_lecturer()
     assert desks.is_lecturer(key)
-    assert not any(desks.is_lecturer(one) for one in ("", key[:-1], "é"))
+    assert not any(desks.is_lecturer(key) for key in ("", key[:-1], "é"))
     assert "data:image/svg+xml" in invite.qr_code("http://10.0.0.5/join/BCDFGH")
     assert "this computer alone" in invite.problem("http://127.0.0.1:8501/classroom")
     access.serve("public")

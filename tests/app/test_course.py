@@ -15,12 +15,14 @@ from tests.app.javascript import passed_tests
 
 
 def names_in(name: str) -> set[str]:
-    return {of for step in lesson.load(LESSONS[name]).steps for text in step.texts for of in lesson.names(text)}
+    return {name for step in lesson.load(LESSONS[name]).steps for text in step.texts for name in lesson.names(text)}
 
 
 def plain(sent: dict[str, Any]) -> dict[str, Any]:
-    """What the browser gets, as JSON: a table is an object of its columns."""
-    return {name: {"table": of.to_pydict()} if isinstance(of, pa.Table) else of for name, of in sent.items()}
+    """The data sent to the browser, as JSON. A table is an object of its columns."""
+    return {
+        name: {"table": value.to_pydict()} if isinstance(value, pa.Table) else value for name, value in sent.items()
+    }
 
 
 def test_every_figure_in_the_texts_equals_cores(home: Path, tmp_path: Path):
@@ -46,10 +48,10 @@ def test_every_figure_in_the_texts_equals_cores(home: Path, tmp_path: Path):
 @pytest.mark.quick
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_has_its_own_names_and_no_typed_number(name: str):
-    told = lesson.load(LESSONS[name])
-    assert told.short
-    assert 4 <= len(told.steps) <= 8
-    for step in told.steps:
+    content = lesson.load(LESSONS[name])
+    assert content.short
+    assert 4 <= len(content.steps) <= 8
+    for step in content.steps:
         assert step.say, step.name
         assert step.guess.question.endswith("?")
         assert (step.guess.kind == "choice") == (len(step.guess.choices) > 1)

@@ -14,20 +14,20 @@ pytestmark = pytest.mark.quick
 
 def names_given() -> dict[str, list[str]]:
     """The names of the files that `st.download_button` saves, as they are written, by module."""
-    found: dict[str, list[str]] = {}
+    names_by_file: dict[str, list[str]] = {}
     for folder in ("app", "pages"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("download_button"):
                     names = [ast.unparse(word.value) for word in node.keywords if word.arg == "file_name"]
-                    found.setdefault(path.relative_to(ROOT).as_posix(), []).extend(names or ["none"])
-    return found
+                    names_by_file.setdefault(path.relative_to(ROOT).as_posix(), []).extend(names or ["none"])
+    return names_by_file
 
 
 def test_a_file_name_is_always_that_of_the_one_function():
-    found = names_given()
-    assert found.pop("app/components/shared/downloads.py") == ["about.file_name(name, 'csv')"]
-    for path, names in found.items():
+    names_by_file = names_given()
+    assert names_by_file.pop("app/components/shared/downloads.py") == ["about.file_name(name, 'csv')"]
+    for path, names in names_by_file.items():
         assert "file_name" in (ROOT / path).read_text(encoding="utf-8"), path
         assert names == ["name"], path  # `called(what, ending)` or `about.file_name(what, ending)`
 

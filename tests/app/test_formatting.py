@@ -55,10 +55,10 @@ def test_a_long_text_is_cut_with_a_sign():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(0, "0 s"), (0.2, "1 s"), (59.1, "1 min 0 s"), (100, "1 min 40 s"), (7290, "2 h 1 min")]
+    ("seconds", "expected"), [(0, "0 s"), (0.2, "1 s"), (59.1, "1 min 0 s"), (100, "1 min 40 s"), (7290, "2 h 1 min")]
 )
-def test_durations_in_their_two_largest_units(seconds: float, said: str):
-    assert duration(seconds) == said
+def test_durations_in_their_two_largest_units(seconds: float, expected: str):
+    assert duration(seconds) == expected
 
 
 def test_numbers_with_their_nouns():

@@ -25,7 +25,7 @@ def test_it_explains_the_terms_that_pages_use():
         "effective votes, abstention, ard-lora, temperature, uacc"
     )
     assert set(wanted.split(", ")) <= titles
-    assert {of.title.lower() for of in SCORES.values()} <= titles
+    assert {score.title.lower() for score in SCORES.values()} <= titles
 
 
 def test_a_name_is_in_one_group():
@@ -41,28 +41,28 @@ def test_a_meaning_is_one_or_a_few_sentences_and_its_page_exists(name: str):
 
 
 def test_scores_are_explained_in_the_words_of_their_records():
-    assert all(of.sentence in TERMS[name].meaning for name, of in SCORES.items())
+    assert all(score.sentence in TERMS[name].meaning for name, score in SCORES.items())
 
 
 def test_every_page_explains_its_terms():
     """At its head, from the glossary. Learn sets terms in bold where they first appear, and explains those."""
-    asked: dict[str, list[str]] = {}
+    links: dict[str, list[str]] = {}
     for entry in PAGES:
         for node in ast.walk(ast.parse(entry.script.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "terms":
-                asked[entry.name] = list(ast.literal_eval(node.value))
+                links[entry.name] = list(ast.literal_eval(node.value))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hint":
-                asked[entry.name] = [ast.literal_eval(name) for name in node.args]
-    assert {name for names in asked.values() for name in names} <= set(TERMS)
-    assert set(asked) == {entry.name for entry in PAGES} - {"learn"}
-    assert all(asked.values())
+                links[entry.name] = [ast.literal_eval(name) for name in node.args]
+    assert {name for names in links.values() for name in names} <= set(TERMS)
+    assert set(links) == {entry.name for entry in PAGES} - {"learn"}
+    assert all(links.values())
 
 
 def test_the_lesson_explains_its_terms():
-    told = meanings(load())
+    shown = meanings(load())
     wanted = ("prediction set", "score", "lac", "calibration questions", "alpha", "threshold", "coverage", "aps")
-    assert set(wanted) <= set(told)
-    assert told["exchangeable"] == TERMS["exchangeability"].meaning
+    assert set(wanted) <= set(shown)
+    assert shown["exchangeable"] == TERMS["exchangeability"].meaning
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ def test_filters_pairs_and_axes():
 
 def names(path: Path, constant: str) -> tuple[str, ...]:
     """The names of an object that a script declares."""
-    found = re.search(
+    match = re.search(
         rf"^export const {constant} = {{\n(.*?)^}};", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     )
-    assert found
-    return tuple(re.findall(r"^  (\w+):", found[1], re.MULTILINE))
+    assert match
+    return tuple(re.findall(r"^  (\w+):", match[1], re.MULTILINE))
 
 
 @pytest.mark.quick

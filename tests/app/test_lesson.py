@@ -29,10 +29,10 @@ NOTHING = "no score at all"
 
 def sides(run: Evaluation) -> tuple[Shifted, Search]:
     """The pair of subjects that falls short most, and how it was found."""
-    of = {name: covariate_shift.side(run, name, by="lac") for name in covariate_shift.subjects(run)}
-    found = covariate_shift.search(list(of.values()))
-    assert found
-    return covariate_shift.shifted(of[found.source], of[found.target]), found
+    by_subject = {name: covariate_shift.side(run, name, by="lac") for name in covariate_shift.subjects(run)}
+    search = covariate_shift.search(list(by_subject.values()))
+    assert search
+    return covariate_shift.shifted(by_subject[search.source], by_subject[search.target]), search
 
 
 def rounded(value: float, digits: int) -> str:
@@ -49,7 +49,7 @@ def score_text(value: float) -> str:
 
 
 def figures(
-    run: Evaluation, shift: Shifted, found: Search, least: np.ndarray, draws: int, alpha: int
+    run: Evaluation, shift: Shifted, search: Search, least: np.ndarray, draws: int, alpha: int
 ) -> dict[str, Any]:
     """Every figure of the lesson's texts at alpha; of a sentence only its numbers, in a list."""
     small = max(1, alpha // 2)
@@ -59,11 +59,11 @@ def figures(
     low, high = beta_binomial_band(n, m, alpha)
     true = np.sort(true_scores(score("lac", run.option_probabilities), run.labels)[run.calibration])
     median = float(true[math.ceil(n / 2) - 1])
-    worst = min(lac.strata, key=lambda of: of.coverage)
-    best = max(lac.strata, key=lambda of: of.coverage)
-    ties = sum(of.coverage == best.coverage for of in lac.strata)
-    by_size = [of for of in lac.by_size if of.size and of.m >= 20]
-    least_held = min(by_size, key=lambda of: of.coverage) if by_size else None
+    worst = min(lac.strata, key=lambda stratum: stratum.coverage)
+    best = max(lac.strata, key=lambda stratum: stratum.coverage)
+    ties = sum(stratum.coverage == best.coverage for stratum in lac.strata)
+    by_size = [group for group in lac.by_size if group.size and group.m >= 20]
+    least_held = min(by_size, key=lambda group: group.coverage) if by_size else None
     single = lac.by_size[1]
     p = float(least[alpha - 1])
     return {
@@ -88,7 +88,7 @@ def figures(
         "small_rank": f"{int(rank(n, small)):,}",
         "small_threshold_said": [f"{n:,}"]
         if not math.isfinite(smaller.threshold)
-        else [score_text(of) for of in sorted({lac.threshold, smaller.threshold})],
+        else [score_text(threshold) for threshold in sorted({lac.threshold, smaller.threshold})],
         "size": rounded(lac.mean_set_size, 2),
         "coverage": percent(lac.coverage),
         "small_size": rounded(smaller.mean_set_size, 2),
@@ -118,20 +118,20 @@ def figures(
         "empty": percent(lac.empty_rate),
         "other_empty": percent(aps.empty_rate),
         "other_coverage": percent(aps.coverage),
-        "source": found.source,
-        "shifted_to": found.target,
+        "source": search.source,
+        "shifted_to": search.target,
         "shift_coverage": percent(shift.coverage[alpha - 1]),
         "shift_size": rounded(shift.mean_set_size[alpha - 1], 2),
         "shift_weighted_coverage": percent(shift.weighted_coverage[alpha - 1]),
         "shift_weighted_size": rounded(shift.weighted_mean_set_size[alpha - 1], 2),
-        "pairs": f"{found.pairs:,}",
+        "pairs": f"{search.pairs:,}",
         "search_alpha": "0.100",
-        "shift_p": percent(found.p_value) + (" or less" if found.p_value <= 1 / (found.shuffles + 1) else ""),
+        "shift_p": percent(search.p_value) + (" or less" if search.p_value <= 1 / (search.shuffles + 1) else ""),
     }
 
 
 def truths(run: Evaluation, shift: Shifted, alpha: int) -> dict[str, Any]:
-    """What a person guesses, in full precision."""
+    """The figures that a user guesses, in full precision."""
     now, smaller = report(run, alpha), report(run, max(1, alpha // 2)).scores["lac"]
     lac = now.scores["lac"]
     low, high = beta_binomial_band(now.n_calibration, now.n_test, alpha)
@@ -140,15 +140,15 @@ def truths(run: Evaluation, shift: Shifted, alpha: int) -> dict[str, Any]:
         "small_threshold": smaller.threshold if math.isfinite(smaller.threshold) else None,
         "size": lac.mean_set_size,
         "band_width": 100 * (high - low),
-        "worst_coverage": min(of.coverage for of in lac.strata),
+        "worst_coverage": min(stratum.coverage for stratum in lac.strata),
         "shift_coverage": float(shift.coverage[alpha - 1]),
     }
 
 
 def golden(run: Evaluation) -> dict[str, Any]:
     """The data as the browser gets it, and what Python makes of it."""
-    shift, found = sides(run)
-    sent = lesson.lesson_tables(run, shift, found)
+    shift, search = sides(run)
+    sent = lesson.lesson_tables(run, shift, search)
     tables = ("rows", "questions", "examples", "least_covered", "curves")
     least, draws = lesson.least_covered_by_alpha(run)
     alphas = ALPHAS[run.spec.model_name]
@@ -159,7 +159,7 @@ def golden(run: Evaluation) -> dict[str, Any]:
             "scores": score_table(),
             "model": run.spec.model_name,
         },
-        "expected": {alpha: figures(run, shift, found, least=least, draws=draws, alpha=alpha) for alpha in alphas},
+        "expected": {alpha: figures(run, shift, search, least=least, draws=draws, alpha=alpha) for alpha in alphas},
         "truths": {alpha: truths(run, shift, alpha) for alpha in alphas},
     }
 

@@ -20,16 +20,16 @@ def golden(n: int, k: int) -> dict[str, Any]:
     rng = np.random.default_rng([n, k])
     counts = rng.integers(1, n + 2, k)
     counts[0], counts[-1] = n + 1, 1  # the ends: one that never leaves and one that leaves first
-    one = OptionPValues("lac", n, np.zeros(k), counts, int(rng.integers(k)))
+    p_values = OptionPValues("lac", n, np.zeros(k), counts, int(rng.integers(k)))
     return {
         "name": f"{n} calibrated, {k} options",
         "n": n,
         "counts": counts.tolist(),
-        "top": one.top,
-        "leaves": one.leaves.tolist(),
+        "top": p_values.top,
+        "leaves": p_values.leaves.tolist(),
         "sets": {
             empty: [
-                "".join(LETTERS[j] for j in np.flatnonzero(one.members(alpha, empty=empty)))
+                "".join(LETTERS[j] for j in np.flatnonzero(p_values.members(alpha, empty=empty)))
                 for alpha in ALPHAS.tolist()
             ]
             for empty in EMPTY_POLICIES

@@ -29,9 +29,9 @@ def test_every_component_is_mounted_by_the_shared_function():
 @pytest.mark.quick
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_a_constructor_replaces_what_an_earlier_one_left(path):
-    made = CONSTRUCTOR.search(path.read_text("utf-8"))
-    assert made is not None
-    assert re.findall(r'find\("[^"]*"\)\.append\(', made[1]) == []
+    constructor = CONSTRUCTOR.search(path.read_text("utf-8"))
+    assert constructor is not None
+    assert re.findall(r'find\("[^"]*"\)\.append\(', constructor[1]) == []
 
 
 @pytest.mark.quick

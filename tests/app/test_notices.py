@@ -43,10 +43,10 @@ def test_a_deleted_run_is_left_out_although_another_ones_id_begins_with_its_id(h
 def test_a_person_waits_for_the_runs_that_he_or_she_launched(
     home: Path, mode: access.Mode, actor: Actor, waits_for: set[str], request: pytest.FixtureRequest
 ):
-    found = {}
+    models = {}
     for model, name in (("mine", "ann"), ("theirs", "bob")):
-        found[synthetic_run(20, model=model)] = model
-        store.update_record(list(found)[-1], state="running", ended=None, provenance={"launched_by": name})
+        models[synthetic_run(20, model=model)] = model
+        store.update_record(list(models)[-1], state="running", ended=None, provenance={"launched_by": name})
     request.addfinalizer(lambda: access.serve("local"))
     access.serve(mode, whose=lambda: actor)
-    assert {found[run_id] for run_id in notices._unfinished()} == waits_for
+    assert {models[run_id] for run_id in notices._unfinished()} == waits_for

@@ -39,12 +39,12 @@ def test_the_examples_are_calibrated_by_the_run_that_fits_them():
     records = [store.read_record(path.name) for path in (ASSETS / "runs").glob(f"{MODEL}-*")]
     answering = [record for record in records if record.spec.answers]
     for example in EXAMPLES.values():
-        asked = {"model": MODEL, "typed": len(example.options), "extra": True, "has_context": False}
-        assert best_run(answering, kind_of_run, **asked, prefer=showcase().run).run_id == RUN.run_id
+        question = {"model": MODEL, "typed": len(example.options), "extra": True, "has_context": False}
+        assert best_run(answering, kind_of_run, **question, prefer=showcase().run).run_id == RUN.run_id
 
 
 @pytest.mark.parametrize(
-    ("name", "kept", "likely", "probabilities"),
+    ("name", "expected", "likely", "probabilities"),
     [
         ("sure", "B", "B", (0.000, 1.000, 0.000, 0.000, 0.000, 0.000)),
         ("unsure", "AB", "A", (0.616, 0.300, 0.072, 0.012, 0.000, 0.000)),
@@ -56,24 +56,24 @@ def test_an_example_shows_what_it_says(
     answers: dict[str, ModelAnswer],
     by: CalibratedRun,
     name: str,
-    kept: str,
+    expected: str,
     likely: str,
     probabilities: tuple[float, ...],
 ):
     """The probabilities are those measured on 2026-11-27; another processor may round differently."""
-    found = answers[name]
-    shown, standings = asked(by, found.logits)
+    answer = answers[name]
+    shown, standings = asked(by, answer.logits)
     lac = standings[0]
     assert lac.name == "lac"
-    assert "".join(LETTERS[j] for j, inside in enumerate(lac.members(100)) if inside) == kept
+    assert "".join(LETTERS[j] for j, inside in enumerate(lac.members(100)) if inside) == expected
     assert LETTERS[lac.top] == likely
     assert shown == pytest.approx(probabilities, abs=2e-3)
-    assert found.is_as_recorded
-    assert what_to_see(found.own) == EXAMPLES[name].says
+    assert answer.is_as_recorded
+    assert what_to_see(answer.own) == EXAMPLES[name].says
 
 
 def test_the_examples_show_four_different_things(answers: dict[str, ModelAnswer], by: CalibratedRun):
-    sizes = {name: int(asked(by, found.logits)[1][0].members(100).sum()) for name, found in answers.items()}
+    sizes = {name: int(asked(by, answer.logits)[1][0].members(100).sum()) for name, answer in answers.items()}
     assert sizes["sure"] == 1
     assert sizes["unsure"] == 2
     assert sizes["unknown"] == 1

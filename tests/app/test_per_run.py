@@ -16,14 +16,14 @@ def keys(n: int, stamp: int = 1) -> list[RunKey]:
 
 
 def test_going_through_more_runs_than_fit_still_finds_most_of_them():
-    made: list[RunKey] = []
-    cache = PerRun(lambda key: made.append(key), most=100)
+    computed: list[RunKey] = []
+    cache = PerRun(lambda key: computed.append(key), most=100)
     for _ in range(20):
         for key in keys(110):
             cache(key)
     assert len(cache) == 100
     # The least recently used one dropped would be 20 · 110 computations; at random each round has about 10 to 20.
-    assert 110 < len(made) < 110 + 19 * 40
+    assert 110 < len(computed) < 110 + 19 * 40
 
 
 def test_a_new_version_takes_the_place_of_the_old_one():
@@ -35,20 +35,20 @@ def test_a_new_version_takes_the_place_of_the_old_one():
 
 
 def test_threads_that_ask_at_once_compute_once():
-    made, gate = [], threading.Barrier(2)
+    computed, gate = [], threading.Barrier(2)
 
     def compute(key: RunKey) -> int:
-        made.append(key)
+        computed.append(key)
         gate.wait(timeout=30)  # until the main thread has seen that the value is on its way
         return 7
 
     cache = PerRun(compute, most=10)
     (key,) = keys(1)
     with ThreadPoolExecutor(4) as pool:
-        asked = [pool.submit(cache, key) for _ in range(4)]
+        futures = [pool.submit(cache, key) for _ in range(4)]
         gate.wait(timeout=30)
-        assert [each.result() for each in asked] == [7] * 4
-    assert made == [key]
+        assert [each.result() for each in futures] == [7] * 4
+    assert computed == [key]
 
 
 def test_an_error_is_not_kept():

@@ -1,4 +1,4 @@
-"""What New run says of bfloat16 is what the bundled model shows."""
+"""The New run page's statement about bfloat16 is true for the bundled model."""
 
 import re
 from pathlib import Path

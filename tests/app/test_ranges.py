@@ -1,4 +1,4 @@
-"""What the figures between two ends say, as the browser says it."""
+"""The sentences for figures between two ends, as the browser writes them."""
 
 import re
 from pathlib import Path

@@ -19,15 +19,15 @@ SLACK = 1e-9
 
 def _kind(rows: pd.DataFrame, jurors: int, rule: str, kind: str) -> np.ndarray:
     trues = rows[[f"v{j}" for j in range(jurors)]].sum(axis=1).to_numpy()
-    said = {name[2:]: rows[name].to_numpy() for name in rows if name.startswith("r_")}
-    wrong = said[rule] == 1 - rows["label"].to_numpy()
+    verdicts = {name[2:]: rows[name].to_numpy() for name in rows if name.startswith("r_")}
+    wrong = verdicts[rule] == 1 - rows["label"].to_numpy()
     sure = rows[f"s_{rule}"].to_numpy()
-    judged = [verdict for name, verdict in said.items() if name not in CONSTANT]
+    judged = [verdict for name, verdict in verdicts.items() if name not in CONSTANT]
     return {
         "all": np.ones(len(rows), bool),
         "split": (np.minimum(trues, jurors - trues) == jurors // 2)
         | ((jurors % 2 == 0) & (np.minimum(trues, jurors - trues) == jurors // 2 - 1) & (trues > 0) & (trues < jurors)),
-        "flipped": said[rule] != said["majority"],
+        "flipped": verdicts[rule] != verdicts["majority"],
         "differ": np.ptp(np.array(judged), axis=0) > 0,
         "sure": wrong & (sure >= 0.8 - SLACK),
         "abstained": sure < 0.7 - SLACK,

@@ -74,13 +74,13 @@ def start(home: Path) -> None:
                 page.evaluate(PAINTED)
                 waits[name].append((time.perf_counter() - begun, server_seconds()))
             browser.close()
-    for name, found in waits.items():
-        seconds, spent = np.array(found).T
+    for name, pairs in waits.items():
+        seconds, spent = np.array(pairs).T
         each = ", ".join(f"{wait:.2f}" for wait in seconds)
         middle = f"median {np.median(seconds):.2f}"
         print(f"{name}: start to first figure, s: {each}; {middle}; processor time {np.median(spent):.2f}")
-    own, least = (float(np.median([wait for wait, _ in found])) for found in waits.values())
-    print(f"and by Hedge itself: {own - least:.2f}, ratio {own / least:.2f}")
+    own, least = (float(np.median([wait for wait, _ in pairs])) for pairs in waits.values())
+    print(f"Hedge's own share: {own - least:.2f}, ratio {own / least:.2f}")
 
 
 def server_seconds() -> float:
@@ -88,11 +88,11 @@ def server_seconds() -> float:
     spent = [
         child.cpu_times() for child in psutil.Process().children() if {"app", "streamlit"} & set(child.cmdline()[1:])
     ]
-    return sum(of.user + of.system for of in spent)
+    return sum(times.user + times.system for times in spent)
 
 
 def large_run(n: int) -> str:
-    """A run of n questions of six options; half of them calibrate."""
+    """A run of n questions with six options. Half of the questions calibrate."""
     rng = np.random.default_rng(0)
     run_id = synthetic_run(n, model=f"large-{n}")
     ids = store.read_logits(run_id).ids
@@ -113,7 +113,7 @@ def dragged(page: Page, slider: Locator, *, moves: int) -> None:
         page.wait_for_timeout(16)
 
 
-def said(values: list[float] | np.ndarray, *places: int) -> str:
+def percentiles(values: list[float] | np.ndarray, *places: int) -> str:
     return ", ".join(f"p{q} {np.percentile(values, q):.1f}" for q in places)
 
 
@@ -149,8 +149,8 @@ def component(browser: Browser, url: str, n: int) -> None:
     print(f"{n:,} questions, the lab's component")
     moved, painted = page.evaluate("[window.moves, window.waits.length]")
     print(f"  moves {moved}, painted {painted}, messages while dragging {during}")
-    print(f"  pointer to paint, ms: {said(waits, 50, 95, 99)}")
-    print(f"  release to the address changed, ms: {said(backs, 50, 95)} of {RELEASES}")
+    print(f"  pointer to paint, ms: {percentiles(waits, 50, 95, 99)}")
+    print(f"  release to the address changed, ms: {percentiles(backs, 50, 95)} of {RELEASES}")
     browser.close()
 
 

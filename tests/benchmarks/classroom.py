@@ -51,19 +51,19 @@ def opened(address: str, link: str, home: Path) -> tuple[str, str]:
     client = Client(address)
     try:
         with client.session("classroom", f"{urlsplit(link).query}&class={code}") as page:
-            data = [found for message in page.quiet().messages if (found := projector_data(message))]
+            data = [shown for message in page.quiet().messages if (shown := projector_data(message))]
             return code, data[-1]["key"]
     finally:
         client.close()
 
 
 def projector_data(message: Any) -> dict[str, str]:
-    """What a message gives to the projector's component; empty if it is none."""
+    """The data of the projector's component in a message; empty if there is none."""
     if message.WhichOneof("type") != "delta" or message.delta.new_element.WhichOneof("type") != "bidi_component":
         return {}
     proto = message.delta.new_element.bidi_component
-    found = json.loads(proto.json or proto.mixed.json or "{}")
-    return found if "code" in found and "key" in found else {}
+    shown = json.loads(proto.json or proto.mixed.json or "{}")
+    return shown if "code" in shown and "key" in shown else {}
 
 
 async def lesson(address: str, code: str, key: str, students: int) -> tuple[Measured, list[Student], list[str]]:
@@ -76,9 +76,12 @@ async def lesson(address: str, code: str, key: str, students: int) -> tuple[Meas
             await lecturer.act(act="next")
             troubles = []
             if question == 3:
-                troubles = [later(chance.uniform(0.5, 3), one.reload) for one in room[: students // 3]]
+                troubles = [later(chance.uniform(0.5, 3), student.reload) for student in room[: students // 3]]
             if question == 7:
-                troubles = [later(chance.uniform(0, 1), lambda one=one: one.offline(LOST_S)) for one in room[-5:]]
+                troubles = [
+                    later(chance.uniform(0, 1), lambda student=student: student.offline(LOST_S))
+                    for student in room[-5:]
+                ]
             await asyncio.gather(*troubles)
             # Everybody has tapped for the last time when no student is at it.
             if not await lecturer.until(lambda: lecturer.people["answered"] == students):
@@ -94,9 +97,9 @@ async def lesson(address: str, code: str, key: str, students: int) -> tuple[Meas
         await asyncio.sleep(2.0)
         await lecturer.drag([*range(700, 720)])
         await asyncio.sleep(1.5)
-        behind = [one.seat for one in room if one.state.get("alpha") != 719]
+        behind = [student.seat for student in room if student.state.get("alpha") != 719]
         late += [f"alpha has not reached seats {behind}"] if behind else []
-        private = [one for one in room if "sureness" not in one.own]
+        private = [student for student in room if "sureness" not in student.own]
         late += [f"{len(private)} students have no calibration of their own"] if private else []
     return measured, room, late
 
@@ -115,7 +118,7 @@ def lost(home: Path, code: str, room: list[Student]) -> tuple[int, int, int]:
                 "SELECT seat, question, shares FROM answers WHERE code = ?", [code]
             )
         }
-    meant = {(one.seat, question): shares for one in room for question, shares in one.said.items()}
+    meant = {(student.seat, question): shares for student in room for question, shares in student.said.items()}
     same = sum(rows.get(place) == shares for place, shares in meant.items())
     return len(meant), same, len(rows.keys() - meant.keys())
 

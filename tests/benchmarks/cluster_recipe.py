@@ -100,7 +100,7 @@ def slurm(folder: Path) -> Iterator[None]:
     )
     daemons = [subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT) for command in commands]
     try:
-        until("Slurm is up", lambda: "idle" in said("sinfo", "--noheader", "--format=%T", check=False))
+        until("Slurm is up", lambda: "idle" in output_of("sinfo", "--noheader", "--format=%T", check=False))
         yield
     finally:
         subprocess.run(["scancel", "--user=root"], check=False)
@@ -110,8 +110,8 @@ def slurm(folder: Path) -> Iterator[None]:
             daemon.wait(30)
 
 
-def said(*command: str, check: bool = True) -> str:
-    """What a command prints."""
+def output_of(*command: str, check: bool = True) -> str:
+    """The output of a command."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if check and done.returncode:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr}{done.stdout}")
@@ -136,7 +136,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--vllm", required=True, help="vLLM's program")
     parser.add_argument("--samples", type=int, default=20)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="hedge-recipe-"))
     port = free_port()
     with postgres.server() as database, slurm(folder):
@@ -153,7 +153,7 @@ def main() -> None:
             ),
             "cd /shared/hedge-app": f"cd {ROOT}",
             ".venv/bin/python": sys.executable,
-            "--mode long": f"--samples {asked.samples}",
+            "--mode long": f"--samples {options.samples}",
         }
 
         def adapted(block: str) -> str:
@@ -163,16 +163,16 @@ def main() -> None:
 
         binary = folder / "vllm" / "bin" / "vllm"
         binary.parent.mkdir(parents=True)
-        binary.write_text(SHIM.format(vllm=asked.vllm, model=SERVED))
+        binary.write_text(SHIM.format(vllm=options.vllm, model=SERVED))
         binary.chmod(0o755)
         for name, script in (("serve-70b", "serve-70b.sh"), ("hedge", "hedge.sh")):
             (folder / script).write_text(adapted(job(name)))
         output = f"--output={folder}/%x.log"
         where = folder / "server-70b.txt"
-        print(said("sbatch", output, str(folder / "serve-70b.sh")).strip())
+        print(output_of("sbatch", output, str(folder / "serve-70b.sh")).strip())
         until("the server's job has written its address", where.exists)
-        print(said("sbatch", output, str(folder / "hedge.sh")).strip())
-        print(said("bash", "-c", adapted(queueing()), check=False)[-600:])
+        print(output_of("sbatch", output, str(folder / "hedge.sh")).strip())
+        print(output_of("bash", "-c", adapted(queueing()), check=False)[-600:])
         until("all runs have ended", lambda: ended(states()))
         print(dict(states()))
         again(adapted(queueing()), folder, output)
@@ -182,19 +182,19 @@ def main() -> None:
 def again(queue: str, folder: Path, output: str) -> None:
     """Cancel the server's job while runs are running, submit it again, and resume them."""
     before = sum(states().values())
-    said("bash", "-c", re.sub(r"--samples \d+", "--samples 400", queue.replace("--shots 0 5", "--shots 0")))
+    output_of("bash", "-c", re.sub(r"--samples \d+", "--samples 400", queue.replace("--shots 0 5", "--shots 0")))
     until("a run is running again", lambda: states()["running"] > 0)
     time.sleep(5)
-    said("scancel", "--signal=KILL", "--full", "--name=serve-70b")
+    output_of("scancel", "--signal=KILL", "--full", "--name=serve-70b")
     until("a run has paused", lambda: states()["paused"] > 0)
     print(dict(states()))
-    print(next(line for line in said(sys.executable, "-m", "core", "runs").splitlines() if "paused" in line))
+    print(next(line for line in output_of(sys.executable, "-m", "core", "runs").splitlines() if "paused" in line))
     (folder / "server-70b.txt").unlink()
-    said("sbatch", output, str(folder / "serve-70b.sh"))
+    output_of("sbatch", output, str(folder / "serve-70b.sh"))
     until("the server answers again", (folder / "server-70b.txt").exists)
     until("no run waits", lambda: states()["queued"] + states()["running"] == 0)
     for run in paused():
-        said(sys.executable, "-m", "core", "resume", run)
+        output_of(sys.executable, "-m", "core", "resume", run)
     until("all runs have ended", lambda: ended(states()))
     print(dict(states()), f"{before} of them from before")
 
@@ -203,12 +203,12 @@ def listed() -> list[tuple[str, str]]:
     """The runs of this home with their states."""
     from core.runs import store
 
-    found = [store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)]
-    return [(record.run_id, record.state) for record in found]
+    records = [store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)]
+    return [(record.run_id, record.state) for record in records]
 
 
 def states() -> Counter[str]:
-    """How many runs are in each state."""
+    """The number of runs in each state."""
     return Counter(state for _, state in listed())
 
 
@@ -217,9 +217,9 @@ def paused() -> list[str]:
     return [run for run, state in listed() if state == "paused"]
 
 
-def ended(found: Counter[str]) -> bool:
+def ended(states: Counter[str]) -> bool:
     """Whether no run is left to do."""
-    return sum(found.values()) > 0 and not (found["queued"] or found["running"])
+    return sum(states.values()) > 0 and not (states["queued"] or states["running"])
 
 
 def free_port() -> int:

@@ -58,8 +58,10 @@ class Image:
         *sources, target = words
         place = self.root / self.folder.lstrip("/") / target
         place.mkdir(parents=True, exist_ok=True)
-        kept = subprocess.run(["git", "ls-files", "-z", *sources], cwd=ROOT, capture_output=True, text=True, check=True)
-        for name in filter(None, kept.stdout.split("\0")):
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", *sources], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        for name in filter(None, listed.stdout.split("\0")):
             if (ROOT / name).is_file():
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, place / name)

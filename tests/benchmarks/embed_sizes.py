@@ -45,17 +45,19 @@ def question_of(run_id: str, place: int = 0) -> bytes:
     """A test question of a run."""
     name = str(question_cache.question_list(run_id)["id"].iloc[place])
     shown, by = question_cache.shown_question(run_id, name), question_cache.calibrated_run(run_id)
-    asked = AskedQuestion(shown.question.question, shown.question.context, shown.question.options, shown.question.label)
-    data = embedded_bars(asked, shown.standings, by, OneQuestionView())
+    question = AskedQuestion(
+        shown.question.question, shown.question.context, shown.question.options, shown.question.label
+    )
+    data = embedded_bars(question, shown.standings, by, OneQuestionView())
     return embed_html("one-question", data, title="One question", source=run_source(run_cache.evaluation(run_id)))
 
 
 def steps_of(lesson: str, tables: dict[str, Any], *, name: str, model: str) -> Iterator[Made]:
     """Every step of a lesson."""
-    told = load(LESSONS[lesson])
-    for place, step in enumerate(told.steps, start=1):
+    content = load(LESSONS[lesson])
+    for place, step in enumerate(content.steps, start=1):
         view = LearnView(lesson=lesson, step=place)
-        data = embedded_step(told, tables, name=name, model=model, view=view)
+        data = embedded_step(content, tables, name=name, model=model, view=view)
         yield f"{lesson} {place} {step.name}", lambda data=data, step=step: embed_html("lesson", data, title=step.title)
 
 
@@ -109,7 +111,7 @@ def main() -> None:
     report("one question", lambda: question_of(shown), folder)
     for name, make in (*run_steps(shown), *course_steps()):
         report(f"step {name}", make, folder)
-    largest = sorted(kinds.items(), key=lambda of: of[0][1] * of[0][2])[-2:]
+    largest = sorted(kinds.items(), key=lambda entry: entry[0][1] * entry[0][2])[-2:]
     report("streams", lambda: streams_of(*(record for _, record in largest)), folder)
     for n, k in ((5_000, 6), (10_000, 4), (10_000, 6), (10_000, 10), (20_000, 6)):
         run_id = synthetic_run(n, k=k, model=f"synthetic-{n}-{k}")

@@ -15,12 +15,12 @@ from core.runs.spec import RunSpec
 def scores(model: str, task: str, dtype: str, *, questions: int = 1000) -> np.ndarray:
     """Log-probabilities (n, k) of this many questions, in the order of their prompts."""
     spec = RunSpec(model=model, task=task, samples=questions)
-    asked = prompts(spec, draw_questions(spec))
+    asked_prompts = prompts(spec, draw_questions(spec))
     engine = load_engine(model, dtype=dtype)
-    engine.prepare(asked)
-    engine.self_check(asked)
-    found = [pair for batch in engine.score(asked) for pair in zip(batch.ids, batch.logits, strict=True)]
-    return np.array([dict(found)[prompt.question_id] for prompt in asked])
+    engine.prepare(asked_prompts)
+    engine.self_check(asked_prompts)
+    pairs = [pair for batch in engine.score(asked_prompts) for pair in zip(batch.ids, batch.logits, strict=True)]
+    return np.array([dict(pairs)[prompt.question_id] for prompt in asked_prompts])
 
 
 def main() -> None:

@@ -51,13 +51,13 @@ def _within_limit() -> bytes:
 def _empty_states() -> bytes:
     message = BackMsg()
     message.rerun_script.widget_states.SetInParent()
-    one = b"\x0a\x00" * 15_000_000
-    size = len(one)
+    state = b"\x0a\x00" * 15_000_000
+    size = len(state)
 
     def number(value: int) -> bytes:
         return bytes([value & 0x7F | 0x80]) + number(value >> 7) if value > 0x7F else bytes([value])
 
-    states = b"\x12" + number(size) + one
+    states = b"\x12" + number(size) + state
     return b"\x5a" + number(len(states)) + states
 
 
@@ -87,7 +87,7 @@ async def slow(wire: Wire) -> None:
 
 
 async def malformed(wire: Wire) -> None:
-    """What is no message."""
+    """Bytes that are not a message."""
     await wire.handshake()
     await wire.frame(BINARY, b"\xff\xfe\x00crafted")
     await wire.closed()
@@ -102,7 +102,7 @@ KINDS: dict[str, Callable[[Wire], Awaitable[None]]] = {
 }
 
 
-async def attack(kind: str, port: int, seconds: float, *, one: bool) -> None:
+async def attack(kind: str, port: int, seconds: float, *, single: bool) -> None:
     """Do it with all connections for this long."""
     end = time.monotonic() + seconds
     counts = [0] * CONNECTIONS
@@ -110,7 +110,7 @@ async def attack(kind: str, port: int, seconds: float, *, one: bool) -> None:
     async def again(place: int) -> None:
         while time.monotonic() < end:
             with suppress(OSError, EOFError, TimeoutError):
-                async with Wire(port, client="10.9.0.1" if one else f"10.9.{place}.1") as wire:
+                async with Wire(port, client="10.9.0.1" if single else f"10.9.{place}.1") as wire:
                     counts[place] += 1
                     await asyncio.wait_for(KINDS[kind](wire), max(0.1, end - time.monotonic()))
 
@@ -152,7 +152,7 @@ async def watched(server: Server, seconds: float) -> tuple[list[float], list[flo
     return looks, visits, max(memory)
 
 
-def measure(kind: str, seconds: float, *, one: bool) -> None:
+def measure(kind: str, seconds: float, *, single: bool) -> None:
     """Start a server, attack it, and print the figures."""
     with tempfile.TemporaryDirectory(prefix="hedge-hostile-") as folder:
         home = Path(folder) / "home"
@@ -162,13 +162,13 @@ def measure(kind: str, seconds: float, *, one: bool) -> None:
             asyncio.run(warm(server.address))
             before, log = server.memory_mb(), Path(server.log.name).stat().st_size
             port = server.address.rpartition(":")[2]
-            command = [sys.executable, "-m", "tests.benchmarks.hostile", kind, *(["--one"] if one else [])]
+            command = [sys.executable, "-m", "tests.benchmarks.hostile", kind, *(["--one"] if single else [])]
             command += ["--seconds", str(seconds), "--port", port]
             attackers = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
             looks, visits, most = asyncio.run(watched(server, seconds))
             attempts = attackers.communicate()[0]
             print(
-                f"{kind:<11} {'one' if one else CONNECTIONS:>9} {attempts:>9} {np.quantile(looks, 0.99):>8.3f} s "
+                f"{kind:<11} {'one' if single else CONNECTIONS:>9} {attempts:>9} {np.quantile(looks, 0.99):>8.3f} s "
                 f"{max(looks):>7.2f} s {most - before:>8.0f} MB {np.median(visits):>7.2f} s {max(visits):>7.2f} s "
                 f"{(Path(server.log.name).stat().st_size - log) / 1000:>7.0f} kB {os.getloadavg()[0]:>5.1f}",
                 flush=True,
@@ -185,8 +185,8 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0, help="attack this server instead of a new one")
     given = parser.parse_args()
     if given.port:
-        asyncio.run(attack(given.kinds[0], given.port, given.seconds, one=given.one))
+        asyncio.run(attack(given.kinds[0], given.port, given.seconds, single=given.one))
         sys.exit()
     print("kind        addresses  attempts      p99       max    memory  a visit  longest     log  load")
     for name in given.kinds or KINDS:
-        measure(name, given.seconds, one=given.one)
+        measure(name, given.seconds, single=given.one)

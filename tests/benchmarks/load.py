@@ -48,7 +48,7 @@ LIMITS = "[limits]\nsessions_per_address = 1000\nquestions_a_minute = 1000\n"
 
 @dataclass
 class Figures:
-    """What was measured: the seconds of each answer, by page, and what went wrong."""
+    """The measurements: the seconds of each answer, by page, and the errors."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Figures:
         for page, taken in sorted(self.seconds.items()):
             middle, high = np.quantile(taken, [0.5, 0.95])
             lines.append(f"{page:<12} {len(taken):>8} {middle:>6.2f}s {high:>6.2f}s {max(taken):>6.2f}s")
-        counted = {one: self.errors.count(one) for one in sorted(set(self.errors))}
+        counted = {error: self.errors.count(error) for error in sorted(set(self.errors))}
         return "\n".join([*lines, f"errors: {len(self.errors)} {counted if counted else ''}"])
 
 
@@ -86,7 +86,7 @@ class Session:
         ended."""
         self.clicked = self.widgets[LAB][1] if view and LAB in self.widgets else ""
         if not self.clicked:
-            self.leave()  # the page's script names again what runs again by itself
+            self.leave()  # the page's script renames the fragments that rerun by themselves
         self.waits, self.drawn = asyncio.get_running_loop().create_future(), False
         start = time.monotonic()
         try:
@@ -94,8 +94,10 @@ class Session:
                 await self._send(fragment=self.clicked, view=view)
                 await self.waits
         except (TimeoutError, aiohttp.ClientError, ConnectionError) as error:
-            said = f"{self.page}: {type(error).__name__} ({self.socket.close_code}); last heard: {' '.join(self.heard)}"
-            self.figures.errors.append(said)
+            message = (
+                f"{self.page}: {type(error).__name__} ({self.socket.close_code}); last heard: {' '.join(self.heard)}"
+            )
+            self.figures.errors.append(message)
             raise asyncio.CancelledError from None
         self.figures.seconds[self.page].append(time.monotonic() - start)
 
@@ -114,7 +116,7 @@ class Session:
         await self.socket.send_bytes(message.SerializeToString())
 
     async def _poll(self, fragment: str, interval: float) -> None:
-        """What the browser does for a part of a page that runs again by itself."""
+        """Rerun a fragment, as the browser does for one that reruns by itself."""
         with suppress(aiohttp.ClientError, ConnectionError):
             while True:
                 await asyncio.sleep(interval)
@@ -201,26 +203,26 @@ async def opened(http: aiohttp.ClientSession, address: str, page: str, figures: 
             listening.cancel()
 
 
-async def moves_alpha(session: Session, luck: random.Random, until: float) -> None:
+async def moves_alpha(session: Session, chance: random.Random, until: float) -> None:
     """Somebody who drags alpha and lets it go."""
     while time.monotonic() < until:
-        await asyncio.sleep(luck.uniform(2, 6))
-        await session.click(view={"alpha": luck.randrange(10, 500)})
+        await asyncio.sleep(chance.uniform(2, 6))
+        await session.click(view={"alpha": chance.randrange(10, 500)})
 
 
-async def looks(session: Session, luck: random.Random, until: float) -> None:
+async def looks(session: Session, chance: random.Random, until: float) -> None:
     """Somebody who reads, and clicks from time to time."""
     while time.monotonic() < until:
-        await asyncio.sleep(luck.uniform(3, 10))
-        session.page = luck.choice(["overview", "compare"])
-        session.query = luck.choice(["", "alpha=200", "score=aps"])
+        await asyncio.sleep(chance.uniform(3, 10))
+        session.page = chance.choice(["overview", "compare"])
+        session.query = chance.choice(["", "alpha=200", "score=aps"])
         await session.click()
 
 
-async def watches(session: Session, luck: random.Random, until: float) -> None:
+async def watches(session: Session, chance: random.Random, until: float) -> None:
     """Somebody who waits on New run, which asks by itself how far the runs are, and clicks there now and then."""
     while time.monotonic() < until:
-        await asyncio.sleep(luck.uniform(10, 30))
+        await asyncio.sleep(chance.uniform(10, 30))
         await session.click()
 
 
@@ -229,20 +231,20 @@ Habit = Callable[[Session, random.Random, float], Awaitable[None]]
 
 async def person(address: str, page: str, habit: Habit, figures: Figures, seed: int, until: float) -> None:
     """Open a page in a browser of one's own, and stay."""
-    luck = random.Random(seed)
-    await asyncio.sleep(luck.uniform(0, 20))
+    chance = random.Random(seed)
+    await asyncio.sleep(chance.uniform(0, 20))
     with suppress(asyncio.CancelledError):
         async with aiohttp.ClientSession() as http, opened(http, address, page, figures) as session:
-            await habit(session, luck, until)
+            await habit(session, chance, until)
 
 
 async def comes_and_goes(address: str, figures: Figures, seed: int, until: float) -> None:
     """Open a page and leave, again and again."""
-    luck = random.Random(seed)
+    chance = random.Random(seed)
     while time.monotonic() < until:
         with suppress(asyncio.CancelledError):
-            async with aiohttp.ClientSession() as http, opened(http, address, luck.choice(LEARN), figures):
-                await asyncio.sleep(luck.uniform(0, 4))
+            async with aiohttp.ClientSession() as http, opened(http, address, chance.choice(LEARN), figures):
+                await asyncio.sleep(chance.uniform(0, 4))
 
 
 async def mixed(address: str, figures: Figures, minutes: float) -> None:
@@ -268,16 +270,16 @@ async def viewers(address: str, figures: Figures, minutes: float) -> None:
 
 
 async def cycles(address: str, figures: Figures, count: int) -> None:
-    """Open and close a page this many times, eight at a time."""
+    """Open and close a page as often as asked, eight at a time."""
     left = iter(range(count))
 
-    async def one() -> None:
+    async def visit() -> None:
         for i in left:
             with suppress(asyncio.CancelledError):
                 async with aiohttp.ClientSession() as http, opened(http, address, LEARN[i % len(LEARN)], figures):
                     pass
 
-    await asyncio.gather(*(one() for _ in range(8)))
+    await asyncio.gather(*(visit() for _ in range(8)))
 
 
 class Server:

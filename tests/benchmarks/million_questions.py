@@ -31,19 +31,19 @@ SUBJECTS = tuple(f"subject {i:02}" for i in range(20))
 
 
 def make_run(questions: int, *, seed: int = 0) -> str:
-    """Write a finished run of this many questions into HEDGE_HOME; half calibrate. Returns its id."""
+    """Write a finished run of this many questions into HEDGE_HOME; half of them calibrate. Returns its id."""
     draw = np.random.default_rng(seed)
     labels = draw.integers(0, len(OPTIONS), questions)
     logits = draw.normal(size=(questions, len(OPTIONS))).astype(np.float32) * 1.5
     logits[np.arange(questions), labels] += 1.5
     spec = RunSpec(model="million", task="qa", seed=seed)
-    asked = [
+    bank = [
         Question(f"q{i}", "qa", SUBJECTS[i % len(SUBJECTS)], "", f"What is asked as number {i}?", OPTIONS, label)
         for i, label in enumerate(labels.tolist())
     ]
     folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
-    store.write_questions(folder, asked, ["calibration" if i < questions // 2 else "test" for i in range(questions)])
-    ids = tuple(question.id for question in asked)
+    store.write_questions(folder, bank, ["calibration" if i < questions // 2 else "test" for i in range(questions)])
+    ids = tuple(question.id for question in bank)
     store.write_logits(folder, OptionLogits(ids, logits, np.ones(questions, dtype=np.float32)))
     store.update_record(spec.run_id, state="done", ended=time.time())
     return spec.run_id
@@ -69,8 +69,8 @@ def visit(page: str, run: str) -> None:
 
 def compute_at_once(awaited: Sequence[Computation[object]]) -> None:
     """Compute in the place of the thread, so that the process has done all when the page's script has ended."""
-    for of in awaited:
-        of.run()
+    for computation in awaited:
+        computation.run()
 
 
 def measured(name: str, command: list[str]) -> None:
@@ -88,11 +88,11 @@ def measured(name: str, command: list[str]) -> None:
 
 def main() -> None:
     """Make the run and measure each in a process of its own."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("questions", nargs="?", type=int, default=QUESTIONS, help="how many questions the run has")
-    asked.add_argument("--make", action="store_true", help="only make the run in HEDGE_HOME, and print its id")
-    asked.add_argument("--visit", nargs=2, metavar=("PAGE", "RUN"), help="only visit a page of HEDGE_HOME")
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("questions", nargs="?", type=int, default=QUESTIONS, help="how many questions the run has")
+    parser.add_argument("--make", action="store_true", help="only make the run in HEDGE_HOME, and print its id")
+    parser.add_argument("--visit", nargs=2, metavar=("PAGE", "RUN"), help="only visit a page of HEDGE_HOME")
+    given = parser.parse_args()
     if given.make:
         print(make_run(given.questions))
         return
@@ -102,8 +102,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = str(Path(folder) / "home")
         own = [sys.executable, "-m", "tests.benchmarks.million_questions"]
-        made = subprocess.run([*own, str(given.questions), "--make"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
-        run = made.stdout.decode().split()[-1]
+        process = subprocess.run([*own, str(given.questions), "--make"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
+        run = process.stdout.decode().split()[-1]
         print(f"{given.questions:,} questions{'processor s':>20}{'wall s':>9}{'peak GiB':>10}")
         measured("report", [sys.executable, "-m", "core", "report", run])
         for page in ("overview", "alpha_lab"):

@@ -71,8 +71,8 @@ def through_client() -> dict[str, float]:
 
 def ask(number: int) -> float:
     """Milliseconds until the answer to one question is known."""
-    asked, options = question(number)
-    own = CustomQuestion("pocket-1m", RunSpec(model="pocket-1m", task="qa").run_id, asked, options)
+    text, options = question(number)
+    own = CustomQuestion("pocket-1m", RunSpec(model="pocket-1m", task="qa").run_id, text, options)
     start = time.perf_counter()
     now = client.ask(own)
     while not now.ended:
@@ -100,7 +100,7 @@ def through_browser() -> dict[str, float]:
         page.goto(f"{address}/one_question?ask=own&run={RunSpec(model='pocket-1m', task='qa').run_id}")
         cold, _ = wait(page, 0)
         waits = [wait(page, i) for i in range(1, QUESTIONS + 1)]
-    clicks, model = ([one[part] for one in waits] for part in (0, 1))
+    clicks, model = ([wait[part] for wait in waits] for part in (0, 1))
     return {
         "cold": round(cold),
         "click_median": round(statistics.median(clicks)),
@@ -113,11 +113,11 @@ def through_browser() -> dict[str, float]:
 
 def wait(page, number: int) -> tuple[float, float]:
     """Milliseconds from the click to the set, and those that the model took."""
-    asked, options = question(number)
-    page.get_by_role("textbox", name="Question", exact=True).fill(asked)
+    text, options = question(number)
+    page.get_by_role("textbox", name="Question", exact=True).fill(text)
     page.get_by_role("textbox", name=re.compile("^Options")).fill("\n".join(options))
     button = page.get_by_role("button", name="Ask", exact=True)
-    page.evaluate(WATCH, [asked, options[0]])
+    page.evaluate(WATCH, [text, options[0]])
     button.click()
     waited = float(page.evaluate("() => window.waited"))
     took = re.search(r"answered in ([\d,]+) ms", page.get_by_text(re.compile("answered in")).inner_text())

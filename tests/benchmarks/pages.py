@@ -80,7 +80,7 @@ def main() -> None:
 def warm(browser: Browser, entries: list[PageEntry]) -> None:
     """Ten clicks on each page, in the order of the menu, on a server that has shown each once."""
     with tempfile.TemporaryDirectory() as folder, server(Path(folder) / "home") as address:
-        order = entries if len(entries) > 1 else [*(one for one in PAGES[:2] if one not in entries), *entries]
+        order = entries if len(entries) > 1 else [*(entry for entry in PAGES[:2] if entry not in entries), *entries]
         page = _opened(browser, address, order[-1])  # each click leads to another page
         measured: dict[str, list[tuple[float, float]]] = {entry.name: [] for entry in entries}
         for turn in range(CLICKS + 1):
@@ -133,7 +133,7 @@ def _clicked(page: Page, entry: PageEntry) -> tuple[float, float]:
 def processor_time() -> float:
     """Seconds of processor that the server, a child of this process, has used."""
     spent = [child.cpu_times() for child in psutil.Process().children() if "app" in child.cmdline()]
-    return sum(of.user + of.system for of in spent)
+    return sum(times.user + times.system for times in spent)
 
 
 def _tell(name: str, kind: str, values: list[tuple[float, float]]) -> None:

@@ -1,4 +1,4 @@
-"""What Hedge makes of a server that nobody here wrote, which holds a bundled model.
+"""Check Hedge against a third-party server that serves a bundled model.
 
 ``python -m tests.benchmarks.real_servers URL [--model pocket-3m] [--served NAME]`` finds out what the server can do,
 compares its letters and texts with the transformers engine in float32, and then does with it what a person does from
@@ -53,61 +53,65 @@ def main() -> None:
     parser.add_argument("url")
     parser.add_argument("--model", default="pocket-3m", help="the bundled model that it holds")
     parser.add_argument("--served", help="its name on the server, if that is another")
-    asked = parser.parse_args()
-    served = asked.served or asked.model
-    able = abilities_of(served, [asked.url])
+    options = parser.parse_args()
+    served = options.served or options.model
+    able = abilities_of(served, [options.url])
     print(able_words(able), *([failure_words(able)] if able.failing else []), sep="\n")
     print(f"weights: {able.weights}; echo wrong: {able.echo_wrong}; letters by their tokens' ids: {able.by_id}\n")
     questions = bank.load("qa")[:QUESTIONS]
-    compare("letters", asked.model, served, asked.url, [prompt(one) for one in questions])
-    compare("texts", asked.model, served, asked.url, [cloze_prompt(one) for one in questions[:TEXTS]])
+    compare("letters", options.model, served, options.url, [prompt(question) for question in questions])
+    compare("texts", options.model, served, options.url, [cloze_prompt(question) for question in questions[:TEXTS]])
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = folder
-        commands(served, asked.url, folder)
+        commands(served, options.url, folder)
 
 
-def compare(what: str, model: str, served: str, url: str, asked: Sequence[Prompt]) -> None:
-    """How far the server's figures are from the transformers engine's."""
-    truth = scored(TransformersEngine.load(resolve(model), dtype="float32"), asked)
+def compare(what: str, model: str, served: str, url: str, prompts: Sequence[Prompt]) -> None:
+    """Print the differences between the server's figures and the transformers engine's."""
+    truth = scored(TransformersEngine.load(resolve(model), dtype="float32"), prompts)
     engine = ServerEngine.load(served, servers=[url])
     try:
-        found = scored(engine, asked)
+        answered = scored(engine, prompts)
     except (HedgeError, ServerError) as error:
         return print(f"{what}: {error}\n")
     finally:
         engine.close()
     real = np.isfinite(truth.logits)
-    bounded = np.zeros(real.shape, bool) if found.bounded is None else found.bounded
+    bounded = np.zeros(real.shape, bool) if answered.bounded is None else answered.bounded
     known = real & ~bounded
-    each = np.where(known, np.abs(found.logits - truth.logits), 0).max(axis=1)
-    below = np.maximum(truth.logits - found.logits, 0)[bounded & real].max(initial=0.0)
-    same = np.mean(np.where(real, found.logits, -np.inf).argmax(1) == np.where(real, truth.logits, -np.inf).argmax(1))
+    each = np.where(known, np.abs(answered.logits - truth.logits), 0).max(axis=1)
+    below = np.maximum(truth.logits - answered.logits, 0)[bounded & real].max(initial=0.0)
+    same = np.mean(
+        np.where(real, answered.logits, -np.inf).argmax(1) == np.where(real, truth.logits, -np.inf).argmax(1)
+    )
     print(
-        f"{what}: {len(asked)} questions; largest difference of a known log-probability by question: median "
+        f"{what}: {len(prompts)} questions; largest difference of a known log-probability by question: median "
         f"{np.median(each):.1e}, largest {each.max():.1e}, above 0.05 in {(each > 0.05).sum()}; the same answer in "
         f"{same:.0%}; questions with bounds {bounded.any(axis=1).sum()}, bounds below the truth by at most "
         f"{below:.1e}\n"
     )
 
 
-def scored(engine: TransformersEngine | ServerEngine, asked: Sequence[Prompt]) -> OptionLogits:
+def scored(engine: TransformersEngine | ServerEngine, prompts: Sequence[Prompt]) -> OptionLogits:
     """All prompts, in their order."""
-    engine.prepare(asked)
-    engine.self_check(asked)
-    return joined(list(engine.score(asked)), [one.question_id for one in asked], k=max(one.k for one in asked))
+    engine.prepare(prompts)
+    engine.self_check(prompts)
+    return joined(
+        list(engine.score(prompts)), [prompt.question_id for prompt in prompts], k=max(prompt.k for prompt in prompts)
+    )
 
 
 def commands(served: str, url: str, folder: str) -> None:
-    """What a person types, and what comes of it."""
+    """Run the commands that a user would type, and print the end of their output."""
     values = {"where": f"--model {served} --server {url}", "served": served, "url": url, "folder": folder}
     values["paused"] = "none"
     for words in COMMANDS:
         line = f"{sys.executable} -m core {words.format(**values)}"
         done = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
-        lines = [one for one in (done.stdout + done.stderr).splitlines() if one.strip() and "%|" not in one]
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip() and "%|" not in line]
         print(f"[{done.returncode}] {words.format(**values)}\n    {' '.join(' '.join(lines[-3:]).split())[:SAID]}")
-        if found := re.search(r"^paused\s+(\S+)", done.stdout, re.MULTILINE):
-            values["paused"] = found[1]
+        if match := re.search(r"^paused\s+(\S+)", done.stdout, re.MULTILINE):
+            values["paused"] = match[1]
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def overhead() -> None:
             wait_for(lambda name=name: engine.status(name).ended, "the run", within_s=300)
             with_engine.append(cpu_seconds(living(s.home)) - before)
         with stage():
-            said = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-c", ALONE, str(file)],
                 cwd=ROOT,
                 check=True,
@@ -129,7 +129,7 @@ def overhead() -> None:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # as a worker: Linux shares the processors among sessions
             )
-            alone.append(float(said.stdout))
+            alone.append(float(process.stdout))
             questions = len(store.read_logits(spec.run_id).ids)
     ratio = statistics.median(with_engine) / statistics.median(alone) - 1
     say(
@@ -163,7 +163,7 @@ def forty() -> None:
 
 
 def two_hundred() -> None:
-    """What a page asks for in a tick, with 200 runs in the queue."""
+    """Measure the requests of one page tick, with 200 runs in the queue."""
     with server() as postgres:
         for on in (None, postgres):
             with stage(on) as s:
@@ -183,7 +183,7 @@ def two_hundred() -> None:
 
 
 def idle(seconds: float = 60.0) -> None:
-    """What the engine takes that has nothing to do: soon after a run, and when its worker has gone."""
+    """Measure the idle engine: soon after a run, and when its worker has stopped."""
     with server() as postgres:
         for on in (None, postgres):
             for what, minutes in (("agent and warm worker", "60"), ("agent, its worker gone", "0.01")):

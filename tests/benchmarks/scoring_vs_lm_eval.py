@@ -57,20 +57,20 @@ SHAPES = {
 
 def tokenizer_of(questions: list[Question]) -> PreTrainedTokenizerFast:
     """Byte-level, 16,000 tokens, trained on the questions."""
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=16_000,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         special_tokens=["<end>"],
         show_progress=False,
     )
-    made.train_from_iterator((prompt(q).text for q in questions), trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>", pad_token="<end>")
+    tokenizer.train_from_iterator((prompt(q).text for q in questions), trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<end>")
 
 
-def asked(form: str, shots: int, count: int) -> tuple[list[Prompt], list[Question]]:
+def draw(form: str, shots: int, count: int) -> tuple[list[Prompt], list[Question]]:
     """``count`` prompts of four-option questions of usual length, and the questions the tokenizer learns from."""
     path = Path(os.environ["HEDGE_REAL_DATA"]) / "llm-uncertainty-bench" / "labels" / "mmlu_10k.json"
     questions = list(catalogue.load(f"qa@{path}").questions)
@@ -83,8 +83,8 @@ def asked(form: str, shots: int, count: int) -> tuple[list[Prompt], list[Questio
     return [build(q, demonstrations=source[:shots]) for q in source[shots:]], questions
 
 
-def continuations(one: Prompt) -> list[str]:
-    return list(one.continuations) or [f" {letter}" for letter in "ABCDEF"[: one.k]]
+def continuations(prompt: Prompt) -> list[str]:
+    return list(prompt.continuations) or [f" {letter}" for letter in "ABCDEF"[: prompt.k]]
 
 
 class Ours:
@@ -125,7 +125,9 @@ class Theirs:
 
         start = time.process_time()
         requests = [
-            Instance("loglikelihood", {}, (p.text, said), i) for p in prompts for i, said in enumerate(continuations(p))
+            Instance("loglikelihood", {}, (p.text, continuation), i)
+            for p in prompts
+            for i, continuation in enumerate(continuations(p))
         ]
         values = iter(value for value, _ in self.model.loglikelihood(requests, disable_tqdm=True))
         rows = [np.array([next(values) for _ in continuations(p)]) for p in prompts]
@@ -142,8 +144,8 @@ def compare(model, tokenizer, prompts, group):
     largest = 0.0
     for start in range(0, len(prompts), group):
         part = prompts[start : start + group]
-        both = zip(ours.score(part), theirs.score(part), strict=True)
-        largest = max(largest, *(float(np.abs(a - b).max()) for a, b in both))
+        batches = zip(ours.score(part), theirs.score(part), strict=True)
+        largest = max(largest, *(float(np.abs(a - b).max()) for a, b in batches))
     return {
         "questions": len(prompts),
         "rung": ours.check.rung,
@@ -159,10 +161,10 @@ def compare(model, tokenizer, prompts, group):
 def memory(model, tokenizer, prompts, which):
     """Peak resident memory over what there was before the first question, MiB."""
     before = psutil.Process().memory_info().rss
-    made = Ours(model, tokenizer) if which == "ours" else Theirs(model, tokenizer)
+    engine = Ours(model, tokenizer) if which == "ours" else Theirs(model, tokenizer)
     if which == "ours":
-        made.begin(prompts)
-    made.score(prompts)
+        engine.begin(prompts)
+    engine.score(prompts)
     return {"extra_mib": round((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before) / 2**20)}
 
 
@@ -174,17 +176,17 @@ def main() -> None:
     words.add_argument("--questions", type=int, default=100)
     words.add_argument("--group", type=int, default=50)
     words.add_argument("--memory", choices=("ours", "theirs"))
-    said = words.parse_args()
+    options = words.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    prompts, questions = asked(said.form, said.shots, said.questions)
+    prompts, questions = draw(options.form, options.shots, options.questions)
     tokenizer = tokenizer_of(questions)
-    model = AutoModelForCausalLM.from_config(SHAPES[said.model], dtype=torch.float32).eval()
-    if said.memory:
-        found = memory(model, tokenizer, prompts, said.memory)
+    model = AutoModelForCausalLM.from_config(SHAPES[options.model], dtype=torch.float32).eval()
+    if options.memory:
+        figures = memory(model, tokenizer, prompts, options.memory)
     else:
-        found = compare(model, tokenizer, prompts, said.group)
-    print(json.dumps({"model": said.model, "form": said.form, "shots": said.shots} | found))
+        figures = compare(model, tokenizer, prompts, options.group)
+    print(json.dumps({"model": options.model, "form": options.form, "shots": options.shots} | figures))
 
 
 if __name__ == "__main__":

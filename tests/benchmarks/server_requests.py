@@ -1,4 +1,4 @@
-"""What asking a server costs: 1,000 questions to one that takes 200 ms for each.
+"""Measure requests to a server: 1,000 questions to one that takes 200 ms for each.
 
 ``python -m tests.benchmarks.server_requests``
 """

@@ -62,8 +62,8 @@ class Service:
     def kill(self) -> None:
         """Kill the process with everything below it, as the end of a container does."""
         with suppress(psutil.NoSuchProcess):
-            for one in [*self.process.children(recursive=True), self.process]:
-                one.kill()
+            for process in [*self.process.children(recursive=True), self.process]:
+                process.kill()
 
     def close(self) -> None:
         """End it for good."""
@@ -80,7 +80,7 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def asked(url: str, *, within_s: float = 5.0) -> tuple[int, str]:
+def get(url: str, *, within_s: float = 5.0) -> tuple[int, str]:
     """The status and the text of an answer; 0 if there is none. The certificate is Caddy's own."""
     context = ssl._create_unverified_context()
     try:
@@ -132,10 +132,10 @@ def main() -> None:
         }
         url = f"https://localhost:{tls}"
         try:
-            taken = seconds_until(lambda: asked(f"{url}/readyz")[0] == 200)
+            taken = seconds_until(lambda: get(f"{url}/readyz")[0] == 200)
             print(f"all up: /readyz through Caddy says ready after {taken:.1f} s")
-            print(f"/metrics through Caddy: {asked(f'{url}/metrics')[0]}; asked directly: ", end="")
-            print(asked(f"http://127.0.0.1:{port}/metrics")[0])
+            print(f"/metrics through Caddy: {get(f'{url}/metrics')[0]}; asked directly: ", end="")
+            print(get(f"http://127.0.0.1:{port}/metrics")[0])
             for seed, name in enumerate([*services, "database"]):
                 command = [sys.executable, "-m", "core", "run", "--model", "fake", "--task", "qa", "--queue"]
                 command += ["--samples", str(QUESTIONS), "--seed", str(seed)]
@@ -149,7 +149,7 @@ def main() -> None:
                 else:
                     services[name].kill()
                 killed = time.monotonic()
-                ready = seconds_until(lambda: asked(f"{url}/readyz")[0] == 200)
+                ready = seconds_until(lambda: get(f"{url}/readyz")[0] == 200)
                 seconds_until(functools.partial(is_done, run))
                 ids = pq.read_table(run / "logits.parquet").column("id").to_pylist()
                 done = time.monotonic() - killed
@@ -159,8 +159,8 @@ def main() -> None:
                     flush=True,
                 )
         finally:
-            for one in services.values():
-                one.close()
+            for service in services.values():
+                service.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -23,11 +23,11 @@ CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 def _of_children() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _counter() -> Callable[[], float]:
-    """What reads the processor seconds: of a control group that this process has moved into, or of its children."""
+    """A function that reads the processor seconds of this process's control group, or of its children."""
     for kind, file, read in (
         ("cpuacct", "cpuacct.usage", lambda text: int(text) / 1e9),
         (".", "cpu.stat", lambda text: int(text.split()[1]) / 1e6),
@@ -69,7 +69,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         files[name.partition("::")[0]] += seconds
     whole = processor_seconds() - BEGAN
     terminalreporter.section(f"processor seconds: {sum(SECONDS.values()):.0f}, with collecting {whole:.0f}")
-    for found in (files.most_common(SHOWN), Counter(SECONDS).most_common(SHOWN)):
-        for name, seconds in found:
+    for rows in (files.most_common(SHOWN), Counter(SECONDS).most_common(SHOWN)):
+        for name, seconds in rows:
             terminalreporter.write_line(f"{seconds:8.1f} {name}")
         terminalreporter.write_line("")

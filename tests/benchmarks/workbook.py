@@ -36,8 +36,8 @@ def main() -> None:
         exports.rows(runs, SetRule())  # what is computed and imported once
         for _ in range(3):
             start = time.process_time()
-            made = exports.xlsx(runs, SetRule())
-            print(f"{time.process_time() - start:.2f} s of processor time, {len(made) / 1e6:.1f} MB")
+            content = exports.xlsx(runs, SetRule())
+            print(f"{time.process_time() - start:.2f} s of processor time, {len(content) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

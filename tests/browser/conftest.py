@@ -185,7 +185,7 @@ def holds(page: Page, condition: str, *, within_ms: float = SEEN_WITHIN_MS) -> N
 
 
 STILL = 5
-"""This many looks in a row must show a thing at the same place before it counts as still."""
+"""The number of looks in a row that must show an element in the same place before it counts as still."""
 
 
 def still(shown: Locator) -> FloatRect:

@@ -424,11 +424,11 @@ def the_forest_counts_each_subject(page: Page, run_id: str) -> None:
 
 
 def points_off(figure: Locator) -> dict[str, float]:
-    """How far each procedure's mean coverage is from the target, as the figure of bugs says it."""
+    """The distance of each procedure's mean coverage from the target, as shown in the figure of bugs."""
     names = figure.locator("svg text.plain").all_text_contents()
     points = figure.locator("svg text.strong").all_text_contents()
     return {
-        name: float(said.removesuffix(" points").replace("−", "-")) for name, said in zip(names, points, strict=True)
+        name: float(text.removesuffix(" points").replace("−", "-")) for name, text in zip(names, points, strict=True)
     }
 
 
@@ -436,9 +436,9 @@ def bugs_are_named_or_guessed(page: Page, at_alpha: Callable[[], None]) -> None:
     at_alpha()
     panel = page.locator("[data-panel=bugs]")
     panel.get_by_role("button", name="Draw 1,000 splits").click()
-    said = page.locator(".bugged")
-    expect(said).to_contain_text("on 1,000 splits with APS and 19 calibration questions")
-    expect(said).to_contain_text("At alpha 0.01, this is too few for a threshold")
+    bug = page.locator(".bugged")
+    expect(bug).to_contain_text("on 1,000 splits with APS and 19 calibration questions")
+    expect(bug).to_contain_text("At alpha 0.01, this is too few for a threshold")
     expect(panel.locator(".bugs li")).to_have_count(6)
     for name in ("exact", "higher", "clamped", "linear", "test set", "summed again"):
         expect(panel.locator("svg text.plain", has_text=re.compile(f"^{name}$"))).to_have_count(2)

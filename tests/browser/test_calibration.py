@@ -63,7 +63,7 @@ def typed(page: Page, temperature: str) -> Locator:
 
 
 def test_the_temperature_is_typed_pressed_and_refused(visit: Visitor, address: str, run_id: str):
-    """What is shown is what Python computes; then the bins and every width."""
+    """The shown figures are Python's. Then check the bins and every width."""
     page = opened(visit, address, run_id)
     agrees(page, run_id, 100)
     number = page.get_by_role("spinbutton", name="temperature as a number")
@@ -92,13 +92,13 @@ def test_the_temperature_is_typed_pressed_and_refused(visit: Visitor, address: s
 
 
 def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
-    (found,) = calibrated(evaluation.load(run_id))
-    filled = [one for one in found.diagram.bins if one.n]
+    (figures,) = calibrated(evaluation.load(run_id))
+    filled = [bin for bin in figures.diagram.bins if bin.n]
     marks = page.get_by_test_id("stVegaLiteChart").first.locator(".mark-symbol path")
     expect(marks).to_have_count(len(filled))
     chosen = page.get_by_role("combobox", name="Bin")
     for place in (0, len(filled) - 1):
-        settled(page)  # the last click draws the chart again
+        settled(page)  # the last click redraws the chart
         marks.nth(place).click(force=True)
         expect(chosen).to_have_value(re.compile(f"^{filled[place].low:.0%} to {filled[place].high:.0%} confidence"))
 

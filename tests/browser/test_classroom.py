@@ -38,7 +38,7 @@ QUESTIONS, CALIBRATION = 6, 3
 
 
 def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
-    """A class of six questions, where three calibrate. test_login opens one from the page."""
+    """A class of six questions; three of them calibrate. test_login opens one from the page."""
     code = lecture.open_class(quiz.draw("qa", n=QUESTIONS, calibration=CALIBRATION, seed=1)).code
     desk = visit(address, width=1280, height=720).open(f"/classroom?class={code}")
     expect(desk.locator(".code")).to_have_text(code)
@@ -55,7 +55,7 @@ def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
     faultless(tapping)
     expect(desk.locator(".who")).to_have_text("2 joined")
     a_seat_is_freed_and_taken_again(desk, typing)
-    assert all("401" in one for one in second.errors)  # the browser logs the answer's status
+    assert all("401" in error for error in second.errors)  # the browser logs the answer's status
     second.errors.clear()
     for question in range(QUESTIONS):
         desk.bring_to_front()
@@ -170,18 +170,18 @@ def test_eight_students_answer_reload_and_lose_the_network_and_no_answer_is_lost
     client = Client(address)
     try:
         with client.session("classroom", f"class={code}") as page:
-            (data,) = [one for message in page.quiet().messages if (one := projector_data(message))]
+            (data,) = [data for message in page.quiet().messages if (data := projector_data(message))]
     finally:
         client.close()
-    found: list[list[Student]] = []
+    rooms: list[list[Student]] = []
     # In a thread of its own, because a browser's loop runs in this one.
-    thread = threading.Thread(target=lambda: found.append(asyncio.run(_lesson(address, code, data["key"]))))
+    thread = threading.Thread(target=lambda: rooms.append(asyncio.run(_lesson(address, code, data["key"]))))
     thread.start()
     thread.join(200)
-    (room,) = found
+    (room,) = rooms
     assert lost(shared_home, code, room) == (32, 32, 0)
-    assert all("sureness" in one.own for one in room)
-    assert all(one.state["alpha"] == 410 for one in room)
+    assert all("sureness" in student.own for student in room)
+    assert all(student.state["alpha"] == 410 for student in room)
 
 
 async def _lesson(address: str, code: str, key: str) -> list[Student]:
@@ -189,19 +189,19 @@ async def _lesson(address: str, code: str, key: str) -> list[Student]:
         for question in range(4):
             await lecturer.act(act="next")
             if question == 1:
-                await asyncio.gather(*(one.reload() for one in room[:3]))
+                await asyncio.gather(*(student.reload() for student in room[:3]))
             if question == 2:
-                await asyncio.gather(*(one.offline(0.5) for one in room[-2:]))
+                await asyncio.gather(*(student.offline(0.5) for student in room[-2:]))
             assert await lecturer.until(lambda: lecturer.people["answered"] == 8)
-            assert await lecturer.until(lambda q=question: all(q in one.said for one in room))
+            assert await lecturer.until(lambda q=question: all(q in student.said for student in room))
             assert await lecturer.until(
-                lambda: not any(task for one in room for task in one.tapping if not task.done())
+                lambda: not any(task for student in room for task in student.tapping if not task.done())
             )
             await lecturer.act(act="show")
         await lecturer.act(act="next")
         await lecturer.drag([300, 350, 410])
-        assert await lecturer.until(lambda: all(one.state.get("alpha") == 410 for one in room))
-        assert await lecturer.until(lambda: all("sureness" in one.own for one in room))
+        assert await lecturer.until(lambda: all(student.state.get("alpha") == 410 for student in room))
+        assert await lecturer.until(lambda: all("sureness" in student.own for student in room))
         assert measured.refused == []
         assert max(len(measured.acknowledged), 1) > 1
     return room

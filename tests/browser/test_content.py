@@ -39,7 +39,7 @@ def test_hostile_texts_stay_texts(visit: Visitor, address: str, runs: list[str],
 
 def plain_text(text: str) -> str:
     """The text as a heading shows it: letter by letter, with what keeps it from becoming a link."""
-    return re.sub(r"https?(?=:)", lambda found: found[0] + JOINER, text)
+    return re.sub(r"https?(?=:)", lambda match: match[0] + JOINER, text)
 
 
 def test_hostile_texts_are_shown_whole(visit: Visitor, address: str, runs: list[str]):

@@ -25,12 +25,12 @@ DROP = """(zone, files) => {
 """Drops files on an element as a mouse does. Browsers make entries of folders for a hand alone."""
 
 
-def table(sure: float, **told: str) -> str:
-    """The answers of a model that is right in three of four questions, as CSV; ``told`` has columns of one value."""
-    lines = [",".join(["question", "A", "B", "answer", *told])]
+def table(sure: float, **columns: str) -> str:
+    """The answers of a model that is right in three of four questions, as CSV. Each of ``columns`` has one value."""
+    lines = [",".join(["question", "A", "B", "answer", *columns])]
     for i in range(QUESTIONS):
         first = sure - 0.005 * i if i % 4 else 0.4
-        lines.append(",".join([f"Which is {i}?", f"{first:.3f}", f"{1 - first:.3f}", "A", *told.values()]))
+        lines.append(",".join([f"Which is {i}?", f"{first:.3f}", f"{1 - first:.3f}", "A", *columns.values()]))
     return "\n".join(lines) + "\n"
 
 
@@ -77,7 +77,7 @@ def test_twenty_mixed_files_are_each_read_or_named(visit: Visitor, address: str)
     page = visit(address, width=1440).open("/data")
     drop(page, files)
     expect(page.get_by_text("Does prices.csv have questions or a model's results?")).to_be_visible()
-    asked = page.get_by_role("radiogroup", name="Questions or results")
+    doubt = page.get_by_role("radiogroup", name="Questions or results")
     expect(page.get_by_text("4 of 20 files are not imported")).to_be_visible()
     expect(page.get_by_role("button", name="Import 8 runs and 1 jury")).to_be_visible()
     for sentence in (
@@ -91,7 +91,7 @@ def test_twenty_mixed_files_are_each_read_or_named(visit: Visitor, address: str)
         "Jury of 3 jurors from jury.csv",
     ):
         expect(page.get_by_text(sentence).first).to_be_visible()
-    asked.get_by_text("Questions", exact=True).click()
+    doubt.get_by_text("Questions", exact=True).click()
     expect(page.get_by_text("3 question banks: ")).to_be_visible()
     for width in (1440, 390):
         resize(page, width)

@@ -141,14 +141,14 @@ def test_the_lab_moves_as_in_the_app(opened, run_id: str):
 def test_a_question_moves_as_in_the_app(opened, run_id: str):
     page = opened("question", theme="dark")
     by = one_question.bench(evaluation.load(run_id))
-    found = {of.name: of for of in one_question.standings(by, by.asked(200), place=200)}
+    by_score = {standing.name: standing for standing in one_question.standings(by, by.asked(200), place=200)}
     alpha = page.get_by_role("slider", name="alpha")
     expect(page.locator(".asked-question")).to_have_text(HOSTILE)
 
     def shows(score: str) -> None:
-        members = found[score].members(int(alpha.input_value()), empty=OneQuestionView().empty)
-        kept = ", ".join(LETTERS[j] for j in np.flatnonzero(members))
-        expect(page.locator(".answer")).to_have_text(f"{{{kept}}}" if kept else "{ }")
+        members = by_score[score].members(int(alpha.input_value()), empty=OneQuestionView().empty)
+        letters = ", ".join(LETTERS[j] for j in np.flatnonzero(members))
+        expect(page.locator(".answer")).to_have_text(f"{{{letters}}}" if letters else "{ }")
 
     shows("lac")
     alpha.press("PageUp")
@@ -166,8 +166,8 @@ def test_a_question_moves_as_in_the_app(opened, run_id: str):
     assert page.title() == "One question"
 
 
-def told(page: Page) -> str:
-    """Guess, and what the file says of it."""
+def guessed(page: Page) -> str:
+    """Guess, and return the file's answer."""
     page.get_by_role("button", name="Check my guess").press("Enter")
     expect(page.locator(".told-answer")).to_be_visible()
     expect(page.locator(".answer")).to_be_visible()
@@ -176,10 +176,10 @@ def told(page: Page) -> str:
 
 def text_share(tables: dict[str, Any]) -> float:
     """The percentage of questions that are right by text without examples."""
-    place = next(i for i, one in enumerate(tables["readings"]) if (one["way"], one["shots"]) == ("raw", 0))
+    place = next(i for i, reading in enumerate(tables["readings"]) if (reading["way"], reading["shots"]) == ("raw", 0))
     picks = tables["picks"].to_pandas()
-    asked = picks[picks["reading"] == place]
-    return 100 * float((asked["pick"] == asked["truth"]).mean())
+    picked = picks[picks["reading"] == place]
+    return 100 * float((picked["pick"] == picked["truth"]).mean())
 
 
 def test_steps_of_all_lessons_judge_a_guess(opened, run_id: str):
@@ -190,7 +190,7 @@ def test_steps_of_all_lessons_judge_a_guess(opened, run_id: str):
     expect(page.get_by_role("heading", level=2)).to_have_text("Accuracy is not certainty")
     page.get_by_role("slider", name="your guess").press("Home")
     single = 100 * report(run, 100).scores["lac"].sizes[1] / len(run.test)
-    assert f"It is {single:.1f}%" in told(page)
+    assert f"It is {single:.1f}%" in guessed(page)
     alpha = page.get_by_role("slider", name="alpha", exact=True)
     alpha.press("PageUp")
     at = int(alpha.input_value())
@@ -201,13 +201,13 @@ def test_steps_of_all_lessons_judge_a_guess(opened, run_id: str):
     seen_well(page)
     ece = report(run, 100).ece
     page = opened("calibration 3 ece", theme="dark")
-    assert f"It is {100 * ece:.1f}" in told(page)
+    assert f"It is {100 * ece:.1f}" in guessed(page)
     page = opened("juries 4 votes")
     judged = jury_cache.judgements(showcase().jury)
-    assert f"It is {effective_votes(1 - judged.right):.2f} votes" in told(page)
+    assert f"It is {effective_votes(1 - judged.right):.2f} votes" in guessed(page)
     page = opened("asking 1 ways", width=390)
     texts = course.asking_tables(showcase().prompting)
-    assert f"It is {text_share(texts):.1f}%" in told(page)
+    assert f"It is {text_share(texts):.1f}%" in guessed(page)
     holds(page, NOT_TOO_WIDE)
 
 

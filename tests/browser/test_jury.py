@@ -41,7 +41,7 @@ def juries(shared_home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def found() -> JuryExperiment:
+def experiment() -> JuryExperiment:
     return run(JUDGED, PROTOCOLS["all-rules"])
 
 
@@ -68,35 +68,35 @@ def first_card(rows: pd.DataFrame, rule: str) -> int:
 
 
 def test_a_jury_under_a_persons_hands(
-    visit: Visitor, address: str, juries: dict[str, str], found: JuryExperiment, rows: pd.DataFrame
+    visit: Visitor, address: str, juries: dict[str, str], experiment: JuryExperiment, rows: pd.DataFrame
 ):
     """One visit: a rule is switched, the threshold moved, answers of a kind turned over, a card opened, and its link
     followed."""
     window = visit(address)
     page = complete(opened(window.open(f"/jury?jury={juries['mine']}")))
-    the_rule_is_switched_and_verdicts_flip(page, found, rows)
+    the_rule_is_switched_and_verdicts_flip(page, experiment, rows)
     the_threshold_is_moved_and_nothing_is_sent_until_release(window, rows)
     answers_of_a_kind_are_turned_over_on_a_phone(page, rows)
     a_card_is_opened_and_its_link_followed(page, rows)
 
 
-def the_rule_is_switched_and_verdicts_flip(page: Page, found: JuryExperiment, rows: pd.DataFrame) -> None:
-    by = sorted(found.outcomes, key=lambda of: -of.accuracy.value)
+def the_rule_is_switched_and_verdicts_flip(page: Page, experiment: JuryExperiment, rows: pd.DataFrame) -> None:
+    by = sorted(experiment.outcomes, key=lambda outcome: -outcome.accuracy.value)
     titles = page.locator(".rules-table tbody .pick span")
-    expect(titles).to_have_text([RULES[of.rule].title for of in by])
-    asked = page.locator(".cases .asked")
-    expect(asked.first).not_to_be_empty()
-    before = asked.all_inner_texts()
+    expect(titles).to_have_text([RULES[outcome.rule].title for outcome in by])
+    questions = page.locator(".cases .asked")
+    expect(questions.first).not_to_be_empty()
+    before = questions.all_inner_texts()
     page.get_by_role("radio", name="Maximum probability").check()
-    of = next(of for of in found.outcomes if of.rule == "max_probability")
-    expect(page.locator(".answer")).to_have_text(f"Maximum probability: right on {100 * of.accuracy.value:.1f}%")
+    outcome = next(outcome for outcome in experiment.outcomes if outcome.rule == "max_probability")
+    expect(page.locator(".answer")).to_have_text(f"Maximum probability: right on {100 * outcome.accuracy.value:.1f}%")
     expect(page.locator(".cases .asked").first).to_have_text(rows["question"][first_card(rows, "max_probability")])
     expect(page.locator(".cases li").first.locator(".tag", has_text="against majority")).to_be_visible()
-    assert asked.all_inner_texts() != before
+    assert questions.all_inner_texts() != before
     expect(page).to_have_url(re.compile("rule=max_probability"))
     page.locator("#order").select_option("recall")
     expect(page.locator(".rules-table .measure")).to_have_text("Recall")
-    best = max(found.outcomes, key=lambda of: of.recall.value)
+    best = max(experiment.outcomes, key=lambda outcome: outcome.recall.value)
     expect(titles.first).to_have_text(RULES[best.rule].title)
 
 
@@ -118,7 +118,7 @@ def the_threshold_is_moved_and_nothing_is_sent_until_release(window: Visit, rows
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] / 2, steps=8)
     eventually(page, lambda: not 40 < int(slider.input_value()) < 80)
     at = int(slider.input_value())
-    kept = (rows["s_mean_probability"] >= at / 100 - 1e-9).to_numpy()
+    accepted = (rows["s_mean_probability"] >= at / 100 - 1e-9).to_numpy()
     figures = risk(JUDGED, PROTOCOLS["all-rules"])
     mine = figures[(figures["rule"] == "mean_probability") & np.isclose(figures["at"], at / 100)].iloc[0]
     expect(page.locator("[data-figure=answered]")).to_have_text(f"{100 * mine['answered']:.1f}%")
@@ -130,7 +130,7 @@ def the_threshold_is_moved_and_nothing_is_sent_until_release(window: Visit, rows
     page.mouse.up()
     expect(page).to_have_url(re.compile(f"at={at}"))
     page.locator("#cases").select_option("abstained")
-    expect(page.locator(".found")).to_contain_text(f"of {int((~kept).sum())}")
+    expect(page.locator(".found")).to_contain_text(f"of {int((~accepted).sum())}")
     expect(page.locator(".cases li").first.locator(".tag", has_text="abstains")).to_be_visible()
     slider.focus()
     page.keyboard.press("Home")
@@ -165,8 +165,8 @@ def a_card_is_opened_and_its_link_followed(page: Page, rows: pd.DataFrame) -> No
         expect(line).to_contain_text(f"juror{j}")
         expect(line).to_contain_text("True" if rows[f"v{j}"][place] else "False")
         expect(line).to_contain_text(f"{rows[f'c{j}'][place]:.1%}")
-    said = [f"{RULES[name].title}: {bool(rows[f'r_{name}'][place])}" for name in RULES]
-    expect(card.locator(".by-rule .tag")).to_have_text(said)
+    tags = [f"{RULES[name].title}: {bool(rows[f'r_{name}'][place])}" for name in RULES]
+    expect(card.locator(".by-rule .tag")).to_have_text(tags)
     expect(card.locator(".opened")).to_contain_text("right" if rows["label"][place] else "wrong")
     expect(page).to_have_url(re.compile(f"card={rows['id'][place]}(&|$)"))
     expect(card.locator("details")).to_have_attribute("open", "")
@@ -180,7 +180,7 @@ def a_card_is_opened_and_its_link_followed(page: Page, rows: pd.DataFrame) -> No
 
 
 def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_open_card_as_it_is(
-    visit: Visitor, address: str, juries: dict[str, str], rows: pd.DataFrame, found: JuryExperiment
+    visit: Visitor, address: str, juries: dict[str, str], rows: pd.DataFrame, experiment: JuryExperiment
 ):
     page = opened(visit(address).open(f"/jury?jury={juries['pairs']}&rule=majority"))
     opened_card = page.locator(".cases details").first.element_handle()
@@ -189,7 +189,7 @@ def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_
     complete(page)
     assert opened_card.evaluate("card => card.isConnected && card.open")
     assert page.locator(".cases summary").first.evaluate("one => one.matches(':focus')")
-    accuracy = next(of.accuracy.value for of in found.outcomes if of.rule == "majority")
+    accuracy = next(outcome.accuracy.value for outcome in experiment.outcomes if outcome.rule == "majority")
     expect(page.locator(".answer")).to_have_text(f"Majority: agrees with the label on {100 * accuracy:.1f}%")
     card = page.locator(".cases li").first
     place = first_card(rows, "majority")
@@ -198,7 +198,7 @@ def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_
     expect(card.locator("h4").last).to_have_text(f"The {first} answer is better. The verdict of every rule:")
     rows = bench(replace(JUDGED, pairwise=True), PROTOCOLS["all-rules"], 0).rows
     words = {1: "First", 0: "Second", 0.5: "Tie"}  # the veto of a disputed pair is a tie
-    said = [f"{RULES[name].title}: {words[rows[f'r_{name}'][place]]}" for name in RULES]
-    expect(card.locator(".by-rule .tag")).to_have_text(said)
+    tags = [f"{RULES[name].title}: {words[rows[f'r_{name}'][place]]}" for name in RULES]
+    expect(card.locator(".by-rule .tag")).to_have_text(tags)
     expect(page.locator(".errors")).to_have_text("Against the label, of the answered")
     expect(page.locator(".cases .tag", has_text=re.compile("right|wrong"))).to_have_count(0)

@@ -96,17 +96,17 @@ BOXES = """() => {
 
 
 def misfit(page: Page, place: int) -> str:
-    """What scrolls sideways, is too tall, or is not in its place: the figure stands beside the words, or below them
-    where it is narrow."""
-    found = page.evaluate(BOXES)
-    figure, text, feet = found["figure"], found["text"], found["feet"]
+    """The elements that scroll sideways, are too tall or are misplaced. The figure belongs beside the text, or below it
+    on a narrow screen."""
+    boxes = page.evaluate(BOXES)
+    figure, text, feet = boxes["figure"], boxes["text"], boxes["feet"]
     width = page.viewport_size["width"] if page.viewport_size else 0
     if width >= 900:
         in_place = figure["x"] >= text["right"]
     else:
         in_place = text["bottom"] <= figure["y"] and figure["bottom"] <= feet["y"]
-    fits = found["wide"] <= 0 and in_place and (width != 1280 or found["tall"] <= TALLEST)
-    return "" if fits else f"step {place} at {width} px: {found}"
+    fits = boxes["wide"] <= 0 and in_place and (width != 1280 or boxes["tall"] <= TALLEST)
+    return "" if fits else f"step {place} at {width} px: {boxes}"
 
 
 def a_guess_is_told(page: Page, run_id: str) -> None:
@@ -116,15 +116,15 @@ def a_guess_is_told(page: Page, run_id: str) -> None:
     expect(page.locator(".plot")).not_to_contain_text(single)
     page.get_by_role("slider", name="your guess").fill("0.5")
     page.get_by_role("button", name="Check my guess").click()
-    told = page.locator(".told")
-    expect(told).to_contain_text(f"At alpha 0.100 you guessed 50.0%. It is {single}")
-    expect(told).to_be_focused()
+    answer = page.locator(".told")
+    expect(answer).to_contain_text(f"At alpha 0.100 you guessed 50.0%. It is {single}")
+    expect(answer).to_be_focused()
     expect(page.locator(".announced")).to_contain_text("you guessed")
     expect(fact(page, "single_share")).to_have_text(single)
     expect(page.locator(".plot")).to_contain_text(single)
     choose_page(settled(page), "Overview")
     choose_page(settled(page), "Learn")
-    expect(told).to_contain_text("you guessed 50.0")
+    expect(answer).to_contain_text("you guessed 50.0")
     settled(page)
 
 

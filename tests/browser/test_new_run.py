@@ -148,7 +148,7 @@ def test_a_run_is_four_clicks_away(pocket: str, visit: Visitor):
     run.on(page.get_by_role("button", name="Launch"))
     expect(page.get_by_text(re.compile("^Launched "))).to_be_visible()
     expect(page.get_by_text(re.compile("^done in"))).to_have_count(before + 1, timeout=ENDS_WITHIN_MS)
-    run.on(finished.first)  # the run that was launched last stands first; at once, while the list is drawn again
+    run.on(finished.first)  # the newest run is first; at once, while the list is redrawn
     expect(page).to_have_url(re.compile("run=pocket-8m"))
     lab = Lab(page).ready()
     assert run.made == 4
@@ -183,7 +183,7 @@ def tab_to(page: Page, name: str, *, times: int = 1) -> None:
 
 
 def prompts_done(page: Page) -> int:
-    """How many prompts of the run in progress have been answered, as the page says it."""
+    """The number of answered prompts of the active run, as shown on the page."""
     return int(page.get_by_text(AT_WORK).inner_text().split(" of ")[0].split()[-1])
 
 

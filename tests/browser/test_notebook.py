@@ -38,7 +38,7 @@ Object.assign(window, { model, heard, close });
 def page_of(widget, *, theme: str) -> str:
     traits = {name: getattr(widget, name) for name in ("data", "page", "themes", "alpha")}
     values = {"LIGHT": json.dumps(theme == "light"), "TRAITS": json.dumps(traits), "ESM": json.dumps(widget._esm)}
-    return re.sub("LIGHT|TRAITS|ESM", lambda found: values[found[0]].replace("</", "<\\/"), HOST)
+    return re.sub("LIGHT|TRAITS|ESM", lambda match: values[match[0]].replace("</", "<\\/"), HOST)
 
 
 def test_alpha_drags_and_figures_are_pythons(browser: BrowserContext, home: Path, tmp_path: Path):
@@ -56,8 +56,8 @@ def test_alpha_drags_and_figures_are_pythons(browser: BrowserContext, home: Path
         eventually(page, lambda: equal(lab))
 
     def equal(lab: Lab) -> None:
-        found = report(expected, lab.thousandths())
-        for name, figures in found.scores.items():
+        expected_report = report(expected, lab.thousandths())
+        for name, figures in expected_report.scores.items():
             assert lab.value(name, "threshold") == figures.threshold
             assert lab.value(name, "coverage") == figures.coverage
             assert lab.value(name, "meanSize") == figures.mean_set_size

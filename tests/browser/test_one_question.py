@@ -51,11 +51,11 @@ class Bars(AlphaControl):
         expect(self.answer).not_to_be_empty()
         return self
 
-    def expect_set(self, one: OptionPValues, *, empty: str = "allow") -> None:
+    def expect_set(self, standing: OptionPValues, *, empty: str = "allow") -> None:
         """All that is shown of the set is what Python counts at the alpha on the page."""
-        inside = one.members(self.thousandths(), empty=empty)
-        kept = [LETTERS[j] for j in np.flatnonzero(inside)]
-        expect(self.answer).to_have_text(f"{{{', '.join(kept)}}}" if kept else "{ }")
+        inside = standing.members(self.thousandths(), empty=empty)
+        letters = [LETTERS[j] for j in np.flatnonzero(inside)]
+        expect(self.answer).to_have_text(f"{{{', '.join(letters)}}}" if letters else "{ }")
         expect(self.words).to_have_text(["in" if is_in else "out" for is_in in inside])
         expect(self.page.locator(".plot")).to_have_class(["plot" if is_in else "plot out" for is_in in inside])
 
@@ -86,7 +86,7 @@ def standing_of(run_id: str, question: str, score: str = "lac") -> OptionPValues
     run = evaluation.load(run_id)
     by = bench(run)
     row = by.rows[question]
-    return next(one for one in standings(by, run.probabilities[row], place=row) if one.name == score)
+    return next(standing for standing in standings(by, run.probabilities[row], place=row) if standing.name == score)
 
 
 def test_alpha_is_dragged_typed_and_pressed_and_keys_turn_to_the_next_question(
@@ -108,11 +108,11 @@ def test_alpha_is_dragged_typed_and_pressed_and_keys_turn_to_the_next_question(
     everything_fits(page, bars)
 
 
-def keys_move_alpha(page: Page, bars: Bars, one: OptionPValues) -> None:
-    bars.move_by_keys(lambda: bars.expect_set(one))
-    kept = ", ".join(LETTERS[j] for j in np.flatnonzero(one.members(31)))
-    expect(bars.alpha).to_have_attribute("aria-valuetext", f"0.031, set {kept}")
-    expect(page.locator(".summary").first).to_contain_text(f"At alpha 0.031 the LAC set is {kept}")
+def keys_move_alpha(page: Page, bars: Bars, standing: OptionPValues) -> None:
+    bars.move_by_keys(lambda: bars.expect_set(standing))
+    letters = ", ".join(LETTERS[j] for j in np.flatnonzero(standing.members(31)))
+    expect(bars.alpha).to_have_attribute("aria-valuetext", f"0.031, set {letters}")
+    expect(page.locator(".summary").first).to_contain_text(f"At alpha 0.031 the LAC set is {letters}")
 
 
 def the_link_reopens_another_score(page: Page, bars: Bars, run_id: str) -> None:
@@ -151,7 +151,7 @@ def arrow_keys_turn_to_the_next_question(page: Page, bars: Bars, run_id: str) ->
     bars.expect_set(standing_of(run_id, "q131"))
 
 
-def a_drag_sends_nothing_until_release(window: Visit, bars: Bars, one: OptionPValues) -> None:
+def a_drag_sends_nothing_until_release(window: Visit, bars: Bars, standing: OptionPValues) -> None:
     """The line is dragged over the bars."""
     page = window.page
     settled(page).wait_for_load_state("networkidle")
@@ -164,22 +164,22 @@ def a_drag_sends_nothing_until_release(window: Visit, bars: Bars, one: OptionPVa
         page.mouse.move(box["x"] + box["width"] * share, middle, steps=5)
         eventually(page, lambda share=share: abs(bars.thousandths() - 1000 * share) > 5)
         expect(bars.number).to_have_value(f"{bars.thousandths() / 1000:g}")
-        bars.expect_set(one)
+        bars.expect_set(standing)
         sets.add(bars.answer.inner_text())
     assert len(sets) >= 3
     assert len(window.messages) == sent
     page.mouse.up()
     expect(page).to_have_url(re.compile(rf"alpha={bars.thousandths()}"))
     assert len(window.messages) > sent
-    bars.expect_set(one)
+    bars.expect_set(standing)
 
 
-def an_option_leaves_just_where_its_bar_ends(page: Page, bars: Bars, one: OptionPValues) -> None:
-    places = [place for place, leaves in enumerate(one.leaves.tolist()) if 2 < leaves < 999]
+def an_option_leaves_just_where_its_bar_ends(page: Page, bars: Bars, standing: OptionPValues) -> None:
+    places = [place for place, leaves in enumerate(standing.leaves.tolist()) if 2 < leaves < 999]
     plot = still(page.locator(".overlay"))
     assert len(places) >= 2
     for place in places[:2]:
-        leaves = int(one.leaves[place])
+        leaves = int(standing.leaves[place])
         bars.type(f"{(leaves - 1) / 1000:.3f}")
         word = bars.words.nth(place)
         expect(word).to_have_text("in")
@@ -256,10 +256,10 @@ def what_is_changed_while_another_run_comes_is_kept(page: Page, bars: Bars, othe
     bars.expect_set(standing_of(other, "q105", "margin"), empty="top1")
 
 
-def expect_row(row: Locator, one: OptionPValues, alpha: int) -> None:
-    inside = one.members(alpha)
-    kept = ", ".join(LETTERS[j] for j in np.flatnonzero(inside))
-    expect(row.locator(".set span").first).to_have_text(f"{{{kept}}}" if kept else "{ }")
+def expect_row(row: Locator, standing: OptionPValues, alpha: int) -> None:
+    inside = standing.members(alpha)
+    letters = ", ".join(LETTERS[j] for j in np.flatnonzero(inside))
+    expect(row.locator(".set span").first).to_have_text(f"{{{letters}}}" if letters else "{ }")
     expect(row.locator(".chance .unseen")).to_have_text(["in" if is_in else "out" for is_in in inside])
 
 
@@ -329,7 +329,7 @@ def answer_in_link(page: Page) -> str:
 
 
 def own_set(answer: str) -> OptionPValues:
-    """What Python computes for an answer, by LAC."""
+    """Python's figures for an answer, by LAC."""
     _, own = asked(bench(evaluation.load(POCKET_RUN)), custom_question.read_answer(answer).logits)
     return own[0]
 
@@ -347,15 +347,15 @@ def what_can_not_be_asked_is_said_and_stays_typed(page: Page) -> None:
     settled(page).get_by_text("Ask your own", exact=True).click()
     expect(question).to_have_value("What?")
     type_question(page, "What is " + "x" * 100_000, "a\nb")
-    said = page.get_by_role("alert").filter(has_text="but at most 10,000 are allowed; shorten it.")
-    expect(said).to_be_visible()  # the alert before it may still be fading
+    alert = page.get_by_role("alert").filter(has_text="but at most 10,000 are allowed; shorten it.")
+    expect(alert).to_be_visible()  # the alert before it may still be fading
 
 
 def test_a_hundred_classes(visit: Visitor, address: str):
     """The most probable ones are shown by their names, all on demand, and a long set ends with the number of others."""
     names = [f"the family of species number {j}" for j in range(100)]
-    found = visit(address)
-    page = found.open(f"/one_question?run={classifier_run(names, 400)}&alpha=1")
+    window = visit(address)
+    page = window.open(f"/one_question?run={classifier_run(names, 400)}&alpha=1")
     bars = Bars(page).ready()
     expect(bars.answer).to_have_text(re.compile(r"^\{the family of…number 0, .*, \+ \d+ more\}$"))
     rows = page.locator(".chart .option")
@@ -368,4 +368,4 @@ def test_a_hundred_classes(visit: Visitor, address: str):
     for width in (1440, 390):
         resize(page, width)
         holds(page, NOT_TOO_WIDE)
-    assert not found.errors
+    assert not window.errors

@@ -243,13 +243,13 @@ def rows_are_ticked(page: Page) -> None:
             page.keyboard.press("Shift+Space")
             expect(button).to_be_visible(timeout=TAKEN_WITHIN_MS)
 
-    one = page.get_by_role("button", name="Compare the chosen run", exact=True)
-    both = page.get_by_role("button", name="Compare the 2 chosen runs")
-    eventually(page, lambda: not_ticked(0, one))
+    compare_one = page.get_by_role("button", name="Compare the chosen run", exact=True)
+    compare_two = page.get_by_role("button", name="Compare the 2 chosen runs")
+    eventually(page, lambda: not_ticked(0, compare_one))
     settled(page)
-    eventually(page, lambda: not_ticked(1, both))
+    eventually(page, lambda: not_ticked(1, compare_two))
     settled(page)
-    both.press("Enter")
+    compare_two.press("Enter")
 
 
 def runs_are_chosen_in_a_dialog(page: Page) -> None:

@@ -33,7 +33,7 @@ def offered(home: Path) -> tuple[str, dict[tuple[str, int], PromptingMethod]]:
     own = [store.read_record(path.name) for path in sorted((home / "runs").glob("fake-*"))]
     assert len(own) == 4
     ((experiment, records),) = experiments.experiments(own).items()
-    return experiment.key, {(one.method, one.shots): one for one in experiments.readings(records)}
+    return experiment.key, {(reading.method, reading.shots): reading for reading in experiments.readings(records)}
 
 
 def mean_size(reading: PromptingMethod, alpha: int) -> str:

@@ -27,10 +27,10 @@ def test_alpha_drags_offline_and_figures_are_pythons(browser: BrowserContext, ho
     path.write_bytes(static_report.report_html([load(name) for name in names], SetRule()))
     page = browser.new_page()
     errors: list[str] = []
-    asked: list[str] = []
+    urls: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: urls.append(request.url))
     browser.set_offline(True)
     try:
         page.set_viewport_size({"width": 900, "height": 900})
@@ -48,7 +48,7 @@ def test_alpha_drags_offline_and_figures_are_pythons(browser: BrowserContext, ho
         browser.set_offline(False)
         page.close()
     assert errors == []
-    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert [url for url in urls if not url.startswith(("file:", "data:", "blob:"))] == []
     assert not re.search(r"<(img|script|a)[^>]*planted", path.read_text(encoding="utf-8"))
 
 
@@ -77,10 +77,10 @@ def test_a_figure_is_drawn_under_its_policy_and_names_are_no_script(
 ):
     attack = f"{HOSTILE}</SCRIPT><script class=planted>document.title='caught'</script><!--<script>"
     runs = [load(synthetic_run(300, seed=i, model=f"model-{i}{attack}")) for i in range(2)]
-    (made,) = figures([name], runs)
+    (figure,) = figures([name], runs)
     (page_file, drawing) = (tmp_path / "figure.html", tmp_path / "figure.svg")
-    page_file.write_bytes(made.html())
-    drawing.write_bytes(made.svg())
+    page_file.write_bytes(figure.html())
+    drawing.write_bytes(figure.svg())
     page = browser.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -91,7 +91,7 @@ def test_a_figure_is_drawn_under_its_policy_and_names_are_no_script(
             page.goto(path.as_uri())
             expect(page.locator("svg path").nth(10)).to_be_attached()
             assert page.locator(".planted, [href*='e.vil'], [src*='e.vil']").count() == 0
-            assert page.evaluate("document.title") == made.drawing.title
+            assert page.evaluate("document.title") == figure.drawing.title
     finally:
         browser.set_offline(False)
         page.close()

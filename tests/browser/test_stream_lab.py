@@ -23,13 +23,13 @@ def runs(shared_home: Path) -> tuple[str, str]:
 def agrees(page: Page, runs: tuple[str, str], *, alpha: int, gamma: int, change: int) -> StreamFigures:
     """Wait until the page shows what Python computes."""
     pool = stream_pool(*(evaluation.load(run) for run in runs), "lac")
-    found = stream_figures(question_stream(pool, change=change), alpha=alpha, gamma=gamma)
+    figures = stream_figures(question_stream(pool, change=change), alpha=alpha, gamma=gamma)
     expected = {
-        "fixed-before": 1 - found.missed[:change].mean(),
-        "fixed-after": 1 - found.missed[change:].mean(),
-        "adaptive-after": 1 - found.adaptive.missed[change:].mean(),
-        "adaptive-size-after": found.adaptive_sizes[change:].mean(),
-        "alarm": -1 if (alarm := found.capital.alarm()) is None else alarm,
+        "fixed-before": 1 - figures.missed[:change].mean(),
+        "fixed-after": 1 - figures.missed[change:].mean(),
+        "adaptive-after": 1 - figures.adaptive.missed[change:].mean(),
+        "adaptive-size-after": figures.adaptive_sizes[change:].mean(),
+        "alarm": -1 if (alarm := figures.capital.alarm()) is None else alarm,
     }
 
     def equal() -> None:
@@ -37,7 +37,7 @@ def agrees(page: Page, runs: tuple[str, str], *, alpha: int, gamma: int, change:
         assert {name: float(value or "nan") for name, value in shown.items()} == pytest.approx(expected, abs=1e-12)
 
     eventually(page, equal)
-    return found
+    return figures
 
 
 def test_what_is_moved_is_what_python_computes(visit: Visitor, address: str, runs: tuple[str, str]):

@@ -1,4 +1,4 @@
-"""The text by token in a real browser: details of a token by pointer and keyboard, and data stays text."""
+"""The text by token in a real browser: details of a token appear on hover and by keyboard, and data stays text."""
 
 from playwright.sync_api import expect
 
@@ -22,11 +22,11 @@ def test_a_token_tells_what_was_expected_and_nothing_is_too_wide(visit: Visitor,
     assert "".join(buttons.all_text_contents()) == view["text"]
     row = view["tokens"][5]
     buttons.nth(5).focus()
-    told = page.locator(".tokens .said")
-    expect(told).to_contain_text(f"a surprisal of {row['loss']:.2f} nats")
-    expect(told.locator("tr")).to_have_count(len(row["alternatives"]))
+    details = page.locator(".tokens .said")
+    expect(details).to_contain_text(f"a surprisal of {row['loss']:.2f} nats")
+    expect(details.locator("tr")).to_have_count(len(row["alternatives"]))
     buttons.first.click()
-    expect(told).to_contain_text("is the first token")
+    expect(details).to_contain_text("is the first token")
     expect(page.get_by_role("radio", name="another model")).to_be_visible()
     for width in (390, 900, 1280):
         resize(page, width)

@@ -16,7 +16,7 @@ from tests.browser.conftest import SETTLED, eventually
 WRITTEN = ROOT / "docs" / "text" / "accessibility.md"
 KEYS = re.compile(r"`(?P<key>\w[\w+]*)`(?: × (?P<times>\d+))?|type “(?P<typed>.+?)”")
 SLACK = 8
-"""A page may gain this many stops before a walk has to be written down again."""
+"""The number of stops that a page may gain before its walk has to be recorded again."""
 TRIES, LOOKS, LOOK_MS = 3, 5, 60
 BACK = {"Tab": "Shift+Tab", "Shift+Tab": "Tab"}
 ROLES = {"DisclosureTriangle": "disclosure", "LabelText": "text", "Legend": "text", "generic": "text"}
@@ -112,7 +112,7 @@ def written_walk(title: str) -> list[WalkStep]:
 
 
 class ScreenReader:
-    """What Chromium's accessibility tree tells a screen reader about a page."""
+    """The parts of a page in Chromium's accessibility tree that a screen reader reads."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -121,15 +121,15 @@ class ScreenReader:
 
     def spoken(self) -> str:
         """The role, the name, the value, the states and the description of what has the focus."""
-        found = self._session.send("Runtime.evaluate", {"expression": FOCUSED})["result"]
-        object_id = {"objectId": found["objectId"]}
+        focused = self._session.send("Runtime.evaluate", {"expression": FOCUSED})["result"]
+        object_id = {"objectId": focused["objectId"]}
         node = self._session.send("Accessibility.getPartialAXTree", {**object_id, "fetchRelatives": False})["nodes"][0]
-        asked = {**object_id, "functionDeclaration": OWN_WORDS, "returnByValue": True}
-        value_text, text, is_body = self._session.send("Runtime.callFunctionOn", asked)["result"]["value"]
+        call = {**object_id, "functionDeclaration": OWN_WORDS, "returnByValue": True}
+        value_text, text, is_body = self._session.send("Runtime.callFunctionOn", call)["result"]["value"]
         if is_body:
             return "nothing"
         role = str(node["role"]["value"])
-        properties = {one["name"]: one["value"].get("value") for one in node.get("properties", [])}
+        properties = {property["name"]: property["value"].get("value") for property in node.get("properties", [])}
         words = [
             ROLES.get(role, role),
             _of(node, "name") or (text if role == "generic" else ""),
@@ -167,7 +167,7 @@ def follow(page: Page, steps: list[WalkStep]) -> Iterator[str]:
     heard = ScreenReader(page)
     for step in steps:
         stops = 0
-        for key, times, typed in (found.groups() for found in KEYS.finditer(step.keys)):
+        for key, times, typed in (match.groups() for match in KEYS.finditer(step.keys)):
             if typed:
                 page.keyboard.type(typed)
             for _ in range(int(times or 1) if key else 0):

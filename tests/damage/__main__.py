@@ -48,8 +48,8 @@ def main() -> int:
                 print(row.to_markdown(), flush=True)
                 for result in row.bad:
                     replay = f"python -m tests.damage {name} --seed {options.seed} --damage {damage}"
-                    told = result.details if options.only is not None else result.details[-700:]
-                    print(f"  {result.outcome}: {result.damaged}\n    {replay} --only {result.number}\n    {told}")
+                    details = result.details if options.only is not None else result.details[-700:]
+                    print(f"  {result.outcome}: {result.damaged}\n    {replay} --only {result.number}\n    {details}")
                 status |= bool(row.bad) and not KINDS[name].older
             print(f"  {name}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
     return int(status)

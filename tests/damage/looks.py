@@ -1,4 +1,4 @@
-"""What a person gets from Hedge: commands, lists and pages, each as a text that can be compared."""
+"""Hedge's output for users: commands, lists and pages, each as text that can be compared."""
 
 import contextlib
 import importlib.metadata
@@ -23,12 +23,12 @@ class Refused(HedgeError):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look at what Hedge keeps: JSON values, or a :class:`HedgeError`. ``of`` are parts of the paths of the files
+    """A look at stored data: JSON values, or a :class:`HedgeError`. ``paths`` are parts of the paths of the files
     whose damage may take it away; damage elsewhere must change nothing. Of the ``costly`` ones a try draws one, and no
     try leaves out a ``central`` one."""
 
     name: str
-    of: tuple[str, ...]
+    paths: tuple[str, ...]
     get: Callable[[], Any]
     costly: bool = False
     central: bool = False
@@ -41,16 +41,16 @@ def command(*words: str) -> Callable[[], Any]:
 
 def run(*words: str) -> Any:
     """Run a command; :class:`Refused` with its sentence if it fails."""
-    said, told = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         status = main([*words, "--json"])
-    if "Traceback" in told.getvalue():
-        raise AssertionError(told.getvalue())
+    if "Traceback" in errors.getvalue():
+        raise AssertionError(errors.getvalue())
     is_list = words[0] == "runs" or words[:2] == ("jury", "list")  # which says 1 where it shows what it can
-    if status and not (status == 1 and is_list and said.getvalue()):
-        sentences = [line for line in told.getvalue().splitlines() if line.startswith("hedge: ")]
-        raise Refused(sentences[-1] if sentences else f"status {status} without a sentence: {told.getvalue()[-300:]}")
-    return json.loads(said.getvalue())
+    if status and not (status == 1 and is_list and output.getvalue()):
+        sentences = [line for line in errors.getvalue().splitlines() if line.startswith("hedge: ")]
+        raise Refused(sentences[-1] if sentences else f"status {status} without a sentence: {errors.getvalue()[-300:]}")
+    return json.loads(output.getvalue())
 
 
 def report(run_id: str) -> Look:
@@ -62,15 +62,15 @@ def listed(run_id: str) -> Look:
     """A run in the list of runs."""
 
     def row() -> Any:
-        (found,) = [row for row in run("runs") if row["run"] == run_id]
-        if found["state"] == "unreadable":
-            raise Refused(found["message"])
-        return found
+        (listed_run,) = [row for row in run("runs") if row["run"] == run_id]
+        if listed_run["state"] == "unreadable":
+            raise Refused(listed_run["message"])
+        return listed_run
 
     return Look(f"runs, {run_id}", (run_id,), row)
 
 
-def exported(name: str, of: tuple[str, ...], *words: str) -> Look:
+def exported(name: str, damaged: tuple[str, ...], *words: str) -> Look:
     """The bytes of what an export writes."""
 
     def files() -> Any:
@@ -78,7 +78,7 @@ def exported(name: str, of: tuple[str, ...], *words: str) -> Look:
         run(*words, "--out", str(out))
         return {path.name: path.read_bytes().hex() for path in sorted(out.rglob("*")) if path.is_file()}
 
-    return Look(name, of, files, costly=True)
+    return Look(name, damaged, files, costly=True)
 
 
 def pages(models: dict[str, str], **views: dict[str, str]) -> Look:

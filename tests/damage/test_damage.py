@@ -36,7 +36,7 @@ def test_a_damaged_file_gives_the_same_figures_or_a_sentence(tmp_path, name):
 # ---------------------------------------------------------------- the harness itself
 
 
-def _stage(folder: Path, get, *, of: tuple[str, ...] = ("mine",)) -> Stage:
+def _stage(folder: Path, get, *, files: tuple[str, ...] = ("mine",)) -> Stage:
     def build() -> dict[str, str]:
         for name in ("mine", "other"):
             (folder / "home" / f"{name}.txt").write_bytes(b"12345678")
@@ -45,7 +45,7 @@ def _stage(folder: Path, get, *, of: tuple[str, ...] = ("mine",)) -> Stage:
     def home() -> Path:
         return folder / "home"
 
-    return Stage("test", Kind(build, lambda names: [Look("look", of, lambda: get(home()))], ("mine.txt",)), folder)
+    return Stage("test", Kind(build, lambda names: [Look("look", files, lambda: get(home()))], ("mine.txt",)), folder)
 
 
 def _content(home: Path) -> str:
@@ -59,7 +59,7 @@ def _refuses(home: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("get", "of", "outcome"),
+    ("get", "files", "outcome"),
     [
         (lambda home: "constant", ("mine",), "same"),
         (_refuses, ("mine",), "refused"),
@@ -68,8 +68,8 @@ def _refuses(home: Path) -> str:
         (lambda home: {"12345678": 1}[_content(home)], ("mine",), "exception"),
     ],
 )
-def test_what_a_try_shows_is_seen(tmp_path, get, of, outcome):
-    results = _stage(tmp_path, get, of=of).run("flip", range(3), 1)
+def test_what_a_try_shows_is_seen(tmp_path, get, files, outcome):
+    results = _stage(tmp_path, get, files=files).run("flip", range(3), 1)
     assert [result.damaged for result in results] == ["mine.txt"] * 3
     assert {result.outcome for result in results} == {outcome}
 

@@ -29,7 +29,7 @@ WITHIN_S = 90.0
 LONGEST = 1_500
 """Characters of a sentence."""
 PAGES_EVERY = 50
-"""Pages are checked in one try of this many, because AppTest takes a second for each."""
+"""The number of tries per look at the pages, because AppTest takes a second for each."""
 
 FOLDERS = ("runs", "bin", "archive", "juries", "adapters")
 """Where the name of a file says which part it plays."""
@@ -96,7 +96,7 @@ HEADER = f"| kind | damage | tries | {' | '.join(OUTCOMES)} |\n|---|---|{'---|' 
 
 
 class Stage:
-    """A prepared home of one kind; each try gets a copy of it at the same place."""
+    """A prepared home of one kind. Each try gets a copy of it at the same path."""
 
     def __init__(self, name: str, kind: Kind, folder: Path, *, pages: bool = True) -> None:
         self.name, self.kind = name, kind
@@ -122,23 +122,25 @@ class Stage:
     @property
     def files(self) -> list[Path]:
         """The files that are damaged, in a fixed order, relative to the home."""
-        found = {path for pattern in self.kind.files for path in self.whole.glob(pattern) if path.is_file()}
-        return sorted(path.relative_to(self.whole) for path in found if path.stat().st_size)
+        paths = {path for pattern in self.kind.files for path in self.whole.glob(pattern) if path.is_file()}
+        return sorted(path.relative_to(self.whole) for path in paths if path.stat().st_size)
 
     def run(self, damage: str, numbers: Sequence[int], seed: int, *, at_once: int = 1) -> list[Result]:
         """Tries, each decided by ``seed``, ``damage`` and its number; a try that can damage nothing is left out.
 
-        Each is made in a process of its own. With ``at_once``, this many share one, which clears its caches in between,
-        and takes one look at what was damaged and, in one of ten tries, looks at everything else.
+        Each try runs in a process of its own. With ``at_once``, this many share one process. It clears its caches in
+        between, looks at what was damaged and, in one of ten tries, looks at everything else.
         """
         results: list[Result] = []
         for start in range(0, len(numbers), at_once):
-            some = numbers[start : start + at_once]
+            chosen = numbers[start : start + at_once]
             with _environment(self.home):
-                outcome, found = _in_fork(lambda some=some: [self._try(damage, n, seed, at_once > 1) for n in some])
+                outcome, outcomes = _in_fork(
+                    lambda chosen=chosen: [self._try(damage, n, seed, at_once > 1) for n in chosen]
+                )
             if outcome != "value":
-                found = [Result(some[0], "?", "hang" if outcome == "hang" else "exception", str(found))]
-            results += filter(None, found)
+                outcomes = [Result(chosen[0], "?", "hang" if outcome == "hang" else "exception", str(outcomes))]
+            results += filter(None, outcomes)
         return results
 
     def _try(self, damage: str, number: int, seed: int, quick: bool) -> Result | None:
@@ -185,7 +187,7 @@ class Stage:
 
     def _is_clear(self, sentence: str, look: Look, changed: Sequence[Path]) -> bool:
         """Whether it is one sentence that names what is damaged, and no exception."""
-        names = {*look.of, *(name for path in changed for name in (path.name, path.stem, path.parent.name) if name)}
+        names = {*look.paths, *(name for path in changed for name in (path.name, path.stem, path.parent.name) if name)}
         if "\n" in sentence or len(sentence) > LONGEST or "Traceback" in sentence:
             return False
         return any(name.strip("/").rpartition("/")[2] in sentence or name in sentence for name in names)
@@ -201,7 +203,7 @@ def _seen(looks: Sequence[Look]) -> Seen:
 
 def _spares(look: Look, changed: Sequence[Path]) -> bool:
     """Whether a look is at something else than the files that were changed."""
-    return not any(part in path.as_posix() for part in look.of for path in changed)
+    return not any(part in path.as_posix() for part in look.paths for path in changed)
 
 
 def _forget() -> None:
@@ -221,12 +223,12 @@ def _is_like(path: Path, other: Path) -> bool:
 
 
 def _checked(function: Callable[[], Any]) -> tuple[str, Any]:
-    """What a function returns, refuses in a sentence, or raises. A warning counts as an error."""
+    """The return value of a function, its refusal in a sentence, or its exception. A warning counts as an error."""
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             value = function()
-        ours = [one for one in told if issubclass(one.category, (RuntimeWarning, UserWarning))]
+        ours = [warning for warning in caught if issubclass(warning.category, (RuntimeWarning, UserWarning))]
         if ours:
             return "error", f"warning: {ours[0].message} ({ours[0].filename}:{ours[0].lineno})"
         return "value", value
@@ -237,7 +239,7 @@ def _checked(function: Callable[[], Any]) -> tuple[str, Any]:
 
 
 def _in_fork(function: Callable[[], Any]) -> tuple[str, Any]:
-    """What a function returns in a copy of this process, which ends with it; ``hang`` if that takes too long."""
+    """The return value of a function in a fork of this process; ``hang`` if the function takes too long."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.12 on, where there are threads

@@ -120,7 +120,7 @@ def _killed(s: Stage, name: str, processes: list[psutil.Process]) -> Seen:
     noticed = time.monotonic() - since
     engine.resume(name)
     seen = s.look(name, since, begun=begun)
-    seen.noticed, seen.said = noticed, shown.message
+    seen.noticed, seen.message = noticed, shown.message
     return seen
 
 
@@ -150,8 +150,8 @@ def database_gone(on: Server | None, *, tries: int = 1) -> Row:
 
 
 def _noticed_before(seen: Seen, first: Seen) -> Seen:
-    """What was seen in the end, with what was noticed while the fault lasted."""
-    seen.noticed, seen.said = first.noticed, first.said
+    """The observations at the end, including those made during the fault."""
+    seen.noticed, seen.message = first.noticed, first.message
     return seen
 
 
@@ -219,7 +219,7 @@ def clock_jumped(on: Server | None) -> Row:
 
 
 def _off(name: str) -> float:
-    """How far ahead of ours the worker's clock is, as its progress is stamped."""
+    """The seconds that the worker's clock is ahead of ours, read from the time of its progress."""
     progress = store.read_progress(name)
     return progress.updated - time.time() if progress else 0.0
 
@@ -373,7 +373,7 @@ def _patient(question: Callable[[], T]) -> T:
 
 def _assert_undisturbed(spec: RunSpec) -> None:
     """The run has the files and the figures of one that was executed without a kill."""
-    found = _files_and_figures(spec)
+    outcome = _files_and_figures(spec)
     before = {name: os.environ[name] for name in ("HEDGE_HOME", "HEDGE_FAKE_ENGINE")}
     with tempfile.TemporaryDirectory(prefix="hedge-undisturbed-") as home:
         os.environ |= {"HEDGE_HOME": home, "HEDGE_FAKE_ENGINE": "{}"}
@@ -382,7 +382,7 @@ def _assert_undisturbed(spec: RunSpec) -> None:
             undisturbed = _files_and_figures(spec)
         finally:
             os.environ |= before
-    assert found == undisturbed, f"{spec.run_id} is another run than without kills"
+    assert outcome == undisturbed, f"{spec.run_id} is another run than without kills"
 
 
 def _files_and_figures(spec: RunSpec) -> tuple[bytes, ...]:
@@ -419,10 +419,10 @@ def tmpfs() -> Iterator[Path]:
     """A small disk of its own."""
     folder = Path(tempfile.mkdtemp(prefix="hedge-small-disk-"))
     command = ["mount", "-t", "tmpfs", "-o", f"size={TMPFS_MB}m", "tmpfs", str(folder)]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    if said.returncode:
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
         folder.rmdir()
-        raise NotHere(f"no small disk can be mounted ({said.stderr.strip()})")
+        raise NotHere(f"no small disk can be mounted ({process.stderr.strip()})")
     try:
         yield folder
     finally:
@@ -462,7 +462,7 @@ def _own_group() -> Path:
 
 def failed_as_it_should(row: Row) -> bool:
     """Whether a run that can't be finished was given up with its reason."""
-    return all(seen.state == "failed" and seen.said for seen in row.tries)
+    return all(seen.state == "failed" and seen.message for seen in row.tries)
 
 
 def nothing_lost(row: Row) -> bool:

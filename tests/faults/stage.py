@@ -58,14 +58,14 @@ while True:
 
 @dataclass
 class Seen:
-    """What one try showed. Times are seconds from the fault; ``said`` is what the page showed when it noticed."""
+    """The observations of one try. Times are seconds from the fault; ``message`` is what the page showed then."""
 
     noticed: float | None = None
     resumed: float | None = None
     lost: int = 0
     twice: int = 0
     again: int = 0
-    said: str = ""
+    message: str = ""
     state: str = ""
 
 
@@ -82,10 +82,10 @@ class Row:
         resumed = _seconds([seen.resumed for seen in self.tries])
         lost, twice = sum(s.lost for s in self.tries), sum(s.twice for s in self.tries)
         again = _counts([seen.again for seen in self.tries])
-        odd = [seen.said for seen in self.tries if seen.state != "done"]
-        said = Counter(odd or [seen.said for seen in self.tries if seen.said]).most_common(1)
+        odd = [seen.message for seen in self.tries if seen.state != "done"]
+        common = Counter(odd or [seen.message for seen in self.tries if seen.message]).most_common(1)
         ended = ", ".join(f"{n} {state}" for state, n in Counter(seen.state for seen in self.tries).items())
-        words = said[0][0] if said else "nothing: there is nothing to say"
+        words = common[0][0] if common else "nothing: there is nothing to say"
         return (
             f"| {self.fault} | {self.database} | {len(self.tries)}: {ended} | {noticed} | {resumed} | {lost} | {twice} "
             f"| {again} | {words} |"
@@ -210,9 +210,9 @@ class Stage:
             noticed = [line for line in _log(run_id) if any(words in line for words in deaths)]
             if seen.noticed is None and (unusual or noticed):
                 seen.noticed = time.monotonic() - since
-                seen.said = words or noticed[-1].split(" ", 2)[2]
-            elif unusual and words and not seen.said:
-                seen.said = words
+                seen.message = words or noticed[-1].split(" ", 2)[2]
+            elif unusual and words and not seen.message:
+                seen.message = words
             if seen.resumed is None and self.begins(run_id) > begun:
                 seen.resumed = time.monotonic() - since
             seen.state = state
@@ -222,7 +222,7 @@ class Stage:
         else:
             raise AssertionError(f"run {run_id} has not ended within {WITHIN_S:g} s: {_log(run_id)[-5:]}")
         if seen.state == "failed":
-            seen.said = engine.status(run_id).message
+            seen.message = engine.status(run_id).message
         return self.count(run_id, seen)
 
     def count(self, run_id: str, seen: Seen) -> Seen:
@@ -231,10 +231,10 @@ class Stage:
         seen.again = sum(times - 1 for times in traced.values())
         if seen.state == "done":
             questions = store.read_questions(run_id).to_pydict()
-            asked = {n for n, r in zip(questions["id"], questions["role"], strict=True) if r != "demonstration"}
-            found = Counter(store.read_logits(run_id).ids)
-            seen.lost = len(asked - set(found)) + len(set(found) - asked)
-            seen.twice = sum(times - 1 for times in found.values())
+            wanted = {n for n, r in zip(questions["id"], questions["role"], strict=True) if r != "demonstration"}
+            counts = Counter(store.read_logits(run_id).ids)
+            seen.lost = len(wanted - set(counts)) + len(set(counts) - wanted)
+            seen.twice = sum(times - 1 for times in counts.values())
         return seen
 
     def forget_trace(self) -> None:
@@ -277,12 +277,12 @@ def stage(server: Server | None = None, *, home: Path | None = None) -> Iterator
     if server:
         os.environ["HEDGE_DATABASE_URL"] = server.new_database()
     database.prepare(within_s=WITHIN_S)  # on a busy machine this takes longer than a page waits
-    made = Stage(folder, server)
-    made.model()
+    stage = Stage(folder, server)
+    stage.model()
     try:
-        yield made
+        yield stage
     finally:
-        made.end_all()
+        stage.end_all()
         database.forget()
         for name, value in before.items():
             os.environ.pop(name, None)

@@ -18,8 +18,8 @@ GIVEN_UP = ("always_dies", "out_of_memory")
 
 @pytest.fixture(scope="module")
 def postgres():
-    with server() as made:
-        yield made
+    with server() as running:
+        yield running
 
 
 def play(name, on, capsys) -> Row:
@@ -42,9 +42,9 @@ def check(name, row):
 def test_on_sqlite(name, capsys):
     seen = check(name, play(name, None, capsys))
     if name == "out_of_memory":
-        assert "out of memory: the system stopped it" in seen.said
+        assert "out of memory: the system stopped it" in seen.message
     if name == "hangs":
-        assert "worker" in seen.said
+        assert "worker" in seen.message
     # What is scored twice is at most the chunk that was lost, of each worker that was.
     assert seen.again <= 50 * 2
 
@@ -56,5 +56,5 @@ def test_on_postgres(name, postgres, capsys):
         assert seen.noticed is not None
         assert seen.resumed is not None
     if name == "disk_full":
-        assert seen.said == "the disk is full; free some space, then resume the run"
+        assert seen.message == "the disk is full; free some space, then resume the run"
     assert seen.again <= 50 * (len(KILLS) if name == "killed_ten_times" else 1)  # a chunk for each kill

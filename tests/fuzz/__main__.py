@@ -32,23 +32,25 @@ def main() -> int:
     bad = 0
     for name in known if arguments.target == "all" else (arguments.target,):
         begun = time.process_time()
-        found = fuzz(known[name].strategy, known[name].check, inputs=arguments.inputs, begin=arguments.seed)
+        findings = fuzz(known[name].strategy, known[name].check, inputs=arguments.inputs, begin=arguments.seed)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
-            f"{name}: {found.inputs:,} inputs, {len(found.counts)} kinds of findings, slowest {found.slowest:.2f} s, "
-            f"{time.process_time() - begun:.0f} s in all, peak {peak:.0f} MiB",
+            f"{name}: {findings.inputs:,} inputs, {len(findings.counts)} kinds of findings, "
+            f"slowest {findings.slowest:.2f} s, {time.process_time() - begun:.0f} s in all, peak {peak:.0f} MiB",
             flush=True,
         )
-        if found.odd:
-            told = ", ".join(f"{n:,} × {place}" for place, n in found.odd.most_common(12))
-            print(f"  refused as of another form: {told}")
-        for kind, (made, told) in found.smallest.items():
-            print(f"  {found.counts[kind]:,} × {kind}\n    {told.strip().splitlines()[-1]}\n    {repr(made)[:600]}")
+        if findings.odd:
+            odd = ", ".join(f"{n:,} × {place}" for place, n in findings.odd.most_common(12))
+            print(f"  refused as of another form: {odd}")
+        for kind, (given, trace) in findings.smallest.items():
+            print(
+                f"  {findings.counts[kind]:,} × {kind}\n    {trace.strip().splitlines()[-1]}\n    {repr(given)[:600]}"
+            )
             if arguments.into:
                 arguments.into.mkdir(parents=True, exist_ok=True)
                 place = arguments.into / f"{name}-{abs(hash(kind)) % 10**8}.pickle"
-                place.write_bytes(pickle.dumps((kind, made, told)))
-        bad += len(found.counts)
+                place.write_bytes(pickle.dumps((kind, given, trace)))
+        bad += len(findings.counts)
     return int(bad > 0)
 
 

@@ -73,9 +73,9 @@ def links() -> strategies.SearchStrategy[tuple[type[SharedView], dict[str, str]]
     return strategies.sampled_from(VIEWS).flatmap(query)
 
 
-def open_link(made: tuple[type[SharedView], dict[str, str]]) -> None:
+def open_link(link: tuple[type[SharedView], dict[str, str]]) -> None:
     """Open a link: what it says is shown or refused in sentences, and the address that it becomes opens the same."""
-    page, query = made
+    page, query = link
     view, problems = opened(query, page())
     if any("\n" in problem or len(problem) > 1_000 or not problem.endswith(".") for problem in problems):
         raise Finding("no single sentence")
@@ -176,9 +176,9 @@ def _session(key: str, value: Any) -> Iterator[None]:
         yield
 
 
-def take_message(made: tuple[str, Any]) -> None:
+def take_message(message: tuple[str, Any]) -> None:
     """Give a handler a message: it changes the view as a link could, or nothing."""
-    name, value = made
+    name, value = message
     key, handler = HANDLERS[name]
     with _session(key, value), contextlib.suppress(_Went):
         handler()
@@ -258,9 +258,9 @@ def run_command(words: list[str]) -> None:
     """Carry a command out, or read its arguments: it ends with a status and sentences, never with a traceback."""
     from hedge.commands.grammar import parser
 
-    said, told = io.StringIO(), io.StringIO()
+    output, errors = io.StringIO(), io.StringIO()
     verb = next((word for word in words if not word.startswith("-")), "")
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         try:
             if verb in SAFE and "--out" not in words:
                 status = main(words)
@@ -275,10 +275,10 @@ def run_command(words: list[str]) -> None:
             return
     if status not in (0, 1, 2):
         raise Finding(f"ends with status {status}")
-    if status and not told.getvalue().startswith(("hedge: ", "usage: ")):
+    if status and not errors.getvalue().startswith(("hedge: ", "usage: ")):
         raise Finding("fails without a sentence")
     if not status and "--json" in words:
-        json.loads(said.getvalue() or "{}")
+        json.loads(output.getvalue() or "{}")
 
 
 def app_targets() -> dict[str, Any]:

@@ -83,7 +83,7 @@ def backups(draw: st.DrawFn) -> bytes:
 
 
 def _rarely(draw: st.DrawFn, times: int) -> bool:
-    """True about once in ``times`` calls; Hypothesis draws 0 and the largest number more often than others."""
+    """True about once in ``times`` draws. Hypothesis draws 0 and the largest number more often than others."""
     return draw(st.integers(0, times)) == times - 1
 
 
@@ -104,14 +104,14 @@ def _member(draw: st.DrawFn, name: str, content: bytes, kind: bytes) -> bytes:
     return about.tobuf(form, errors="surrogateescape") + content + bytes(-len(content) % 512)
 
 
-def restore(made: bytes) -> None:
+def restore(content: bytes) -> None:
     """Restore one; it ends in a home or in one sentence, and nothing else is written."""
     folder = Path(tempfile.mkdtemp(prefix="hedge-fuzz-"))
     before = os.environ["HEDGE_HOME"]
     os.environ["HEDGE_HOME"] = str(folder / "home")
     try:
         file = folder / "one.tar.gz"
-        file.write_bytes(made)
+        file.write_bytes(content)
         try:
             backup.restore(file)
         except HedgeError as error:

@@ -32,7 +32,7 @@ class TooSlowError(BaseException):
 
 @dataclass(slots=True)
 class Findings:
-    """What was found in ``inputs`` inputs: for each kind the number, and the smallest input with its traceback."""
+    """The findings in ``inputs`` inputs: for each kind the count, and the smallest input with its traceback."""
 
     inputs: int = 0
     slowest: float = 0.0
@@ -41,25 +41,25 @@ class Findings:
     odd: Counter[str] = field(default_factory=Counter)
     """Refusals as "found another form", by what was raised and where."""
 
-    def add(self, kind: str, made: Any, told: str) -> None:
+    def add(self, kind: str, given: Any, trace: str) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + 1
-        if kind not in self.smallest or len(repr(made)) < len(repr(self.smallest[kind][0])):
-            self.smallest[kind] = made, told
+        if kind not in self.smallest or len(repr(given)) < len(repr(self.smallest[kind][0])):
+            self.smallest[kind] = given, trace
 
 
 def fuzz(strategy: st.SearchStrategy[Any], check: Callable[[Any], None], *, inputs: int, begin: int = 0) -> Findings:
     """Check this many inputs of the strategy, which ``begin`` seeds; ``check`` raises for what may not be."""
-    found = Findings()
-    handler = _OddHandler(found.odd)
+    findings = Findings()
+    handler = _OddHandler(findings.odd)
     log = logging.getLogger("core.exchange.dropped.reading")
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:
         for start in range(0, inputs, AT_ONCE):
-            _some(strategy, check, found, inputs=min(AT_ONCE, inputs - start), begin=begin + start)
+            _some(strategy, check, findings, inputs=min(AT_ONCE, inputs - start), begin=begin + start)
     finally:
         log.removeHandler(handler)
-    return found
+    return findings
 
 
 class _OddHandler(logging.Handler):
@@ -77,7 +77,7 @@ class _OddHandler(logging.Handler):
 
 
 def _some(
-    strategy: st.SearchStrategy[Any], check: Callable[[Any], None], found: Findings, *, inputs: int, begin: int
+    strategy: st.SearchStrategy[Any], check: Callable[[Any], None], findings: Findings, *, inputs: int, begin: int
 ) -> None:
     @seed(begin)
     @settings(
@@ -88,24 +88,24 @@ def _some(
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy)
-    def one(made: Any) -> None:
-        found.inputs += 1
+    def check_one(given: Any) -> None:
+        findings.inputs += 1
         begun = time.process_time()
         try:
             with _limited(), warnings.catch_warnings():
                 warnings.simplefilter("error")
-                check(made)
+                check(given)
         except TooSlowError:
-            found.add(f"more than {MOST_SECONDS} s", made, traceback.format_exc())
+            findings.add(f"more than {MOST_SECONDS} s", given, traceback.format_exc())
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             ours = [step for step in traceback.extract_tb(error.__traceback__) if "/core/" in step.filename]
             at = ours[-1] if ours else place
             kind = str(error) if isinstance(error, Finding) else type(error).__name__
-            found.add(f"{kind} at {at.filename.rpartition('/')[2]}:{at.name}", made, traceback.format_exc())
-        found.slowest = max(found.slowest, time.process_time() - begun)
+            findings.add(f"{kind} at {at.filename.rpartition('/')[2]}:{at.name}", given, traceback.format_exc())
+        findings.slowest = max(findings.slowest, time.process_time() - begun)
 
-    one()
+    check_one()
 
 
 @contextmanager

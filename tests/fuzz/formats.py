@@ -99,7 +99,7 @@ FRAGMENTS = st.one_of(
 @cache
 def _operations() -> tuple[tuple[dict[str, bytes], str, tuple[bytes, ...]], ...]:
     """Whole drops with a pickle in each protocol, the pickle's name, and its operations."""
-    made = []
+    drops = []
     for drop in (*seeds()["bench"], *seeds()["vlm"]):
         name = next(iter(drop))
         value = pickle.loads(drop[name])[:12]
@@ -110,8 +110,8 @@ def _operations() -> tuple[tuple[dict[str, bytes], str, tuple[bytes, ...]], ...]
             for content in (pickle.dumps(value, protocol), pickle.dumps(arrays, protocol)):
                 starts = [place for _, _, place in pickletools.genops(content)]
                 parts = [content[a:b] for a, b in zip(starts, [*starts[1:], len(content)], strict=True)]
-                made.append((dict(drop), name, tuple(parts)))
-    return tuple(made)
+                drops.append((dict(drop), name, tuple(parts)))
+    return tuple(drops)
 
 
 OPERATION_CHANGES = st.lists(
@@ -128,28 +128,28 @@ OPERATION_CHANGES = st.lists(
 
 def _rewritten(number: int, changes: Sequence[tuple[str, int, int, bytes]]) -> dict[str, bytes]:
     drop, name, parts = _operations()[number % len(_operations())]
-    made = list(parts)
+    changed = list(parts)
     for what, at, to, fragment in changes:
         # near the beginning, where most of what is read depends on it
-        at, to = 1 + at % min(len(made), 90), 1 + to % min(len(made), 90)
-        at, to = min(at, len(made) - 1), min(to, len(made) - 1)
+        at, to = 1 + at % min(len(changed), 90), 1 + to % min(len(changed), 90)
+        at, to = min(at, len(changed) - 1), min(to, len(changed) - 1)
         if what == "insert":
-            made.insert(at, fragment)
+            changed.insert(at, fragment)
         elif what == "replace":
-            made[at] = fragment
-        elif what == "delete" and len(made) > 3:
-            del made[at]
+            changed[at] = fragment
+        elif what == "delete" and len(changed) > 3:
+            del changed[at]
         elif what == "double":
-            made[at:at] = made[at : at + to % 6 + 1]
+            changed[at:at] = changed[at : at + to % 6 + 1]
         elif what == "swap":
-            made[at], made[to] = made[to], made[at]
+            changed[at], changed[to] = changed[to], changed[at]
         elif what == "move":
-            made.insert(to, made.pop(at))
-        elif what == "argument" and len(made[at]) > 1:
-            made[at] = made[at][:1] + fragment[: len(made[at]) - 1].ljust(len(made[at]) - 1, b"\0")
+            changed.insert(to, changed.pop(at))
+        elif what == "argument" and len(changed[at]) > 1:
+            changed[at] = changed[at][:1] + fragment[: len(changed[at]) - 1].ljust(len(changed[at]) - 1, b"\0")
         else:
-            made[at] = made[at][:1] + made[to][1:]
-    return drop | {name: b"".join(made)}
+            changed[at] = changed[at][:1] + changed[to][1:]
+    return drop | {name: b"".join(changed)}
 
 
 def pickles() -> st.SearchStrategy[dict[str, bytes]]:
@@ -216,23 +216,23 @@ def _npy(version: bytes, description: str, order: str, shape: str, content: byte
     header = f"{{'descr': {description}, 'fortran_order': {order}, 'shape': {shape}, }}".encode("latin1", "replace")
     header = header.ljust((len(header) // 64 + 1) * 64 - 11) + b"\n"
     width = 2 if version == b"\x01\x00" else 4
-    made = b"\x93NUMPY" + version + len(header).to_bytes(width, "little") + header + content
-    return made[: len(made) - cut] if cut < 8 else made
+    whole = b"\x93NUMPY" + version + len(header).to_bytes(width, "little") + header + content
+    return whole[: len(whole) - cut] if cut < 8 else whole
 
 
-def _archive(whole: Files, members: Sequence[tuple[str, bytes]], kept: int, method: int) -> dict[str, bytes]:
+def _archive(whole: Files, members: Sequence[tuple[str, bytes]], place: int, method: int) -> dict[str, bytes]:
     """An archive with some members of a whole one, and the new ones over or beside them."""
     (name, content) = next(iter(whole.items()))
     into = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(into, "w", method) as archive:
         new = dict(members)
-        for one in old.namelist():
-            if one not in new and kept % 5:
-                archive.writestr(one, old.read(one))
-            kept //= 2
-        for one, data in members:
-            if one:
-                archive.writestr(zipfile.ZipInfo(one), data)
+        for member in old.namelist():
+            if member not in new and place % 5:
+                archive.writestr(member, old.read(member))
+            place //= 2
+        for member, data in members:
+            if member:
+                archive.writestr(zipfile.ZipInfo(member), data)
     return {name: into.getvalue()}
 
 
@@ -245,11 +245,11 @@ def archives() -> st.SearchStrategy[dict[str, bytes]]:
     arrays = st.builds(_npy, versions, DESCRIPTIONS, orders, SHAPES, CONTENTS, cuts)
     plain = st.builds(_npy, st.just(b"\x01\x00"), DESCRIPTIONS, st.just("False"), SHAPES, CONTENTS, st.just(99))
     members = st.lists(
-        st.tuples(MEMBERS, st.one_of(arrays, plain)), min_size=1, max_size=4, unique_by=lambda one: one[0]
+        st.tuples(MEMBERS, st.one_of(arrays, plain)), min_size=1, max_size=4, unique_by=lambda member: member[0]
     )
     methods = st.sampled_from((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
-    made = st.builds(_archive, st.sampled_from(npz), members, PLACES, methods)
-    return st.one_of(made, made, made, files((*seeds()["npz"], *seeds()["bluq"], *seeds()["npy"])))
+    damaged = st.builds(_archive, st.sampled_from(npz), members, PLACES, methods)
+    return st.one_of(damaged, damaged, damaged, files((*seeds()["npz"], *seeds()["bluq"], *seeds()["npy"])))
 
 
 # ---------------------------------------------------------------- run folders
@@ -260,7 +260,7 @@ RUN = "small/"
 @cache
 def run_folders() -> tuple[dict[str, bytes], ...]:
     """Whole folders of runs as Hedge writes them: with and without what is optional."""
-    made = []
+    folders = []
     for more in (False, True):
         questions = [
             Question(str(i), "qa", "maths", "", f"Why {i}?", ("one", "two", "three")[: 2 + more], i % 2)
@@ -284,8 +284,8 @@ def run_folders() -> tuple[dict[str, bytes], ...]:
                 RunSpec(model="small", task="qa"), "done", created=1.0, ended=2.0, provenance={"bank": {}}
             )
             store.write_record(folder, record)
-            made.append({RUN + path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()})
-    return tuple(made)
+            folders.append({RUN + path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()})
+    return tuple(folders)
 
 
 COLUMN_VALUES = (
@@ -335,7 +335,7 @@ def _table(content: bytes, changes: Sequence[tuple[str, int, int, Any]]) -> byte
             if what in ("cell", "column"):
                 cells = column.to_pylist()
                 cells = [
-                    value if what == "column" or i == to % max(len(cells), 1) else one for i, one in enumerate(cells)
+                    value if what == "column" or i == to % max(len(cells), 1) else cell for i, cell in enumerate(cells)
                 ]
                 kind = None if to % 2 else column.type
                 table = table.set_column(place, name, pa.array(cells, kind))
@@ -343,7 +343,7 @@ def _table(content: bytes, changes: Sequence[tuple[str, int, int, Any]]) -> byte
                 table = table.remove_column(place)
             elif what == "rename":
                 table = table.rename_columns(
-                    [str(value) if i == place else one for i, one in enumerate(table.column_names)]
+                    [str(value) if i == place else cell for i, cell in enumerate(table.column_names)]
                 )
             elif what == "double":
                 table = pa.concat_tables([table, table.slice(to % max(len(table), 1), 1)])
@@ -396,21 +396,21 @@ def _record(content: bytes, changes: Sequence[tuple[str, int, Any]]) -> bytes:
 
 
 def _folder(number: int, in_record: Any, in_questions: Any, in_logits: Any, lost: int) -> dict[str, bytes]:
-    made = dict(run_folders()[number % len(run_folders())])
-    for name, content in list(made.items()):
+    files = dict(run_folders()[number % len(run_folders())])
+    for name, content in list(files.items()):
         if name.endswith("run.json"):
-            made[name] = _record(content, in_record)
+            files[name] = _record(content, in_record)
         elif name.endswith("questions.parquet"):
-            made[name] = _table(content, in_questions)
+            files[name] = _table(content, in_questions)
         elif name.endswith("logits.parquet"):
-            made[name] = _table(content, in_logits)
-    if lost < len(made):
-        del made[sorted(made)[lost]]
-    return made
+            files[name] = _table(content, in_logits)
+    if lost < len(files):
+        del files[sorted(files)[lost]]
+    return files
 
 
 def folders() -> st.SearchStrategy[dict[str, bytes]]:
     """Drops of a run's folder: its record is changed, its tables, or the bytes of a file."""
     lost = st.one_of(st.just(99), st.just(99), st.just(99), st.integers(0, 5))
-    made = st.builds(_folder, PLACES, RECORD_CHANGES, COLUMN_CHANGES, COLUMN_CHANGES, lost)
-    return st.one_of(made, made, made, files(run_folders()))
+    damaged = st.builds(_folder, PLACES, RECORD_CHANGES, COLUMN_CHANGES, COLUMN_CHANGES, lost)
+    return st.one_of(damaged, damaged, damaged, files(run_folders()))

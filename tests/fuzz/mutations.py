@@ -88,14 +88,14 @@ def _changed(
     place: int,
     dice: int,
 ) -> dict[str, bytes]:
-    made = dict(seed)
-    name = list(made)[place % len(made)]
-    made[name] = mutated(made[name], in_bytes, in_values if by_value else (), place)
-    if dice == 0 and len(made) > 1:
-        del made[name]
+    changed = dict(seed)
+    name = list(changed)[place % len(changed)]
+    changed[name] = mutated(changed[name], in_bytes, in_values if by_value else (), place)
+    if dice == 0 and len(changed) > 1:
+        del changed[name]
     if dice == 1:
-        made[f"other/{name}"] = seed[name]
-    return made
+        changed[f"other/{name}"] = seed[name]
+    return changed
 
 
 def mutated(
@@ -107,7 +107,7 @@ def mutated(
     """A file's content, changed in its values if there are such changes and it has values, else in its bytes."""
     if content.startswith(b"PK") and place % 8:  # else the archive's own bytes
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = {one: archive.read(one) for one in archive.namelist()}
+            members = {name: archive.read(name) for name in archive.namelist()}
         name = list(members)[place // 8 % len(members)]
         return zipped(members | {name: mutated(members[name], in_bytes, in_values, place // 8)})
     if in_values:

@@ -1,4 +1,4 @@
-"""What is fuzzed: every importer, backups, the command line, links, and messages of components."""
+"""The fuzz targets: every importer, backups, the command line, links, and messages of components."""
 
 import re
 import shutil
@@ -33,11 +33,11 @@ class Target:
     check: Callable[[Any], None]
 
 
-def read_drop(made: dict[str, bytes]) -> None:
+def read_drop(files: dict[str, bytes]) -> None:
     """Read a drop as the Data page does; every refusal must be a sentence of ours."""
     folder = Path(tempfile.mkdtemp(prefix="hedge-fuzz-"))
     try:
-        for name, content in made.items():
+        for name, content in files.items():
             path = folder / "in" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
@@ -46,9 +46,9 @@ def read_drop(made: dict[str, bytes]) -> None:
             reading = Drop([folder / "in"], scratch=folder / "out", name=lambda path: "").read()
             for sentence, _ in refusals(reading):
                 _check_sentence(sentence, folder)
-            for found in reading.runs:
+            for run in reading.runs:
                 try:
-                    figures(named(found, model="m", task="t"))
+                    figures(named(run, model="m", task="t"))
                 except HedgeError as error:
                     _check_sentence(str(error), folder)
     finally:

@@ -54,8 +54,8 @@ def seen(text: str) -> str:
     """The sentence that a page says in the place of what is not available."""
     if "This server is for people who log in" in text:
         return LOG_IN_PAGE
-    found = re.findall(re.escape(SENTENCE) + r"[^.]*\.", text)
-    return found[-1] if found else NOTHING
+    sentences = re.findall(re.escape(SENTENCE) + r"[^.]*\.", text)
+    return sentences[-1] if sentences else NOTHING
 
 
 def page(name: str, query: str = "") -> Callable[[Scene], str]:
@@ -74,15 +74,19 @@ def pressed(name: str, button: str, query: str = "") -> Callable[[Scene], str]:
     """Press, by its id, a button that only Lars's page has shown; ``button`` is its label's beginning or its key."""
 
     def attempt(scene: Scene) -> str:
-        def of(shown: dict[str, str]) -> list[str]:
-            return [found for label, found in shown.items() if label.startswith(button) or found.endswith(f"-{button}")]
+        def ids_of(shown: dict[str, str]) -> list[str]:
+            return [
+                widget_id
+                for label, widget_id in shown.items()
+                if label.startswith(button) or widget_id.endswith(f"-{button}")
+            ]
 
         with scene.lars.session(name, query) as lars:
-            (widget,) = of(lars.screen.widgets)
+            (widget,) = ids_of(lars.screen.widgets)
         with scene.vera.session(name, query) as vera:
             before = len(vera.screen.words)
             vera.press(widget=widget)
-            assert of(vera.screen.widgets) == []
+            assert ids_of(vera.screen.widgets) == []
             return seen(" ".join(vera.screen.words[before:]))
 
     return attempt
@@ -104,7 +108,9 @@ def filled(scene: Scene) -> str:
     with scene.vera.session("new_run") as vera:
         models = WidgetState(id=ids["Models"])
         models.string_array_value.data.append(str(scene.secret.parent))
-        launch = WidgetState(id=next(found for shown, found in ids.items() if "Launch" in shown), trigger_value=True)
+        launch = WidgetState(
+            id=next(widget_id for shown, widget_id in ids.items() if "Launch" in shown), trigger_value=True
+        )
         vera.set(models, launch)
         return seen(vera.screen.text)
 
@@ -112,7 +118,7 @@ def filled(scene: Scene) -> str:
 def component(scene: Scene) -> str:
     """A component's message with fields that no component sends."""
     with scene.vera.session("alpha_lab") as vera:
-        widget = next(found for found in vera.screen.widgets.values() if found.startswith("$$ID"))
+        widget = next(widget_id for widget_id in vera.screen.widgets.values() if widget_id.startswith("$$ID"))
         crafted = json.dumps(
             {"launch": True, "run": "../../../etc", "path": str(scene.secret), "role": "administrator"}
         )
@@ -131,14 +137,14 @@ def asks(model: Callable[[Scene], str]) -> Callable[[Scene], str]:
             wanted = WidgetState(id=ids["Model"], string_value=model(scene))
             question = WidgetState(id=ids["Question"], string_value="Which planet is the largest?")
             options = WidgetState(
-                id=next(found for shown, found in ids.items() if shown.startswith("Options")),
+                id=next(widget_id for shown, widget_id in ids.items() if shown.startswith("Options")),
                 string_value="Mars\nVenus",
             )
             before = len(vera.screen.words)
             vera.set(wanted, question, options, WidgetState(id=ids["**Ask**"], trigger_value=True))
             text = " ".join(vera.screen.words[before:]).replace("\\", "")
-            found = re.search(r"A viewer can't [^;]*;", text)
-            return found[0].rstrip(";") if found else text
+            match = re.search(r"A viewer can't [^;]*;", text)
+            return match[0].rstrip(";") if match else text
 
     return attempt
 
@@ -211,7 +217,7 @@ def message(**fields: object) -> Callable[[Scene], str]:
             vera.send(BackMsg(**fields), answered=False)
             assert vera.screen.closed is None
             assert scene.vera.ask("GET", "/_stcore/health").status == 200
-            kinds = {one.WhichOneof("type") for one in vera.screen.messages[before:]}
+            kinds = {message.WhichOneof("type") for message in vera.screen.messages[before:]}
             return DROPPED if not kinds else f"an answer: {', '.join(map(str, kinds))}"
 
     return attempt
@@ -222,18 +228,18 @@ def operation(kind: str, **fields: str) -> Callable[[Scene], str]:
 
     def attempt(scene: Scene) -> str:
         with scene.vera.session() as vera:
-            told = BackMsg()
-            request = told.backend_operation_request
+            message = BackMsg()
+            request = message.backend_operation_request
             request.request_id = "1"
             request.session_id = scene.lars_session.screen.session if kind == "other" else vera.screen.session
             getattr(request, "deferred_file" if kind == "other" else kind).SetInParent()
             for name, value in fields.items():
                 setattr(getattr(request, kind), name, value)
             before = len(vera.screen.messages)
-            vera.send(told, answered=False)
-            for one in vera.screen.messages[before:]:
-                if one.WhichOneof("type") == "backend_operation_response":
-                    return "an error" if one.backend_operation_response.error_msg else "an answer"
+            vera.send(message, answered=False)
+            for answer in vera.screen.messages[before:]:
+                if answer.WhichOneof("type") == "backend_operation_response":
+                    return "an error" if answer.backend_operation_response.error_msg else "an answer"
             return DROPPED
 
     return attempt
@@ -281,13 +287,13 @@ def request(method: str, path: str, *, stranger: bool = False, **headers: str) -
 
 
 def in_class(
-    what: str, *, method: str = "POST", token: str = "f" * 32, place: int = 0, told: object = None
+    what: str, *, method: str = "POST", token: str = "f" * 32, place: int = 0, data: object = None
 ) -> Callable[[Scene], str]:
     """A request below ``/join``, as a phone or a projector sends it."""
 
     def attempt(scene: Scene) -> str:
         path = what if what.startswith("/") else f"/join/{scene.classes[place]}/{what}"
-        sent = {"data": json.dumps(told)} if method == "POST" else {}
+        sent = {"data": json.dumps(data)} if method == "POST" else {}
         answer = scene.vera.ask(method, path, headers={"Authorization": f"Bearer {token}"}, **sent)
         assert scene.secret.read_text().encode() not in answer.body
         try:
@@ -449,7 +455,7 @@ ATTEMPTS = (
         "class",
         "answer with a made-up seat's token",
         NO_SEAT,
-        in_class("answer", told={"question": 0, "shares": [100, 0, 0, 0, 0, 0], "turn": 1}),
+        in_class("answer", data={"question": 0, "shares": [100, 0, 0, 0, 0, 0], "turn": 1}),
     ),
     Attempt("class", "read a seat's own figures", NO_SEAT, in_class("mine", method="GET")),
     Attempt(
@@ -459,14 +465,14 @@ ATTEMPTS = (
         in_class("mine", method="GET", token=SEAT_TOKEN, place=1),
     ),
     Attempt(
-        "class", "lead a class with a seat's token", NO_KEY, in_class("desk", token=SEAT_TOKEN, told={"act": "next"})
+        "class", "lead a class with a seat's token", NO_KEY, in_class("desk", token=SEAT_TOKEN, data={"act": "next"})
     ),
     Attempt("class", "listen as the projector", NO_KEY, in_class("desk", method="GET", token=SEAT_TOKEN)),
     Attempt(
         "class",
         "answer with 3,000 bytes",
         "413: A class takes at most 2,000 bytes at a time; reload the page.",
-        in_class("answer", token=SEAT_TOKEN, told="x" * 3000),
+        in_class("answer", token=SEAT_TOKEN, data="x" * 3000),
     ),
     Attempt(
         "class",

@@ -68,8 +68,8 @@ class Screen:
             if name:
                 proto = getattr(element, name)
                 self.words += _texts(proto)
-                if found := getattr(proto, "id", ""):
-                    self.widgets[getattr(proto, "label", "") or found] = found
+                if widget_id := getattr(proto, "id", ""):
+                    self.widgets[getattr(proto, "label", "") or widget_id] = widget_id
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -78,16 +78,16 @@ def _texts(value: Any) -> Iterator[str]:
         if not value.startswith("<style>"):
             yield value
     elif hasattr(value, "ListFields"):
-        for _, one in value.ListFields():
-            yield from _texts(one)
+        for _, field in value.ListFields():
+            yield from _texts(field)
     elif not isinstance(value, (bytes, int, float)):
-        for one in value:
-            yield from _texts(one)
+        for field in value:
+            yield from _texts(field)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answers to a request."""
+    """The server's answer to a request."""
 
     status: int
     body: bytes
@@ -129,7 +129,7 @@ class Client:
 
     def cookie(self, name: str) -> str:
         """A cookie's value; empty if there is none."""
-        return next((one.value for one in self.http.cookie_jar if one.key == name), "")
+        return next((cookie.value for cookie in self.http.cookie_jar if cookie.key == name), "")
 
     def set_cookie(self, name: str, value: str) -> None:
         """Give the browser a cookie."""
@@ -158,7 +158,7 @@ class Client:
             self.run(session.socket.close())
 
     def screen(self, page: str = LIGHT, query: str = "") -> Screen:
-        """What a page shows at first."""
+        """The content of a page when it opens."""
         with self.session(page, query) as session:
             return session.screen
 
@@ -179,7 +179,7 @@ class Session:
             await client._ask("GET", "/_stcore/host-config", follow=False)
             await client._ask("GET", "/_stcore/health", follow=False)
         token = client.cookie(XSRF) if xsrf is None else xsrf
-        protocols = [one for one in ("streamlit", token, session) if one]
+        protocols = [protocol for protocol in ("streamlit", token, session) if protocol]
         given = {"Origin": client.address, **(headers or {})}
         url = f"ws://{urlsplit(client.address).netloc}/_stcore/stream"
         socket = await client.http.ws_connect(url, protocols=protocols, headers=given, max_msg_size=0)
@@ -235,8 +235,8 @@ class Session:
             if got.type is not aiohttp.WSMsgType.BINARY:
                 self.screen.closed = self.socket.close_code
                 return self.screen
-            told = ForwardMsg()
-            told.ParseFromString(got.data)
-            self.screen.take(told)
-            if answered and told.WhichOneof("type") == "script_finished":
+            forward = ForwardMsg()
+            forward.ParseFromString(got.data)
+            self.screen.take(forward)
+            if answered and forward.WhichOneof("type") == "script_finished":
                 return self.screen

@@ -24,14 +24,14 @@ def process_of(port: int) -> psutil.Process:
 
 
 def play(port: int, *attempts: Callable[[Wire], Awaitable[object]]) -> list[object]:
-    """What each attempt got, all at once, each on a connection of its own."""
+    """The result of each attempt. They run at once, each on its own connection."""
 
-    async def one(attempt: Callable[[Wire], Awaitable[object]]) -> object:
+    async def result_of(attempt: Callable[[Wire], Awaitable[object]]) -> object:
         async with Wire(port) as wire:
             return await asyncio.wait_for(attempt(wire), 60)
 
     async def attempted() -> list[object]:
-        return list(await asyncio.gather(*map(one, attempts)))
+        return list(await asyncio.gather(*map(result_of, attempts)))
 
     return run(attempted())
 
@@ -41,7 +41,7 @@ def number(value: int) -> bytes:
 
 
 def empty_states(count: int) -> bytes:
-    """A message with this many states of widgets, two bytes each, as protobuf writes it."""
+    """A message with this many widget states, two bytes each, as protobuf writes it."""
     states = b"\x0a\x00" * count
     widgets = BackMsg.DESCRIPTOR.fields_by_name["rerun_script"].number << 3 | 2
     inner = b"\x12" + number(len(states)) + states  # ClientState.widget_states
@@ -49,7 +49,7 @@ def empty_states(count: int) -> bytes:
 
 
 def packed(count: int) -> bytes:
-    """A message with a widget of this many numbers, one byte each."""
+    """A message with a widget that holds this many numbers, one byte each."""
     message = BackMsg()
     message.rerun_script.widget_states.widgets.add(id="a").int_array_value.data.extend([1] * count)
     return bytes(message.SerializeToString())

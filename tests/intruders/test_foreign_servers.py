@@ -127,7 +127,7 @@ def question(run_id: str) -> CustomQuestion:
     )
 
 
-def asked(run_id: str) -> str:
+def import_again(run_id: str) -> str:
     """The sentence with which One question ends."""
     try:
         own = question(run_id)
@@ -148,7 +148,7 @@ def test_an_imported_folder_names_no_server(mode: str, stranger: Stranger, tmp_p
     assert stranger.url not in json.dumps(record.spec.to_json())
     assert record.spec.servers == ()
     assert record.launched_by == access.actor().name
-    assert "was imported" in asked(run_id)
+    assert "was imported" in import_again(run_id)
     (refused,) = actions.repeat([run_id]).refused.values()
     assert "was imported" in refused
     with pytest.raises(InputError, match="was imported"):
@@ -158,7 +158,7 @@ def test_an_imported_folder_names_no_server(mode: str, stranger: Stranger, tmp_p
 
 def test_an_import_of_an_older_version_is_not_asked(mode: str, stranger: Stranger):
     run_id = planted(stranger, provenance={"imported": True, "launched_by": access.actor().name})
-    assert "was imported" in asked(run_id)
+    assert "was imported" in import_again(run_id)
     (refused,) = actions.repeat([run_id]).refused.values()
     assert "was imported" in refused
     with pytest.raises((AccessError, InputError), match=r"imported|administrator"):
@@ -171,25 +171,25 @@ def test_a_record_of_a_backup_is_not_asked_before_a_person_connects(mode: str, s
     name = access.actor().name
     run_id = planted(stranger, provenance={"launched_by": name})
     waiting = planted_again(run_id, state="paused")
-    made = settings().home / permission.FOLDER
-    made.mkdir()
-    kept = permission._file(stranger.url, KEY, name)
-    kept.write_text("{}")
+    folder = settings().home / permission.FOLDER
+    folder.mkdir()
+    permit = permission._file(stranger.url, KEY, name)
+    permit.write_text("{}")
     archive = tmp_path / "backup.tar.gz"
     with access.acting_as(ANNA):
         backup.back_up(archive)
         for number, place in enumerate(("home", "home/../home", "home/runs/..", "HOME/../home")):
             crafted = tmp_path / f"crafted-{number}.tar.gz"
             with tarfile.open(archive) as old, tarfile.open(crafted, "w:gz") as new:
-                assert not [one for one in old.getnames() if permission.FOLDER in one]
+                assert not [name for name in old.getnames() if permission.FOLDER in name]
                 for member in old.getmembers():
                     new.addfile(member, old.extractfile(member))
-                new.add(kept, f"{place}/{permission.FOLDER}/{kept.name}")
+                new.add(permit, f"{place}/{permission.FOLDER}/{permit.name}")
             with pytest.raises(InputError, match="nothing was restored"):
                 backup.restore(crafted, replace=True)
         backup.restore(archive, replace=True)
-    assert not made.exists()
-    assert "not connected to it" in asked(run_id) or "administrator" in asked(run_id)
+    assert not folder.exists()
+    assert "not connected to it" in import_again(run_id) or "administrator" in import_again(run_id)
     with pytest.raises(AccessError):
         engine.resume(waiting)
     assert stranger.requests == []
@@ -317,7 +317,7 @@ def test_the_page_asks_nobody_by_a_strangers_run(
             lars.log_in("lars")
         with lars.session("one_question", f"ask=own&run={run_id}&calibration={run_id}") as session:
             ids = session.screen.widgets
-            options_id = next(found for shown, found in ids.items() if shown.startswith("Options"))
+            options_id = next(widget_id for shown, widget_id in ids.items() if shown.startswith("Options"))
             model = store.read_record(run_id).spec.asked_model
             before = len(session.screen.words)
             session.set(

@@ -37,7 +37,7 @@ NOBODYS = [
 
 
 def play(port: int, *attempts: Callable[[Wire], Awaitable[object]]) -> list[object]:
-    """What each attempt got, each on a connection of its own."""
+    """The result of each attempt, each on its own connection."""
 
     async def attempted() -> list[object]:
         results = []
@@ -179,11 +179,11 @@ def test_no_handshake_lets_the_server_ask_the_internet(public: int, attacked: Pa
     ]
 
     async def all_at_once() -> tuple[list[int], int]:
-        async def one(**given: str) -> int:
+        async def handshake(**given: str) -> int:
             async with Wire(public) as wire:
                 return await wire.handshake(**given)
 
-        handshakes = [asyncio.create_task(one(**given)) for given in [*given, *same]]
+        handshakes = [asyncio.create_task(handshake(**given)) for given in [*given, *same]]
         async with Wire(public) as wire:
             status, _ = await wire.request(f"Host: localhost:{public}")
         return list(await asyncio.gather(*handshakes)), status

@@ -59,7 +59,7 @@ def scene(served: Served) -> Iterator[Scene]:
     lars.close()
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda one: f"{one.way}: {one.what}")
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: f"{attempt.way}: {attempt.what}")
 def test_an_attempt_gets_what_the_table_says(scene: Scene, served: Served, attempt: Attempt):
     home = served[1]
     before = sorted((home / "runs").iterdir())
@@ -90,24 +90,24 @@ def test_no_secret_is_in_a_log_a_record_or_a_page(served: Served, scene: Scene, 
     """Byte by byte: the client's secret, the cookies' secret, and every token that the provider gave out."""
     _, home, provider, _, _ = served
     assert provider.tokens
-    planted = [one.encode() for one in (*PLANTED, *provider.tokens)]
+    planted = [secret.encode() for secret in (*PLANTED, *provider.tokens)]
     for path in [home.parent / "server.log", *home.rglob("*")]:
         if path.is_file():
             content = path.read_bytes()
-            assert not [one for one in planted if one in content], path
+            assert not [secret for secret in planted if secret in content], path
     for client in (scene.vera, scene.lars):
         for page in ("", "account", "data", "new_run"):
             with client.session(page) as session:
-                sent = b"".join(one.SerializeToString() for one in session.screen.messages)
-                assert not [one for one in planted if one in sent], page
+                sent = b"".join(message.SerializeToString() for message in session.screen.messages)
+                assert not [secret for secret in planted if secret in sent], page
 
 
 def test_the_manual_lists_the_attempts():
-    said = (ROOT / "docs" / "text" / "intruders.md").read_text(encoding="utf-8")
-    rows = [f"| {n} | {one.way} | {one.what} | {one.got} |" for n, one in enumerate(ATTEMPTS, 1)]
-    assert [row for row in rows if row not in said] == []
+    page_text = (ROOT / "docs" / "text" / "intruders.md").read_text(encoding="utf-8")
+    rows = [f"| {n} | {attempt.way} | {attempt.what} | {attempt.got} |" for n, attempt in enumerate(ATTEMPTS, 1)]
+    assert [row for row in rows if row not in page_text] == []
     assert len(ATTEMPTS) >= 40
-    assert f"{len(ATTEMPTS)} attempts" in said
+    assert f"{len(ATTEMPTS)} attempts" in page_text
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def lena(served: Served) -> Iterator[Client]:
 
 def test_a_cookie_that_was_copied_before_a_logout_is_worth_nothing_after_it(served: Served, lena: Client):
     """Neither for a page, nor for a file, nor in a page that was open before."""
-    copied = {one.key: one.value for one in lena.http.cookie_jar if one.key.startswith("_streamlit_user")}
+    copied = {cookie.key: cookie.value for cookie in lena.http.cookie_jar if cookie.key.startswith("_streamlit_user")}
     thief = Client(served[0])
     try:
         for name, value in copied.items():

@@ -227,7 +227,7 @@ def test_every_part_of_an_import_belongs_to_its_identity(login: Path, tmp_path: 
         name = again({place: value})
         assert name not in seen
         seen.add(name)
-    questions = [replace(one, label=(one.label + 1) % 4) for one in run.questions]
+    questions = [replace(question, label=(question.label + 1) % 4) for question in run.questions]
     write_table(source / "questions.parquet", questions_table(questions, run.roles))
     assert again({}) not in seen
     write_table(source / "questions.parquet", questions_table(run.questions, run.roles))
@@ -258,7 +258,7 @@ def test_an_import_keeps_no_place_of_a_disk_and_no_server(login: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "provenance",
     [
         {"engine": "x", "scored": 5, "scoring_seconds": "1", "bank": [], "texts": 3, "self_check": None},
         {"engine": {"parameters": "x"}, "scored": {"questions": 1}, "scoring_seconds": -1.0},
@@ -266,10 +266,10 @@ def test_an_import_keeps_no_place_of_a_disk_and_no_server(login: Path, tmp_path:
         {"engine": {"parameters": 10**400, "deep": [[[[[[1]]]]]]}, "launched_by": 5, "bounded_questions": "x"},
     ],
 )
-def test_pages_compute_with_no_figure_that_is_none(login: Path, tmp_path: Path, told: dict[str, object]):
+def test_pages_compute_with_no_figure_that_is_none(login: Path, tmp_path: Path, provenance: dict[str, object]):
     folder = forged(tmp_path)
     values = without_digests(folder / "run.json")
-    (folder / "run.json").write_text(json.dumps(values | {"provenance": told}))
+    (folder / "run.json").write_text(json.dumps(values | {"provenance": provenance}))
     with access.acting_as(BEN):
         (run_id,) = save([run_folder.read(folder)])
     costs = side_by_side._costs(run_id)

@@ -96,7 +96,7 @@ def token(client: Client) -> dict[str, str]:
 
 
 def test_an_upload_counts_before_it_has_arrived(lars: Client):
-    """A slow upload takes its space, although only its length has been sent."""
+    """A slow upload that has sent only its length reserves its space."""
     with lars.session("data") as page:
         slow = lars.run(_slow(lars, page, 2 * MB))
         try:
@@ -128,7 +128,7 @@ async def _cut(page: Session) -> None:
 async def _slow(client: Client, page: Session, size: int) -> asyncio.StreamWriter:
     host, port = client.address.removeprefix("http://").split(":")
     _, writer = await asyncio.open_connection(host, int(port))
-    cookies = "; ".join(f"{one.key}={one.value}" for one in client.http.cookie_jar)
+    cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in client.http.cookie_jar)
     writer.write(
         f"PUT /_stcore/upload_file/{page.screen.session}/slow HTTP/1.1\r\nHost: {host}:{port}\r\nCookie: {cookies}\r\n"
         f"X-Xsrftoken: {client.cookie(XSRF)}\r\nContent-Type: multipart/form-data; boundary=b\r\n"
@@ -153,9 +153,9 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def join(client: Client, code: str, *, of: str, seat: str = "", name: str = "") -> tuple[int, str]:
+def join(client: Client, code: str, *, address: str, seat: str = "", name: str = "") -> tuple[int, str]:
     """Ask for a seat from a network address."""
-    headers = {**bearer(seat or secrets.token_hex(16)), "X-Forwarded-For": of}
+    headers = {**bearer(seat or secrets.token_hex(16)), "X-Forwarded-For": address}
     reply = client.ask("POST", f"/join/{code}/seat", headers=headers, data=json.dumps({"name": name}))
     return reply.status, json.loads(reply.body).get("error", "")
 
@@ -166,29 +166,29 @@ def desk_key(client: Client, code: str) -> str:
         return next(data["key"] for message in page.quiet().messages if (data := projector_data(message)))
 
 
-def act(client: Client, code: str, key: str, *, of: str = "127.0.0.1", **told: object) -> tuple[int, str]:
-    headers = {**bearer(key), "X-Forwarded-For": of}
-    reply = client.ask("POST", f"/join/{code}/desk", headers=headers, data=json.dumps(told))
+def act(client: Client, code: str, key: str, *, address: str = "127.0.0.1", **data: object) -> tuple[int, str]:
+    headers = {**bearer(key), "X-Forwarded-For": address}
+    reply = client.ask("POST", f"/join/{code}/desk", headers=headers, data=json.dumps(data))
     return reply.status, json.loads(reply.body).get("error", "")
 
 
 def test_one_address_takes_a_part_of_the_seats_and_the_lecturer_frees_them(lars: Client, live: LiveClass):
     line = [f"2001:db8:5:5::{n + 1:x}" for n in range(5)]
-    assert [join(lars, live.code, of=one)[0] for one in line] == [200, 200, 200, 403, 403]
-    assert "3 seats of this class are taken from your network" in join(lars, live.code, of=line[4])[1]
-    assert join(lars, live.code, of="2001:db8:5:6::1")[0] == 200
+    assert [join(lars, live.code, address=address)[0] for address in line] == [200, 200, 200, 403, 403]
+    assert "3 seats of this class are taken from your network" in join(lars, live.code, address=line[4])[1]
+    assert join(lars, live.code, address="2001:db8:5:6::1")[0] == 200
     key = desk_key(lars, live.code)
     assert act(lars, live.code, key, act="free", seats=[1, 2])[0] == 200
-    assert [join(lars, live.code, of=line[0])[0] for _ in range(3)] == [200, 200, 403]
+    assert [join(lars, live.code, address=line[0])[0] for _ in range(3)] == [200, 200, 403]
     assert act(lars, live.code, key, act="allow", most=4)[0] == 200
-    assert [join(lars, live.code, of=line[0])[0] for _ in range(2)] == [200, 403]
+    assert [join(lars, live.code, address=line[0])[0] for _ in range(2)] == [200, 403]
     for odd in ({"act": "free", "seats": [99]}, {"act": "free", "seats": "1"}, {"act": "allow", "most": 10**30}):
         assert act(lars, live.code, key, **odd)[0] == 400
 
 
 def test_a_seat_that_was_freed_can_do_nothing_more(lars: Client, live: LiveClass):
     seat = secrets.token_hex(16)
-    join(lars, live.code, of="192.0.2.1", seat=seat)
+    join(lars, live.code, address="192.0.2.1", seat=seat)
     headers = {**bearer(seat), "X-Forwarded-For": "192.0.2.1"}
     assert lars.ask("GET", f"/join/{live.code}/mine", headers=headers).status == 200
     act(lars, live.code, desk_key(lars, live.code), act="free", seats=[1])
@@ -198,34 +198,34 @@ def test_a_seat_that_was_freed_can_do_nothing_more(lars: Client, live: LiveClass
 
 def test_an_address_can_t_search_for_codes_and_a_hall_is_not_kept_out(lars: Client, live: LiveClass):
     guesser, hall = "192.0.2.9", "192.0.2.10"
-    wrong = [join(lars, f"{a}{b}QQQQ", of=guesser)[0] for a in "BCDFG" for b in "BCDFGHJ"]
+    wrong = [join(lars, f"{a}{b}QQQQ", address=guesser)[0] for a in "BCDFG" for b in "BCDFGHJ"]
     assert wrong[: guesses.MOST] == [404] * guesses.MOST
     assert 429 in wrong[guesses.MOST :]
-    assert join(lars, live.code, of=guesser)[0] == 429  # the right one is not told either
-    assert join(lars, live.code, of="192.0.2.11")[0] == 200
+    assert join(lars, live.code, address=guesser)[0] == 429  # the right one is not told either
+    assert join(lars, live.code, address="192.0.2.11")[0] == 200
     # Where a class is known already, somebody who guesses keeps nobody out of it.
-    assert join(lars, live.code, of=hall)[0] == 200
+    assert join(lars, live.code, address=hall)[0] == 200
     for _ in range(guesses.MOST + 5):
-        join(lars, "XXXXXX", of=hall)
-    assert join(lars, "XXXXXX", of=hall)[0] == 429
-    assert join(lars, live.code, of=hall)[0] == 200
+        join(lars, "XXXXXX", address=hall)
+    assert join(lars, "XXXXXX", address=hall)[0] == 429
+    assert join(lars, live.code, address=hall)[0] == 200
 
 
 def test_a_guesser_keeps_no_lecturer_and_no_seat_out(lars: Client, live: LiveClass):
     hall, lecturers, code = "192.0.2.30", "192.0.2.31", live.code
-    for of in (hall, lecturers):
+    for address in (hall, lecturers):
         for _ in range(guesses.MOST + 5):
-            join(lars, "XXXXXX", of=of)
+            join(lars, "XXXXXX", address=address)
     key = desk_key(lars, code)  # the page has another address
-    assert act(lars, code, "b" * 32, act="next", of=hall)[0] == 401
-    assert act(lars, code, key, act="next", of=hall)[0] == 200
-    assert join(lars, code, of=hall)[0] == 200  # who leads a class shows that it is there
+    assert act(lars, code, "b" * 32, act="next", address=hall)[0] == 401
+    assert act(lars, code, key, act="next", address=hall)[0] == 200
+    assert join(lars, code, address=hall)[0] == 200  # who leads a class shows that it is there
     reply = lars.ask("POST", f"/join/{code}/seat", headers=bearer("a" * 32) | {"X-Forwarded-For": lecturers}, data="{}")
     assert reply.status == 429
     assert 1 <= int(reply.headers["Retry-After"]) <= guesses.AGAIN_S
     with lars.session("classroom", f"class={code}", headers={"X-Forwarded-For": lecturers}) as page:
         page.quiet()
-    assert join(lars, code, of=lecturers)[0] == 200
+    assert join(lars, code, address=lecturers)[0] == 200
 
 
 def test_a_desk_stops_when_its_lecturer_loses_the_role(
@@ -250,7 +250,7 @@ def test_a_desk_stops_when_its_lecturer_loses_the_role(
             assert status == 403
             assert re.match("(A viewer|Only people who are logged in and have a role) can", sentence)
             assert lars.ask("GET", f"/join/{live.code}/desk", headers=bearer(key)).status == 403
-        join(lars, live.code, of="192.0.2.20", name="Zoe")
+        join(lars, live.code, address="192.0.2.20", name="Zoe")
         assert b"Zoe" not in lars.run(_rest(stream))
     finally:
         file.write_text(before)
@@ -265,5 +265,5 @@ async def _listening(client: Client, code: str, key: str) -> aiohttp.ClientRespo
 
 
 async def _rest(answer: aiohttp.ClientResponse) -> bytes:
-    """What comes until the stream ends by itself."""
+    """The messages until the stream ends by itself."""
     return await asyncio.wait_for(answer.content.read(), 30)

@@ -37,7 +37,7 @@ def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Answering
 def ask(page: Session) -> None:
     ids = page.screen.widgets
     question = WidgetState(id=ids["Question"], string_value="Which planet is the largest?")
-    options = next(found for label, found in ids.items() if label.startswith("Options"))
+    options = next(widget_id for label, widget_id in ids.items() if label.startswith("Options"))
     page.set(
         question,
         WidgetState(id=options, string_value="Mars\nVenus"),
@@ -51,14 +51,14 @@ def test_two_visitors_of_one_address_ask_the_same_and_one_stops(tmp_path: Path, 
         first, second = Client(address), Client(address)
         try:
             with (
-                first.session("one_question", "ask=own") as one,
+                first.session("one_question", "ask=own") as visitor,
                 second.session("one_question", "ask=own") as other,
             ):
-                ask(one)
+                ask(visitor)
                 ask(other)
                 (job,) = queue.waiting
                 assert len(job.askers) == 2
-                one.press("Stop", fragment=one.screen.fragments[-1])
+                visitor.press("Stop", fragment=visitor.screen.fragments[-1])
                 until(lambda: len(job.askers) == 1, "the stop")
                 assert list(queue.waiting) == [job]
                 other.press("Stop", fragment=other.screen.fragments[-1])

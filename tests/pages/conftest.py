@@ -83,10 +83,10 @@ def _validated(page_spec: Callable[[Figure], dict[str, Any]]) -> Callable[[Figur
 
     def checked(figure: Figure) -> dict[str, Any]:
         spec = page_spec(figure)
-        made = {name: of for name, of in spec.items() if name != "datasets"}
-        kind = json.dumps(_without_numbers(made), sort_keys=True)
+        without_numbers = {name: part for name, part in spec.items() if name != "datasets"}
+        kind = json.dumps(_without_numbers(without_numbers), sort_keys=True)
         if kind not in VALID:
-            core.Root.validate(made)
+            core.Root.validate(without_numbers)
             VALID.add(kind)
         return spec
 
@@ -99,16 +99,16 @@ VALID: set[str] = set()
 
 def _without_numbers(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_numbers(of) for name, of in value.items()}
+        return {name: _without_numbers(child) for name, child in value.items()}
     if isinstance(value, list):
-        return [_without_numbers(of) for of in value]
+        return [_without_numbers(child) for child in value]
     return 0.0 if isinstance(value, float) else value
 
 
 def _compute_at_once(awaited: Sequence[Computation[object]]) -> None:
     """In the place of the thread and of the browser's timer, so that a page that has run shows everything."""
-    for of in awaited:
-        of.run()
+    for computation in awaited:
+        computation.run()
     st.session_state[BY_ITSELF_KEY] = True
     st.rerun()
 
@@ -128,7 +128,7 @@ def open_page_early(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
 def keep_their_places(app: AppTest, at_least: int) -> bool:
     """Whether all widgets and tables of a page that was opened early keep their places when its figures arrive.
 
-    Streamlit rebuilds what changes its place, which would close a list that a person has just opened.
+    Streamlit recreates an element that changes its place, which would close a list that a person has just opened.
     """
     assert _awaits(app)
     before = _places(app.main)
@@ -144,21 +144,21 @@ KEEP_THEMSELVES = ("shown_theme", "shortcuts")
 
 
 def _awaits(app: AppTest) -> bool:
-    return any('class="computing"' in one.proto.body for one in app.get("html"))
+    return any('class="computing"' in element.proto.body for element in app.get("html"))
 
 
 def _places(block: Block, *above: int) -> dict[str, tuple[int, ...]]:
     """The place of each element that has an id: its indices from the page inwards."""
-    found: dict[str, tuple[int, ...]] = {}
+    places: dict[str, tuple[int, ...]] = {}
     for i, child in block.children.items():
         if isinstance(child, Block):
-            found |= _places(child, *above, i)
+            places |= _places(child, *above, i)
         elif (name := getattr(child.proto, "id", "")) and not name.endswith(KEEP_THEMSELVES):
-            found[name] = (*above, i)
-    return found
+            places[name] = (*above, i)
+    return places
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     """All words of warnings, errors, notes and texts, without markdown's escapes."""
     parts = [*app.error, *app.warning, *app.info, *app.success, *app.caption, *app.markdown, *app.text]
     return " ".join(str(part.value) for part in parts).replace("\\", "").replace("\u2060", "")
@@ -166,13 +166,13 @@ def said(app: AppTest) -> str:
 
 def components(app: AppTest) -> list[Any]:
     """The components of the page itself, without the list of shortcuts that ends every page."""
-    return [one for one in app.get("bidi_component") if one.key != "shortcuts"]
+    return [component for component in app.get("bidi_component") if component.key != "shortcuts"]
 
 
 def sent(app: AppTest, name: str) -> dict[str, Any]:
     """The values and tables (as columns) of the component of this kind, or of the first one that has a field of this
     name; empty if there is none."""
-    values = [one.proto.mixed if one.proto.mixed.json else one.proto for one in components(app)]
+    values = [component.proto.mixed if component.proto.mixed.json else component.proto for component in components(app)]
     given = [(json.loads(value.json), value) for value in values]
     chosen = [pair for pair in given if pair[0].get("kind") == name] or [pair for pair in given if name in pair[0]]
     if not chosen:
@@ -216,25 +216,25 @@ class _Cells(HTMLParser):
 
 def static_tables(app: AppTest) -> list[pd.DataFrame]:
     """The page's small tables, as a person reads them."""
-    found = []
-    for one in app.get("html"):
-        if 'class="static-table' in one.proto.body:
+    tables = []
+    for element in app.get("html"):
+        if 'class="static-table' in element.proto.body:
             cells = _Cells()
-            cells.feed(one.proto.body)
-            found.append(pd.DataFrame(cells.rows[1:], columns=cells.rows[0]))
-    return found
+            cells.feed(element.proto.body)
+            tables.append(pd.DataFrame(cells.rows[1:], columns=cells.rows[0]))
+    return tables
 
 
 def opened_picker(app: AppTest) -> str:
     """Open the dialog in which the page's runs are chosen. Returns the beginning of its widgets' keys."""
-    (button,) = [one for one in app.button if (one.key or "").endswith("_choose")]
+    (button,) = [button for button in app.button if (button.key or "").endswith("_choose")]
     button.click().run()
     return str(button.key).removesuffix("_choose")
 
 
 def groups_of_runs(app: AppTest) -> list[ButtonGroup[str]]:
     """The groups of runs in an open dialog."""
-    return [one for one in app.pills if "_runs_" in (one.key or "")]
+    return [pills for pills in app.pills if "_runs_" in (pills.key or "")]
 
 
 def listed(app: AppTest) -> list[str]:
@@ -258,7 +258,7 @@ def press(app: AppTest, run_id: str) -> AppTest:
 def pick(app: AppTest, *run_ids: str) -> AppTest:
     """Choose one run, or exactly these runs, in the page's dialog."""
     page = opened_picker(app)
-    if not [one for one in app.button if one.key == f"{page}_take"]:
+    if not [button for button in app.button if button.key == f"{page}_take"]:
         (run_id,) = run_ids
         return press(app, run_id)
     if not app.button(key=f"{page}_empty").disabled:
@@ -270,4 +270,4 @@ def pick(app: AppTest, *run_ids: str) -> AppTest:
 
 def picked(app: AppTest) -> list[str]:
     """The runs that the line of a multiple choice names, in its order."""
-    return [str(one.key).partition("_remove_")[2] for one in app.button if "_remove_" in (one.key or "")]
+    return [str(button.key).partition("_remove_")[2] for button in app.button if "_remove_" in (button.key or "")]

@@ -24,9 +24,9 @@ SAID = ("name", "title", "label", "said", "text", "words", "caption", "model", "
 def bare_ids(app: AppTest) -> list[str]:
     """Each text outside details that holds an id: the kind of element, and the text around the id."""
     return [
-        f"{kind}: …{text[max(0, found.start() - 60) : found.end() + 60]}…"
+        f"{kind}: …{text[max(0, match.start() - 60) : match.end() + 60]}…"
         for kind, text in page_words(app.main)
-        for found in IDS.finditer(text)
+        for match in IDS.finditer(text)
     ]
 
 
@@ -63,10 +63,10 @@ def _table_words(proto: Any) -> Iterator[str]:
     frame = _frame(proto.arrow_data.data)
     config = json.loads(proto.columns or "{}")
     for name in list(proto.column_order) or [str(column) for column in frame.columns]:
-        of = config.get(name) or {}
-        if of.get("hidden"):
+        options = config.get(name) or {}
+        if options.get("hidden"):
             continue
-        yield str(of.get("label") or name)
+        yield str(options.get("label") or name)
         if name in frame:
             yield from _texts(frame[name].tolist())
 
@@ -75,8 +75,12 @@ def _chart_words(proto: Any) -> Iterator[str]:
     """The titles of a chart, and the texts of its data that an axis, a legend, a label or a hover shows."""
     spec = json.loads(proto.spec)
     yield from _said(spec, ("title", "values", "domain"))
-    shown = {of["field"] for of in _objects(spec) if of.get("type") in ("nominal", "ordinal") and "field" in of}
-    for data in [*([proto.data] if proto.data.data else []), *(of.data for of in proto.datasets)]:
+    shown = {
+        channel["field"]
+        for channel in _objects(spec)
+        if channel.get("type") in ("nominal", "ordinal") and "field" in channel
+    }
+    for data in [*([proto.data] if proto.data.data else []), *(dataset.data for dataset in proto.datasets)]:
         frame = _frame(data.data)
         for name in shown & set(frame.columns):
             yield from _texts(frame[name].tolist())
@@ -91,9 +95,9 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 
 def _said(value: Any, keys: tuple[str, ...]) -> Iterator[str]:
     """All texts under any of these keys."""
-    for of in _objects(value):
+    for fields in _objects(value):
         for key in keys:
-            yield from _texts(of.get(key))
+            yield from _texts(fields.get(key))
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 from app.state.address import names_in_address, readers
 from tests.app.test_state import PAGES
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, pick, said
+from tests.pages.conftest import Open, page_text, pick
 
 EVERYTHING = {
     "alpha": "250", "score": "aps", "empty": "top1", "left": "margin", "by": "group", "row": "3", "source": "sums",
@@ -39,16 +39,16 @@ def test_a_page_without_a_view_writes_no_address(page: str, open_page: Open, mon
 
 
 def test_run_and_alpha_follow_a_person_and_each_page_keeps_its_own(open_page: Open, home: Path):
-    one, two = synthetic_run(60), synthetic_run(60, seed=1)
-    app = open_page("alpha_lab", run=one, alpha="250", left="margin", row="3")
+    first, two = synthetic_run(60), synthetic_run(60, seed=1)
+    app = open_page("alpha_lab", run=first, alpha="250", left="margin", row="3")
     app.query_params.clear()
     app.switch_page("../pages/one_question.py").run()
-    assert dict(app.query_params) == {"run": one, "alpha": "250"}
+    assert dict(app.query_params) == {"run": first, "alpha": "250"}
     app.button[2].click().run()  # the next question
     question = app.query_params["question"]
     app.query_params.clear()
     app.switch_page("../pages/alpha_lab.py").run()
-    assert dict(app.query_params) == {"run": one, "alpha": "250", "left": "margin", "row": "3"}
+    assert dict(app.query_params) == {"run": first, "alpha": "250", "left": "margin", "row": "3"}
     app.query_params.clear()
     app.switch_page("../pages/one_question.py").run()
     assert app.query_params["question"] == question
@@ -57,7 +57,7 @@ def test_run_and_alpha_follow_a_person_and_each_page_keeps_its_own(open_page: Op
     app.query_params.clear()
     app.switch_page("../pages/alpha_lab.py").run()
     assert dict(app.query_params) == {"run": two, "alpha": "250", "left": "margin"}
-    assert "row" not in said(app)
+    assert "row" not in page_text(app)
 
 
 def test_every_name_of_a_link_is_a_field_of_some_page():

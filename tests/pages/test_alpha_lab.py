@@ -20,7 +20,7 @@ from core.reports.report import report
 from core.runs import store
 from tests.app.golden import CASES
 from tests.conftest import classifier_run, synthetic_questions, synthetic_run
-from tests.pages.conftest import Open, components, pick, said, static_tables, unfolded
+from tests.pages.conftest import Open, components, page_text, pick, static_tables, unfolded
 
 
 def component(app: AppTest) -> Any:
@@ -44,8 +44,8 @@ def test_the_names_of_a_hundred_classes_go_over_once(open_page: Open):
     """They stand beside the table, not in each of its rows, and Python's figures below are by their names."""
     names = [f"species {j}" for j in range(100)]
     app = open_page("alpha_lab", run=classifier_run(names, 240))
-    assert "probabilities of classes" in said(app)
-    assert "by letter" not in said(app)
+    assert "probabilities of classes" in page_text(app)
+    assert "by letter" not in page_text(app)
     values = component(app).mixed
     assert json.loads(values.json)["letters"] == json.loads(values.json)["options"] == names
     columns = [pa.ipc.open_stream(blob.data).read_all().column_names for blob in values.arrow_blobs.values()]
@@ -70,20 +70,20 @@ def test_the_table_below_is_the_report(open_page: Open, empty: str):
 def test_a_run_that_is_gone_or_unfinished_is_said_and_replaced(open_page: Open):
     here = synthetic_run(model="here")
     app = open_page("alpha_lab", run="gone-run", alpha="200")
-    assert "There is no run gone-run here (it may have been deleted)" in said(app)
+    assert "There is no run gone-run here (it may have been deleted)" in page_text(app)
     assert dict(app.query_params) == {"run": here, "alpha": "200"}
     running = synthetic_run(model="running")
     store.update_record(running, state="running", ended=None)
     app = open_page("alpha_lab", run=running)
-    assert "is running; its figures are shown once it has finished successfully" in said(app)
+    assert "is running; its figures are shown once it has finished successfully" in page_text(app)
     assert app.query_params["run"] == here
 
 
 def test_ties_at_the_top_are_said(open_page: Open):
     run = CASES["ties"].write("tied")
     note = report(run, 100).notes[0]
-    assert note in said(open_page("alpha_lab", run=run.run_id))
-    assert "most probable" not in said(open_page("alpha_lab", run=synthetic_run()))
+    assert note in page_text(open_page("alpha_lab", run=run.run_id))
+    assert "most probable" not in page_text(open_page("alpha_lab", run=synthetic_run()))
 
 
 def test_another_run_is_picked(open_page: Open):
@@ -97,7 +97,7 @@ def test_another_run_is_picked(open_page: Open):
 def test_too_few_calibrated_questions_are_explained(open_page: Open):
     run_id = synthetic_run(n=10)
     app = unfolded(open_page("alpha_lab", run=run_id, alpha="100"), "report_open")
-    assert "alpha can't be smaller than 0.167" in said(app)
+    assert "alpha can't be smaller than 0.167" in page_text(app)
 
 
 VIEW = {"left": "raps", "right": "margin", "n": "60", "split": "5", "empty": "top1", "alpha": "250"}
@@ -112,22 +112,22 @@ def test_the_copied_numpy_makes_the_sets_of_the_saved_table(
     app = unfolded(open_page("alpha_lab", run=run_id, by=by, **VIEW), "files_open")
     link = app.code[0].value
     assert parse_qs(urlsplit(link).query) == {name: [value] for name, value in app.query_params.items()}
-    next(one for one in app.segmented_control if one.label == "Score").set_value(score).run()
+    next(control for control in app.segmented_control if control.label == "Score").set_value(score).run()
     script = app.code[1].value
     look = Look(n_calibration=60, split_seed=5)
     run = views.look(evaluation.load(run_id), look)
     table = sets_table(run, 250, scores=("raps", "margin"), empty="top1", by=by)
     table.to_csv(tmp_path / "hedge_synthetic_question-answering_alpha-0.25_sets.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    made: dict[str, Any] = {}
-    exec(compile(script, "copied", "exec"), made)
+    namespace: dict[str, Any] = {}
+    exec(compile(script, "copied", "exec"), namespace)
     expected = report(run, 250, scores=(score,), empty="top1", by=by).scores[score]
     tested = table[table["role"] == "test"]
-    letters = ["".join("ABCDEF"[j] for j in range(6) if row[j]) for row in made["sets"]]
+    letters = ["".join("ABCDEF"[j] for j in range(6) if row[j]) for row in namespace["sets"]]
     assert letters == tested[f"{score}_set"].tolist()
-    assert made["sets"].sum(axis=1).mean() == expected.mean_set_size
+    assert namespace["sets"].sum(axis=1).mean() == expected.mean_set_size
     if by == "all":
-        assert made["limits"] == expected.threshold
+        assert namespace["limits"] == expected.threshold
 
 
 def test_a_shift_is_compared_when_it_is_asked_for(open_page: Open):
@@ -136,13 +136,13 @@ def test_a_shift_is_compared_when_it_is_asked_for(open_page: Open):
     assert len(components(app)) == 1
     app = unfolded(app, "shift_open")
     assert len(components(app)) == 2
-    assert "This pair was found by searching 2 pairs: its coverage at alpha 0.1" in said(app)
-    assert "corrected p-value, 999 shuffles" in said(app)
+    assert "This pair was found by searching 2 pairs: its coverage at alpha 0.1" in page_text(app)
+    assert "corrected p-value, 999 shuffles" in page_text(app)
     source, target = (app.selectbox(key=f"shift_{side}").value for side in ("source", "target"))
     other = open_page("alpha_lab", run=run_id, source=target, target=source)
-    assert "This pair was chosen, not found by a search" in said(unfolded(other, "shift_open"))
+    assert "This pair was chosen, not found by a search" in page_text(unfolded(other, "shift_open"))
     app.selectbox(key="shift_target").set_value(app.selectbox(key="shift_source").value).run()
-    assert "Both sides have the same questions" in said(app)
+    assert "Both sides have the same questions" in page_text(app)
     assert app.query_params["source"] == app.query_params["target"]
 
 
@@ -151,7 +151,7 @@ def test_a_shift_from_task_to_task(open_page: Open):
     app = unfolded(open_page("alpha_lab", run=here, source=f"run:{here}", target=f"run:{there}"), "shift_open")
     assert app.selectbox(key="shift_source").value == f"run:{here}"
     assert app.selectbox(key="shift_target").value == f"run:{there}"
-    assert "200 questions calibrate and 200 questions test" in said(app)
+    assert "200 questions calibrate and 200 questions test" in page_text(app)
 
 
 @pytest.mark.parametrize("k", [2, 26])
@@ -185,7 +185,7 @@ def test_questions_with_fewer_options_are_drawn_and_said(open_page: Open):
     run_id = ragged_run()
     app = unfolded(open_page("alpha_lab", run=run_id, alpha="300"), "report_open")
     assert components(app)
-    assert "have from 4 to 6 options. No set holds an option that its question lacks" in said(app)
+    assert "have from 4 to 6 options. No set holds an option that its question lacks" in page_text(app)
     table, expected = static_tables(app)[0].set_index("Figure"), report(evaluation.load(run_id), 300)
     assert table.loc["Mean set size (95% interval)", "LAC"].startswith(f"{expected.scores['lac'].mean_set_size:.2f} (")
     open_page("one_question", run=run_id, question="q50")

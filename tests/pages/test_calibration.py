@@ -5,7 +5,7 @@ from core.reports import evaluation
 from core.reports.calibration import calibrated
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, components, keep_their_places, said, static_tables, unfolded
+from tests.pages.conftest import Open, components, keep_their_places, page_text, static_tables, unfolded
 
 
 def test_a_diagram_a_run_with_its_figures(open_page: Open):
@@ -14,11 +14,11 @@ def test_a_diagram_a_run_with_its_figures(open_page: Open):
     assert len(app.get("vega_lite_chart")) == 4  # one a run, and coverage at every alpha, one a score
     table = static_tables(app)[0].set_index("Figure")
     for column, run_id in zip(table.columns, ids, strict=True):
-        (one,) = calibrated.calibrated(evaluation.load(run_id), bins=10, by="mass")
-        ece = one.estimates["ece"]
+        (calibration,) = calibrated.calibrated(evaluation.load(run_id), bins=10, by="mass")
+        ece = calibration.estimates["ece"]
         assert table.loc["ECE beyond chance", column] == ece.text()
         assert ece.text().startswith(f"{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f}); seen ")
-        assert table.loc["Spiegelhalter's z", column].startswith(f"{signed(one.test.z, 2)} (p ")
+        assert table.loc["Spiegelhalter's z", column].startswith(f"{signed(calibration.test.z, 2)} (p ")
     assert dict(app.query_params)["edges"] == "mass"
 
 
@@ -58,23 +58,23 @@ def test_recalibration_is_computed_when_it_is_opened(open_page: Open):
 
 def test_an_infinite_nll_is_shown_as_such_with_its_questions(open_page: Open):
     run = CASES["ones and zeros"].write("certain")
-    (one,) = calibrated.calibrated(run)
+    (calibration,) = calibrated.calibrated(run)
     count = int((run.probabilities[run.test, run.labels[run.test]] == 0).sum())
-    assert one.estimates["nll"].infinite == count > 0
+    assert calibration.estimates["nll"].infinite == count > 0
     app = open_page("calibration", runs=run.run_id)
     nll = static_tables(app)[0].set_index("Figure").loc["NLL"].item()
-    assert nll == f"∞ ({count} of {one.n} with probability 0)"
+    assert nll == f"∞ ({count} of {calibration.n} with probability 0)"
     shut = len(static_tables(app))
     unfolded(app, "recalibrated_open")
     maps = static_tables(app)[shut].set_index("Method")
-    assert maps.loc["none", "NLL"] == f"∞ ({count} of {one.n})"
+    assert maps.loc["none", "NLL"] == f"∞ ({count} of {calibration.n})"
     assert maps["Change of NLL"].tolist() == ["", *["∞ before and after"] * 4]
 
 
 def test_too_few_questions_are_a_sentence(open_page: Open):
     app = open_page("calibration", runs=synthetic_run(30), within="letter")
-    assert "Recalibration needs at least 40" in said(app)
-    assert "no option with at least 20 test questions" in said(app)
+    assert "Recalibration needs at least 40" in page_text(app)
+    assert "no option with at least 20 test questions" in page_text(app)
 
 
 def test_questions_may_have_unlike_numbers_of_options(open_page: Open):
@@ -86,5 +86,5 @@ def test_questions_may_have_unlike_numbers_of_options(open_page: Open):
 
 def test_a_temperature_beyond_the_dial_is_shown_as_it_is(open_page: Open):
     app = open_page("calibration", runs=synthetic_run(200, signal=60.0))
-    assert "Fitted on other questions, the temperature is 0.01" in said(app)
-    assert "The temperature is at its limit of 0.01" in said(app)
+    assert "Fitted on other questions, the temperature is 0.01" in page_text(app)
+    assert "The temperature is at its limit of 0.01" in page_text(app)

@@ -30,7 +30,7 @@ from hedge.commands.exchange import EXPORTS
 from tests.conftest import synthetic_run
 from tests.flawed_runs import flawed_run, picked_run, unanswered_run
 from tests.light_environment import needs_models
-from tests.pages.conftest import Open, said, sent
+from tests.pages.conftest import Open, page_text, sent
 from tests.served import served_run
 
 RULE = SetRule(100, ("lac", "aps"))
@@ -84,9 +84,9 @@ def test_every_page_names_all_caveats_of_its_run(open_page: Open, run: str, page
     if page == "new_run":
         monkeypatch.setattr("core.runs.engine.statuses", lambda: [RunStatus(store.read_record(run), "done", "")])
     app = open_page(page, **PAGES[page](run))
-    assert missing(said(app), caveats) == []
+    assert missing(page_text(app), caveats) == []
     if page != "learn":  # its closed Embed has a file with the caveats
-        assert [caveat.kind for caveat in caveats if words(said(app)).count(words(caveat.sentence)) > 1] == []
+        assert [caveat.kind for caveat in caveats if words(page_text(app)).count(words(caveat.sentence)) > 1] == []
     if page in PRESENTED:
         assert missing(sent(app, "caveats")["caveats"], caveats) == []
 
@@ -97,8 +97,8 @@ def test_pages_say_that_probabilities_are_frequencies(open_page: Open, page: str
     caveats = of_run(load(run))
     assert [caveat.kind for caveat in caveats if caveat.kind == "frequencies"] == ["frequencies"] * 2
     app = open_page(page, **PAGES[page](run))
-    assert missing(said(app), caveats) == []
-    assert "nan" not in words(said(app)).split()
+    assert missing(page_text(app), caveats) == []
+    assert "nan" not in words(page_text(app)).split()
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -114,7 +114,7 @@ def test_no_page_shows_figures_of_letters_that_are_no_answer(
             monkeypatch.setattr("core.runs.engine.statuses", lambda record=record: [RunStatus(record, "done", "")])
         app = open_page(page, **PAGES[page](run))
         if noted or page not in ("data", "new_run"):  # these two show no figures
-            assert "have less than 1% of the next token's probability for 30 of 30" in words(said(app))
+            assert "have less than 1% of the next token's probability for 30 of 30" in words(page_text(app))
         if page in PRESENTED and not noted:
             assert not sent(app, "caveats")
 
@@ -132,7 +132,7 @@ def test_the_overviews_matrix_marks_a_run_and_its_hover_names_the_caveats(open_p
 def test_of_several_runs_only_those_with_caveats_are_marked(open_page: Open, page: str, view: dict[str, str]):
     run, ordinary = flawed_run(shots=0), synthetic_run()
     app = open_page(page, runs=f"{run},{ordinary}", **view)
-    text = said(app) + json.dumps(
+    text = page_text(app) + json.dumps(
         [sent(app, name) for name in ("matrix", "groups", "runs")], ensure_ascii=False, default=str
     )
     text += "".join(str(list(frame.value["model"])) for frame in app.dataframe if "model" in frame.value)
@@ -144,13 +144,13 @@ def test_of_several_runs_only_those_with_caveats_are_marked(open_page: Open, pag
 def test_a_run_with_bounds_names_its_other_caveats_too(open_page: Open, page: str):
     name = served_run(60, listed=2)
     app = open_page(page, run=name)
-    assert "Only 30 calibration and 30 test questions" in words(said(app))
+    assert "Only 30 calibration and 30 test questions" in words(page_text(app))
 
 
 def test_the_runs_of_a_link_without_caveats_show_no_mark(open_page: Open):
     name = synthetic_run()
     for page in ("alpha_lab", "compare", "overview"):
-        assert "†" not in said(open_page(page, run=name, runs=name))
+        assert "†" not in page_text(open_page(page, run=name, runs=name))
 
 
 @needs_models
@@ -158,8 +158,8 @@ def test_a_pocket_model_with_more_shots_than_it_reads(
     open_page: Open, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):
     """16 shots in 512 tokens, asked of the model itself, which also writes answers to the same prompts."""
-    asked = ["--model", "pocket-1m", "--task", "qa", "--shots", "16", "--samples", "12", "--repeats", "1"]
-    assert main(["run", *asked, "--device", "cpu", "--dtype", "float32"]) == 0
+    options = ["--model", "pocket-1m", "--task", "qa", "--shots", "16", "--samples", "12", "--repeats", "1"]
+    assert main(["run", *options, "--device", "cpu", "--dtype", "float32"]) == 0
     out, err = capsys.readouterr()
     assert "About 12 of 12 prompts are longer than the 512 tokens that pocket-1m reads" in err
     (run,) = [name for name in store.run_ids() if "16shot" in name]
@@ -173,7 +173,7 @@ def test_a_pocket_model_with_more_shots_than_it_reads(
     assert main(["runs"]) == 0
     assert missing(capsys.readouterr().out, (cut,)) == []
     for page in ("alpha_lab", "prompting"):
-        assert missing(said(open_page(page, run=run, runs=run)), (cut, few)) == []
+        assert missing(page_text(open_page(page, run=run, runs=run)), (cut, few)) == []
     assert missing(_exported("md", run, tmp_path), (cut, few)) == []
 
 
@@ -248,8 +248,8 @@ def test_a_claim_says_which_of_its_models_have_caveats(run: str):
 
 def test_a_notebook_names_the_caveats(run: str):
     caveats = of_run(load(run))
-    made = hedge.report(run)
-    assert missing(repr(made), caveats) == missing(made._repr_html_(), caveats) == []
+    figures = hedge.report(run)
+    assert missing(repr(figures), caveats) == missing(figures._repr_html_(), caveats) == []
     rng = np.random.default_rng(0)
     sets = hedge.sets(rng.dirichlet(np.ones(3), size=40), rng.integers(0, 3, 40))
     assert "† Only 20 calibration and 20 test questions" in repr(sets)

@@ -19,7 +19,7 @@ from core.reports.report import shown_with
 from core.settings import ROOT
 from tests.conftest import synthetic_run
 from tests.core.reports.compare.rotated import narrow_copy, shorter_copy
-from tests.pages.conftest import Open, keep_their_places, pick, picked, said, sent, unfolded
+from tests.pages.conftest import Open, keep_their_places, page_text, pick, picked, sent, unfolded
 from tests.parameters import rest_nightly
 from tests.simulation.claims import FEW_SAID
 from tests.simulation.run_matrix import SAYS
@@ -33,15 +33,15 @@ def test_published_figures_stand_in_rows_of_their_own(open_page: Open):
     assert ye["title"].endswith("other questions than the runs here")
     assert ye["source"][0].startswith("Published by Ye et al. 2024 (arXiv 2401.12794")
     assert {"name": "Qwen-72B", "accuracy": pytest.approx(0.9179, abs=0.01), "set_size": 1.9} in [
-        of | {"set_size": round(of["set_size"], 1)} for of in ye["models"]
+        model | {"set_size": round(model["set_size"], 1)} for model in ye["models"]
     ]
-    assert [of["set_size"] for of in bluq["models"]] == 6 * [None]
-    assert "no test compares them with a run" in said(app)
+    assert [model["set_size"] for model in bluq["models"]] == 6 * [None]
+    assert "no test compares them with a run" in page_text(app)
     assert len(sent(app, "groups")["matrix"]["pairs"]["accuracy"]) == 1
     app.toggle(key="published_switch").set_value(False).run()
     assert app.query_params["published"] == "off"
     assert sent(app, "groups")["published"] == []
-    assert "hollow diamonds" not in said(app)
+    assert "hollow diamonds" not in page_text(app)
 
 
 def test_published_figures_are_filtered_by_source_and_model(open_page: Open):
@@ -51,15 +51,15 @@ def test_published_figures_are_filtered_by_source_and_model(open_page: Open):
     app.multiselect(key="compare_published_models").set_value(["Qwen-72B", "Phi-2"]).run()
     assert app.query_params["published_models"] == "Qwen-72B,Phi-2"
     after = sent(app, "groups")
-    assert [[of["name"] for of in group["models"]] for group in after["published"]] == [["Qwen-72B"], ["Phi-2"]]
-    assert after["version"] != before["version"], "the browser draws it again"
+    assert [[model["name"] for model in group["models"]] for group in after["published"]] == [["Qwen-72B"], ["Phi-2"]]
+    assert after["version"] != before["version"], "the browser redraws it"
     app.button_group(key="compare_published_by").set_value(["bluq"]).run()
     assert app.query_params["published_by"] == "bluq"
     app = open_page("compare", runs=run, published_by="bluq", published_models="Qwen-72B,Phi-2")
-    assert [[of["name"] for of in group["models"]] for group in sent(app, "groups")["published"]] == [["Phi-2"]]
+    assert [[model["name"] for model in group["models"]] for group in sent(app, "groups")["published"]] == [["Phi-2"]]
     app.multiselect(key="compare_published_models").set_value(["Qwen-72B"]).run()
     assert sent(app, "groups")["published"] == []
-    assert "The filter leaves no published figures of these tasks." in said(app)
+    assert "The filter leaves no published figures of these tasks." in page_text(app)
     app.button(key="compare_published_clear").click().run()
     assert [len(group["models"]) for group in sent(app, "groups")["published"]] == [16, 6]
     assert "published_by" not in app.query_params
@@ -79,11 +79,11 @@ def test_figures_are_those_of_the_reports_and_the_choice_is_in_the_address(open_
     assert [run["id"] for run in shown["runs"]] == ids
     assert [run["accuracy"][0] for run in shown["runs"]] == of_lac["accuracy"].tolist()
     assert [run["set_size"]["lac"][1] for run in shown["runs"]] == of_lac["set_size_low"].tolist()
-    found = run_matrix.run_matrix(runs, 200)
-    assert shown["matrix"]["n"] == found.n_test
-    for name, pairs in found.pairs.items():
-        assert [of[2:] for of in shown["matrix"]["pairs"][name]] == [
-            [of.difference.value, of.difference.low, of.difference.high, of.p, of.corrected] for of in pairs
+    matrix = run_matrix.run_matrix(runs, 200)
+    assert shown["matrix"]["n"] == matrix.n_test
+    for name, pairs in matrix.pairs.items():
+        assert [row[2:] for row in shown["matrix"]["pairs"][name]] == [
+            [pair.difference.value, pair.difference.low, pair.difference.high, pair.p, pair.corrected] for pair in pairs
         ]
 
 
@@ -94,7 +94,7 @@ def test_an_emptied_choice_stays_empty_and_one_click_brings_the_first_ones_back(
     app.run()
     assert picked(app) == []
     assert app.query_params["runs"] == "none"
-    assert "No run is chosen. Choose at least one run above." in said(app)
+    assert "No run is chosen. Choose at least one run above." in page_text(app)
     assert not sent(app, "groups")
     app.button(key="compare_default").click().run()
     assert sorted(picked(app)) == sorted(ids)
@@ -109,7 +109,7 @@ def test_a_link_with_no_runs_reopens_empty_and_a_run_can_be_chosen(open_page: Op
     assert app.button(key="compare_default").label == "Show the first run again"
     pick(app, name)
     assert app.query_params["runs"] == name
-    assert "No run is chosen" not in said(app)
+    assert "No run is chosen" not in page_text(app)
 
 
 def test_a_single_run_has_its_figures_and_what_needs_two_says_so(open_page: Open):
@@ -132,7 +132,7 @@ def test_the_first_run_shows_figures_and_questions_and_tests_nothing(
     assert [run["id"] for run in shown["runs"]] == ids
     assert shown["matrix"] is None
     assert sent(app, "letters")["numbers"] is None, "the dot plots are painted first"
-    assert "Can't tell" not in said(app)
+    assert "Can't tell" not in page_text(app)
 
 
 def test_the_questions_come_after_the_dot_plots_and_with_another_alpha_at_once(
@@ -159,31 +159,31 @@ def test_what_a_person_has_opened_stays_while_the_claims_arrive(open_page_early:
         patch.setattr("app.background.start", lambda awaited: None)
         app.run()  # the questions and what is below them
     assert keep_their_places(app, 8)
-    assert "Can't tell with 2 models" in said(app)
+    assert "Can't tell with 2 models" in page_text(app)
 
 
 def test_claims_have_a_verdict_here_and_on_the_published_table(open_page: Open):
     synthetic_run()
     app = open_page("compare")
-    assert said(app).count("Can't tell with 1 model") == 1
+    assert page_text(app).count("Can't tell with 1 model") == 1
     app.segmented_control(key="claims_on").set_value("ye-2024").run()
     # Sixteen base models share five tasks; the more accurate ones have the smaller sets there.
-    assert said(app).count("**No general tendency**") == 2
-    assert "An instance in these figures" in said(app)
-    assert "n = 16" in said(app)
-    assert FEW_SAID in said(app)
+    assert page_text(app).count("**No general tendency**") == 2
+    assert "An instance in these figures" in page_text(app)
+    assert "n = 16" in page_text(app)
+    assert FEW_SAID in page_text(app)
 
 
 def test_what_is_folded_opens(open_page: Open):
     ids = [synthetic_run(model="one", seed=1), synthetic_run(model="two", seed=1)]
     app = open_page("compare", runs=",".join(ids))
     unfolded(app, "shapes_open", "contrasts_open", "abstaining_open")
-    text = said(app)
+    text = page_text(app)
     assert "No two of these runs differ only in precision" in text
     assert "the run answers" in text
     before = text
     app.slider(key="abstaining_cost").set_value(0.9).run()
-    assert said(app) != before
+    assert page_text(app) != before
 
 
 def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Open):
@@ -205,23 +205,23 @@ def test_runs_that_share_nearly_all_questions_are_compared_and_what_differs_is_s
     shown = sent(app, "groups")
     assert shown["groups"][0]["runs"] == ids
     assert shown["problem"] == ""
-    assert [of["k"] for of in shown["runs"]] == [4, 4, 4]
-    found = run_matrix.run_matrix([evaluation.load(name) for name in ids], 100)
-    assert (shown["matrix"]["n"], shown["matrix"]["figures"]["uacc"]) == (97, list(found.figures["uacc"]))
-    text = said(app)
+    assert [row["k"] for row in shown["runs"]] == [4, 4, 4]
+    matrix = run_matrix.run_matrix([evaluation.load(name) for name in ids], 100)
+    assert (shown["matrix"]["n"], shown["matrix"]["figures"]["uacc"]) == (97, list(matrix.figures["uacc"]))
+    text = page_text(app)
     assert "E and F are left out of 2 of 3 runs, because other runs on the same questions lack them." in text
     assert "3 of 100 questions are not in all of these runs and are left out." in text
     assert "Besides their models" not in text
     assert sent(app, "letters")["letters"] == ["A", "B", "C", "D"]
     with_shots = synthetic_run(seed=3, shots=2, model="other")
     app = open_page("compare", runs=f"{whole},{with_shots}")
-    assert "Besides their models, these runs differ in shots (0, 2)." in said(app)
+    assert "Besides their models, these runs differ in shots (0, 2)." in page_text(app)
 
 
 def test_a_run_that_is_gone_is_one_sentence(open_page: Open):
     name = synthetic_run()
     app = open_page("compare", runs=f"{name},no-such-run")
-    assert "There is no finished run no-such-run here" in said(app)
+    assert "There is no finished run no-such-run here" in page_text(app)
     assert picked(app) == [name]
 
 
@@ -234,11 +234,11 @@ def test_every_score_can_be_compared(score: str, open_page: Open):
     unfolded(app, "shapes_open", "abstaining_open")
     assert app.query_params.get("score", "lac") == score
     runs = [evaluation.load(name) for name in ids]
-    found = run_matrix.run_matrix(runs, 100, score=score)
+    matrix = run_matrix.run_matrix(runs, 100, score=score)
     shown = sent(app, "groups")
-    assert [of["name"] for of in shown["scores"]] == list(shown_with(score))
-    assert shown["matrix"]["figures"]["set_size"] == list(found.figures["set_size"])
-    assert shown["matrix"]["pairs"]["set_size"][0][2:5] == [*astuple(found.pairs["set_size"][0].difference)]
+    assert [score_row["name"] for score_row in shown["scores"]] == list(shown_with(score))
+    assert shown["matrix"]["figures"]["set_size"] == list(matrix.figures["set_size"])
+    assert shown["matrix"]["pairs"]["set_size"][0][2:5] == [*astuple(matrix.pairs["set_size"][0].difference)]
     again = open_page("compare", runs=",".join(ids), score=score)
     assert not again.error
     assert again.selectbox(key="score_choice").value == score
@@ -246,15 +246,15 @@ def test_every_score_can_be_compared(score: str, open_page: Open):
 
 def test_the_page_says_what_its_tests_and_intervals_mean(open_page: Open):
     ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(3)]
-    text = said(open_page("compare", runs=",".join(ids)))
+    text = page_text(open_page("compare", runs=",".join(ids)))
     assert TOGETHER == SAYS
     assert SAYS in text
     assert "P-values are corrected for all 3 pairs of a figure (Holm)" in text
-    alone = said(open_page("compare", runs=",".join(ids[:2])))
+    alone = page_text(open_page("compare", runs=",".join(ids[:2])))
     assert SAYS not in alone
     assert "The intervals are 95% intervals that cover the draw of calibration questions." in alone
     assert CHOSEN not in alone
-    assert CHOSEN in said(open_page("compare", runs=",".join(ids[:2]), score="saps"))
+    assert CHOSEN in page_text(open_page("compare", runs=",".join(ids[:2]), score="saps"))
 
 
 def test_a_link_reopens_the_pair_the_filters_and_the_question(open_page: Open):
@@ -275,14 +275,14 @@ def test_a_link_reopens_the_pair_the_filters_and_the_question(open_page: Open):
     assert {name: app.query_params[name] for name in link} == link
     assert sent(app, "groups")["view"] == {name: link[name] for name in ("measure", "first", "second")}
     bad = open_page("compare", runs=",".join(ids), right="most", change="no")
-    assert "right" in said(bad)
+    assert "right" in page_text(bad)
 
 
 def test_runs_of_two_banks_have_a_matrix_each(open_page: Open):
     ids = [synthetic_run(model=f"model-{i}", seed=i // 2, n=60) for i in range(4)]
     shown = sent(open_page("compare", runs=",".join(ids)), "groups")
     assert shown["group"] == [0, 1]
-    assert [of["runs"] for of in shown["groups"]] == [ids[:2], ids[2:]]
+    assert [group["runs"] for group in shown["groups"]] == [ids[:2], ids[2:]]
     shown = sent(open_page("compare", runs=",".join(ids), first=ids[2], second=ids[3]), "groups")
     assert shown["group"] == [2, 3]
 

@@ -139,11 +139,11 @@ def test_a_damaged_file_is_one_sentence_and_hides_no_other_run(
     assert [line for line in lines if damaged in line] == [f"unreadable {wanted}"]
     assert len(lines) == 3
     assert main(["report", *three]) == main(["compare", *three]) == 1
-    said = capsys.readouterr()
-    assert said.err == f"hedge: run {wanted}\n" * 2
-    assert first in said.out
-    assert last in said.out
-    assert damaged not in said.out
+    printed = capsys.readouterr()
+    assert printed.err == f"hedge: run {wanted}\n" * 2
+    assert first in printed.out
+    assert last in printed.out
+    assert damaged not in printed.out
     assert main(["report", damaged]) == 2
     assert capsys.readouterr().err == f"hedge: run {wanted}\n"
     assert main(["delete", damaged]) == 0

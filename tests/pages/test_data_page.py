@@ -28,7 +28,7 @@ from core.settings import settings
 from core.tables.tabular import open_sheet
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published
-from tests.pages.conftest import Open, click, picked, said
+from tests.pages.conftest import Open, click, page_text, picked
 
 CSV = b"qid,A,B,C,answer\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n3,0.3,0.3,0.4,C\n4,0.6,0.2,0.2,A\n"
 ODD = b"one,two,three,says\n0.5,0.3,0.2,one\n0.1,0.8,0.1,two\n0.3,0.3,0.4,three\n0.6,0.2,0.2,one\n"
@@ -61,7 +61,7 @@ def test_a_dropped_table_is_shown_with_its_figures_and_written_when_a_person_say
     assert shown["Note"].tolist() == ["does not say its model and task"]
     assert own_runs() == []
     click(app, "Import 1 run")
-    assert "1 run imported" in said(app)
+    assert "1 run imported" in page_text(app)
     (name,) = own_runs()
     assert evaluation.load(name).probabilities == pytest.approx(
         np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.6, 0.2, 0.2]]), abs=1e-6
@@ -81,7 +81,7 @@ def test_what_files_lack_is_asked_for_once(open_page: Open):
 
 def test_columns_that_are_not_recognised_are_mapped_once_and_remembered(open_page: Open):
     app = upload(open_page("data"), ("odd.csv", ODD), ("more.csv", ODD + b"0.5,0.2,0.3,one\n"))
-    assert "Choose the columns of the options" in said(app)
+    assert "Choose the columns of the options" in page_text(app)
     (options,) = (box for box in app.multiselect if box.label == "Options, in order")
     options.set_value(["one", "two", "three"])
     next(box for box in app.selectbox if box.label == "Answer").set_value("says")
@@ -95,8 +95,8 @@ def test_columns_that_are_not_recognised_are_mapped_once_and_remembered(open_pag
 
 def test_what_is_wrong_is_said_with_the_file_and_line_and_the_rest_is_read(open_page: Open):
     app = upload(open_page("data"), ("bad.csv", CSV + b"5,0.5,x,0.2,A\n"), ("good.csv", CSV))
-    assert "**bad.csv**: Line 6: expected a number in 'B', found 'x'." in said(app)
-    assert "hedge-upload" not in said(app)
+    assert "**bad.csv**: Line 6: expected a number in 'B', found 'x'." in page_text(app)
+    assert "hedge-upload" not in page_text(app)
     assert runs_shown(app)["File"].tolist() == ["good.csv"]
     assert not settings().runs.exists()
 
@@ -105,15 +105,15 @@ def test_a_refused_upload_names_the_uploaded_file_and_no_temporary_path(open_pag
     """A result whose answers lie in no uploaded file, a name that no disk takes, and files that are no results."""
     result = published.write(tmp_path)
     app = upload(open_page("data"), (result.name, result.read_bytes()), ("x.zip", b"PK\x03\x04 cut"), ("e.csv", b""))
-    text = said(app)
+    text = page_text(app)
     assert f"**{result.name}**: It has no answers; import halu_dialogue.json or halu_dialogue.labels.json" in text
     assert "**x.zip**: Expected a whole zip archive" in text
     assert "**e.csv**: Expected results, found an empty file." in text
     long = f"{'é' * 200}.pkl"
     upload(app, (long, result.read_bytes()))
-    assert f"**{long}**: Its name does not say the data set" in said(app)
+    assert f"**{long}**: Its name does not say the data set" in page_text(app)
     for temporary in ("hedge-upload", tempfile.gettempdir()):
-        assert temporary not in text + said(app)
+        assert temporary not in text + page_text(app)
 
 
 def test_files_of_the_same_name_are_different_files(open_page: Open):
@@ -133,7 +133,7 @@ def test_samples_without_their_results_file_are_of_an_unknown_model(open_page: O
         for i in range(4)
     )
     app = upload(open_page("data"), ("samples_mine_2026-01-01T00-00-00.jsonl", lines.encode()))
-    assert not app.error, said(app)
+    assert not app.error, page_text(app)
     assert runs_shown(app)["Model"].tolist() == ["unknown"]
     assert runs_shown(app)["Note"].tolist() == ["does not say its model"]
 
@@ -152,15 +152,15 @@ def test_each_of_many_imported_runs_can_be_opened_and_all_be_compared(open_page:
     click(app, "Import 27 runs")
     links = [link.proto for link in app.get("page_link")]
     opened = [parse_qs(link.query_string) for link in links]
-    assert sorted(one["run"][0] for one in opened if "run" in one) == own_runs()
-    compared = [one["runs"][0].split(",") for one in opened if "runs" in one]
+    assert sorted(link["run"][0] for link in opened if "run" in link) == own_runs()
+    compared = [link["runs"][0].split(",") for link in opened if "runs" in link]
     assert [link.label.replace("\\", "") for link in links][:3] == [
         "Compare 1 to 24 of 27 runs of Dialogue responses · HaluEval dialogue 10k",
         "Compare 25 to 27 of 27 runs of Dialogue responses · HaluEval dialogue 10k",
         "Calibration of the first 24",
     ]
-    assert [len(some) for some in compared] == [24, 3, 24]
-    assert sorted({name for some in compared for name in some}) == own_runs()
+    assert [len(ids) for ids in compared] == [24, 3, 24]
+    assert sorted({name for ids in compared for name in ids}) == own_runs()
 
 
 def test_an_import_is_not_doubled_and_can_be_taken_back(open_page: Open):
@@ -170,10 +170,10 @@ def test_an_import_is_not_doubled_and_can_be_taken_back(open_page: Open):
     upload(app, ("mine.csv", CSV), ("new.csv", CSV.replace(b"0.5,0.3", b"0.4,0.4")))
     assert runs_shown(app)["Note"].tolist() == ["is here already", "does not say its model and task"]
     click(app, "Import 1 run")
-    assert "1 run imported. 1 was here already." in said(app)
+    assert "1 run imported. 1 was here already." in page_text(app)
     assert len(own_runs()) == 2
     click(app, "Remove these")
-    assert "1 removed" in said(app)
+    assert "1 removed" in page_text(app)
     assert len(own_runs()) == 1
     assert len(trash.binned()) == 1
 
@@ -183,13 +183,13 @@ def test_an_export_of_a_run_that_is_here_is_that_run(open_page: Open):
     files = [("r.csv", writing.to_csv(runs_table([name]))), ("r.xlsx", workbook({"1": runs_table([name])}))]
     app = upload(open_page("data"), *files)
     assert runs_shown(app)["Note"].tolist() == ["is here already"] * 2
-    assert "imported before" in said(app)
+    assert "imported before" in page_text(app)
     assert not [button for button in app.button if button.label.startswith("Import ")]
 
 
 def test_a_jury_is_imported_with_the_runs_in_one_click(open_page: Open):
     app = upload(open_page("data"), ("j.csv", JURY), ("mine.csv", CSV))
-    assert "**Jury of 2 jurors** from j" in said(app)
+    assert "**Jury of 2 jurors** from j" in page_text(app)
     click(app, "Import 1 run and 1 jury")
     own = [name for name in jury_store.jury_ids() if jury_store.folder_of(name).is_relative_to(settings().home)]
     assert len(own) == 1
@@ -202,7 +202,7 @@ def test_files_for_other_pages_are_taken_there(open_page: Open):
     talk = b"user: I feel lost.\nassistant: Tell me more.\nuser: It is work.\nassistant: What about it?\n"
     bank = b'{"question": "Which is red?", "options": ["blood", "grass"], "label": 0}\n' * 2
     app = upload(open_page("data"), ("talk.txt", talk), ("bank.jsonl", bank), ("notes.md", b"Nothing here."))
-    text = said(app)
+    text = page_text(app)
     assert "**1 conversation**: talk.txt. The Perplexity page scores the words of conversations." in text
     assert "**1 question bank**: bank.jsonl." in text
     assert "**notes.md**: It is text without results." in text
@@ -226,8 +226,10 @@ def test_a_conversation_is_opened_on_its_page(open_page: Open):
 
 
 def test_subjects_of_a_benchmark_are_one_run_if_a_person_says_so(open_page: Open):
-    asked = [(one, CSV.replace(b"qid", b"question").replace(b"\n", f"\n{one} ".encode(), 4)) for one in SUBJECTS]
-    files = [(f"mmlu_{subject}.csv", content) for subject, content in asked]
+    contents = [
+        (subject, CSV.replace(b"qid", b"question").replace(b"\n", f"\n{subject} ".encode(), 4)) for subject in SUBJECTS
+    ]
+    files = [(f"mmlu_{subject}.csv", content) for subject, content in contents]
     app = upload(open_page("data"), *files, ("mine.csv", CSV))
     assert len(runs_shown(app)) == 3
     assert not app.get("toggle")[1:]  # which model is not known
@@ -236,7 +238,7 @@ def test_subjects_of_a_benchmark_are_one_run_if_a_person_says_so(open_page: Open
     join.set_value(True).run()
     shown = runs_shown(app).set_index("Task")
     assert shown["Questions"].to_dict() == {"mmlu": 8, "mine": 4}
-    assert "8 questions of 2 subjects" in said(app)
+    assert "8 questions of 2 subjects" in page_text(app)
     click(app, "Import 2 runs")
     assert sorted(store.read_record(name).spec.task for name in own_runs()) == ["mine", "mmlu"]
 
@@ -251,10 +253,10 @@ def test_a_table_that_can_be_read_in_two_ways_is_asked_about(open_page: Open):
         app = upload(open_page("data"), (name, content))
         (box,) = (radio for radio in app.radio if radio.key.startswith("doubt-"))
         assert list(box.options) == list(words)
-        assert "--" not in said(app)
+        assert "--" not in page_text(app)
         assert "not imported" not in " ".join(expander.label for expander in app.expander)
         box.set_value(list(words)[1]).run()
-        assert list(words.values())[1] in said(app)
+        assert list(words.values())[1] in page_text(app)
         click(app, "Import 1 run")
         (run,) = (run for run in own_runs() if store.read_record(run).spec.task == name.removesuffix(".csv"))
         assert evaluation.load(run).probabilities.shape == shape
@@ -266,7 +268,7 @@ def test_a_form_of_columns_suggests_what_all_rows_say(open_page: Open):
     splits = [b"cal"] * 1100 + [b"test"] * 100
     rows = b"".join(b"%d,0.%d,0.%d,red,%s\n" % (i, i % 8 + 1, 9 - i % 8, split) for i, split in enumerate(splits))
     app = upload(open_page("data"), ("long.csv", b"id,first,second,says,split\n" + rows))
-    assert "Choose the columns of the options" in said(app)
+    assert "Choose the columns of the options" in page_text(app)
     assert next(box for box in app.selectbox if box.label == "Split").value == "split"
 
 
@@ -287,14 +289,14 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
         "CSV | Parquet | JSON lines | Results, summary, configuration | SVG | PDF | PNG | HTML | Caption | "
         "All figures | LaTeX | Markdown | BibTeX | XLSX | Report (works offline)"
     )
-    asked = SetRule()
-    with zipfile.ZipFile(io.BytesIO(export_files._benchmark([name], asked))) as archive:
+    rule = SetRule()
+    with zipfile.ZipFile(io.BytesIO(export_files._benchmark([name], rule))) as archive:
         results = json.loads(archive.read("results.json"))
-    made = report(evaluation.load(name), 100)
+    figures = report(evaluation.load(name), 100)
     assert [row["conformal_method"] for row in results] == ["lac", "aps"]
-    assert results[0]["avg_set_size"] == made.scores["lac"].mean_set_size
-    book = pd.read_excel(io.BytesIO(exports.xlsx([evaluation.load(name)], asked)), sheet_name=None)
-    assert book["figures"]["coverage"].tolist() == [f.coverage for f in made.scores.values()]
+    assert results[0]["avg_set_size"] == figures.scores["lac"].mean_set_size
+    book = pd.read_excel(io.BytesIO(exports.xlsx([evaluation.load(name)], rule)), sheet_name=None)
+    assert book["figures"]["coverage"].tolist() == [f.coverage for f in figures.scores.values()]
     path = tmp_path / "t.csv"
     path.write_bytes(export_files.writing.to_csv(export_files.runs_table([name])))
     assert table_columns.recognise(open_sheet(path)).values == "logits"

@@ -15,7 +15,7 @@ from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, listed, opened_picker, pick, picked, said
+from tests.pages.conftest import Open, listed, opened_picker, page_text, pick, picked
 
 PAGES = ("alpha_lab", "learn", "one_question")
 SHOWCASE = showcase().run
@@ -84,7 +84,7 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
     synthetic_run(model="launched")
     app = open_page("alpha_lab", run="gone-run")
     assert app.query_params["run"] == SHOWCASE
-    assert "There is no run gone-run here (it may have been deleted). The run pocket-8m" in said(app)
+    assert "There is no run gone-run here (it may have been deleted). The run pocket-8m" in page_text(app)
 
 
 def test_an_own_question_is_calibrated_by_a_shipped_run_of_the_same_kind(open_page: Open, fake_home: Path):
@@ -103,10 +103,10 @@ def test_an_own_question_is_calibrated_by_a_shipped_run_of_the_same_kind(open_pa
 
 def calibrated_by(app: AppTest) -> str:
     """The run that the automatic choice of a calibration names."""
-    assert "chosen automatically" in said(app)
+    assert "chosen automatically" in page_text(app)
     named = app.button(key="calibrated_by_choose").label.replace("\\", "").removeprefix("Calibrated by ")
-    (found,) = [name for name in store.run_ids() if title(store.read_record(name)) == named]
-    return found
+    (run_id,) = [name for name in store.run_ids() if title(store.read_record(name)) == named]
+    return run_id
 
 
 def own_and_pinned() -> tuple[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from core.checks.outcome import CheckResult
 from core.checks.report import Verification
 from core.errors import AccessError, RunError
 from tests.core.checks.test_runner import row
-from tests.pages.conftest import Open, click, said
+from tests.pages.conftest import Open, click, page_text
 
 FOUND = [
     Finding("disk", "3 GiB free at /home", True, "Runs and logs are stored here."),
@@ -35,36 +35,36 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
 
     monkeypatch.setattr("core.checks.doctor.ask", slow)
     app = open_page("doctor")
-    assert "Checking this machine" in said(app)
+    assert "Checking this machine" in page_text(app)
     go.set()
     app = ended(app)
-    assert "1 finding needs attention: database" in said(app)
-    text = said(app)
+    assert "1 finding needs attention: database" in page_text(app)
+    text = page_text(app)
     assert text.index("No run can be queued") < text.index("Runs and logs are stored here")
     monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND[:1])
-    (again,) = [one for one in app.button if one.label == "Check again"]
+    (again,) = [button for button in app.button if button.label == "Check again"]
     again.click().run()
-    assert "Everything is in order" in said(ended(app))
+    assert "Everything is in order" in page_text(ended(app))
 
 
 def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, monkeypatch: Any):
     monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND)
     app = open_page("doctor")
     app = ended(app)
-    assert "No run can be queued" in said(app)
-    assert "Checked" in said(app)
+    assert "No run can be queued" in page_text(app)
+    assert "Checked" in page_text(app)
     monkeypatch.setattr(
         "core.checks.doctor.changing", lambda: [Finding("database", "it answers", True, "Runs are kept here.")]
     )
     app.run()
-    assert "No run can be queued" in said(app)  # the last look is not old enough
+    assert "No run can be queued" in page_text(app)  # the last look is not old enough
     monkeypatch.setattr("app.components.doctor.doctor_cache.REFRESH_S", 0.0)
     app.run()
-    made = doctor_cache.checkup()
-    assert made.refreshing.acquire(timeout=60)  # the look beside the page has ended
-    made.refreshing.release()
+    checkup = doctor_cache.checkup()
+    assert checkup.refreshing.acquire(timeout=60)  # the look beside the page has ended
+    checkup.refreshing.release()
     monkeypatch.setattr("app.components.doctor.doctor_cache.REFRESH_S", 30.0)
-    text = said(app.run())
+    text = page_text(app.run())
     assert "No run can be queued" not in text
     assert "Everything is in order" in text
     assert "values that can change" in text
@@ -81,13 +81,13 @@ def test_a_doctor_that_died_is_asked_again_without_a_click(open_page: Open, monk
     doctor_cache.checkup().looked_again -= doctor_cache.REFRESH_S
     app = ended(app.run())
     assert not app.error
-    assert "Everything is in order" in said(app)
+    assert "Everything is in order" in page_text(app)
 
 
 def test_what_is_not_there_is_neither_good_nor_bad(open_page: Open, monkeypatch: Any):
     absent = Finding("driver", "no NVIDIA driver", None, "Runs use the CPU.")
     monkeypatch.setattr("core.checks.doctor.ask", lambda: [FOUND[0], absent])
-    text = said(ended(open_page("doctor"))).replace("*", "")
+    text = page_text(ended(open_page("doctor"))).replace("*", "")
     assert "Driver no NVIDIA driver" in text
     assert "Driver:" not in text
     assert "Disk: good" in text
@@ -102,9 +102,9 @@ def found_already(monkeypatch: Any) -> None:
 
 def test_a_machine_that_was_never_checked_says_what_the_check_does(open_page: Open, found_already: None):
     app = ended(open_page("doctor"))
-    assert "This machine has not been checked in full" in said(app)
-    assert "up to ten minutes" in said(app)
-    assert "Check this machine" in [one.label for one in app.button]
+    assert "This machine has not been checked in full" in page_text(app)
+    assert "up to ten minutes" in page_text(app)
+    assert "Check this machine" in [button.label for button in app.button]
 
 
 def test_a_visitor_of_a_public_server_can_t_check_the_machine(open_page: Open, monkeypatch: Any):
@@ -123,7 +123,7 @@ def test_the_last_check_is_shown_with_its_date_and_what_failed_first(open_page: 
         CheckResult("paths/cpu/bfloat16", "paths", "failed", "Padded rows are off by 3.", {"off": 3.0}, 7.0),
     )
     report.keep(Verification("2026-11-22T21:40:00Z", 87.0, described(), rows))
-    text = said(ended(open_page("doctor"))).replace("*", "")
+    text = page_text(ended(open_page("doctor"))).replace("*", "")
     assert "Full check of 22 November 2026, 21:40 UTC: 1 passed, 1 failed. It took 1 min 27 s." in text
     assert text.index("Scoring paths, CPU, 16-bit (bf16): failed") < text.index("A killed run, CPU: passed")
     assert "Padded rows are off by 3." in text
@@ -145,17 +145,17 @@ def test_a_check_is_started_followed_and_kept_unless_it_is_stopped(
     while not (tmp_path / "child").exists():  # the second row is running
         assert not never.wait(0.05)
         assert job.seconds < 120
-    assert "All is well on cpu" in said(app.run())
+    assert "All is well on cpu" in page_text(app.run())
     click(app, "Stop")
     assert job.ended.wait(60)
-    assert [one.state for one in job.results] == ["passed", "not tried"]
-    assert "This machine has not been checked in full" in said(app.run())
+    assert [row.state for row in job.results] == ["passed", "not tried"]
+    assert "This machine has not been checked in full" in page_text(app.run())
     monkeypatch.setattr("app.components.doctor.verification.planned", lambda slots: [row("wrong")])
     click(app, "Check this machine")
     job = verification.current()
     assert job is not None
     assert job.ended.wait(60)
-    assert "0 passed, 1 failed" in said(app.run())
-    kept = report.latest()
-    assert kept is not None
-    assert [one.says for one in kept.rows] == ["It is off by 3."]
+    assert "0 passed, 1 failed" in page_text(app.run())
+    latest = report.latest()
+    assert latest is not None
+    assert [row.says for row in latest.rows] == ["It is off by 3."]

@@ -6,12 +6,12 @@ from streamlit.testing.v1 import AppTest
 from app.components.shared import embed
 from core.reports.lesson import LESSONS, load
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, said, unfolded
+from tests.pages.conftest import Open, page_text, unfolded
 
 
 def frames(app: AppTest) -> list[str]:
     """The lines of HTML that are offered to copy."""
-    return [str(one.value) for one in app.code if "<iframe" in str(one.value)]
+    return [str(code.value) for code in app.code if "<iframe" in str(code.value)]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_every_page_of_moving_figures_offers_its_file(open_page: Open, page: str
     assert not app.error
     (line,) = frames(app)
     assert f'src="hedge_synthetic_question-answering_{ending}.html"' in line
-    assert "One HTML file of 0." in said(app)
+    assert "One HTML file of 0." in page_text(app)
     assert "title=" in line
     assert run_id not in line
 
@@ -48,8 +48,8 @@ def test_too_large_a_run_is_refused_in_one_sentence(open_page: Open, monkeypatch
     monkeypatch.setattr("charts.embed.LARGEST", 1000)
     app = unfolded(open_page("alpha_lab", run=synthetic_run(n=60)), "alpha_lab_embed")
     assert frames(app) == []
-    assert "This embed would have 0." in said(app)
-    assert "choose a run with fewer questions." in said(app)
+    assert "This embed would have 0." in page_text(app)
+    assert "choose a run with fewer questions." in page_text(app)
 
 
 def test_the_line_to_copy_escapes_names():

@@ -1,4 +1,4 @@
-"""What holds for every page: torch stays out, and users see neither a traceback nor an id."""
+"""Checks of every page: it never imports torch, and users never see a traceback or an id."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 from app.navigation import MENU, PAGES
 from core.settings import ROOT
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, components, said
+from tests.pages.conftest import Open, components, page_text
 
 PREPARED = """
 from functools import partial
@@ -103,8 +103,8 @@ def test_an_unforeseen_error_is_a_sentence_and_a_log(
     monkeypatch.setattr("app.caches.run_cache.runs", broken)
     app = open_page("overview")
     assert len(app.error) == 1
-    assert "ZeroDivisionError" in said(app)
-    assert "secret" not in said(app)
+    assert "ZeroDivisionError" in page_text(app)
+    assert "secret" not in page_text(app)
     assert "secret of the house" in caplog.text
 
 
@@ -121,7 +121,7 @@ EMPTY = {
 @pytest.mark.parametrize("page", EMPTY)
 def test_a_home_without_runs_says_what_would_be_here_and_offers_the_first_one(page: str, open_page: Open):
     app = open_page(page)
-    assert EMPTY[page] in said(app)
+    assert EMPTY[page] in page_text(app)
     assert "Launch the first run" in [button.label for button in app.button]
     assert not components(app)
 

@@ -9,7 +9,7 @@ from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
 from core.jury.pipeline import jury_store
 from tests.core.jury.verdicts import jury, seeded_jury
-from tests.pages.conftest import Open, click, keep_their_places, said, sent, static_tables, unfolded
+from tests.pages.conftest import Open, click, keep_their_places, page_text, sent, static_tables, unfolded
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def without_bundled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_jury_it_offers_to_bring_one_in(open_page: Open) -> None:
     app = open_page("jury")
-    assert "There is no jury yet" in said(app)
+    assert "There is no jury yet" in page_text(app)
 
 
 def test_a_jury_of_a_link(open_page: Open) -> None:
@@ -31,12 +31,12 @@ def test_a_jury_of_a_link(open_page: Open) -> None:
     assert not app.warning
     data = sent(app, "rules")
     assert data["view"] == {"rule": "veto", "at": 40, "cases": "all", "order": "f1", "card": ""}
-    found = run(judged, Protocol(share=None, disagreement=False, confidence="platt"))
-    by = {of.rule: of for of in found.outcomes}
+    experiment = run(judged, Protocol(share=None, disagreement=False, confidence="platt"))
+    by = {outcome.rule: outcome for outcome in experiment.outcomes}
     assert {rule["name"]: rule["measures"]["accuracy"] for rule in data["rules"]} == {
-        name: of.accuracy.value for name, of in by.items()
+        name: outcome.accuracy.value for name, outcome in by.items()
     }
-    assert "60 calibrate and 60 test" in said(app)
+    assert "60 calibrate and 60 test" in page_text(app)
 
 
 def test_arriving_intervals_leave_every_list_in_its_place(open_page_early: Open) -> None:
@@ -50,31 +50,31 @@ def test_a_source_without_parts_is_split_in_half(open_page: Open) -> None:
         jury(judged.p_true, judged.labels), name="No parts", origin="a test", notes=["a.txt: 80 of 81 lines joined."]
     )
     app = open_page("jury", jury=name, judged="all")
-    assert "40 calibrate and 40 test" in said(app)
-    assert "80 of 81 lines joined" in said(app)
+    assert "40 calibrate and 40 test" in page_text(app)
+    assert "80 of 81 lines joined" in page_text(app)
 
 
 def test_two_jurors_and_folded_parts(open_page: Open) -> None:
     name = jury_store.save(seeded_jury(80, 2), name="Two", origin="a test")
     app = unfolded(open_page("jury", jury=name), "jury_sets_open", "jury_table_open")
-    assert "This needs at least three jurors" in said(app)
+    assert "This needs at least three jurors" in page_text(app)
     assert {metric.label for metric in app.metric} == {"Hold the truth", "{True}", "{False}", "{True, False}", "{}"}
 
 
 def test_nonsense_in_a_link_is_named(open_page: Open) -> None:
     jury_store.save(seeded_jury(60), name="Mine", origin="a test")
     app = open_page("jury", jury="gone", rule="dice", at="200")
-    assert "There is no jury gone" in said(app)
-    assert "The link's rule is “dice”" in said(app)
-    assert "The link's at is “200”" in said(app)
+    assert "There is no jury gone" in page_text(app)
+    assert "The link's rule is “dice”" in page_text(app)
+    assert "The link's at is “200”" in page_text(app)
 
 
 def test_a_jury_that_never_disagrees_is_a_sentence(open_page: Open) -> None:
     judged = seeded_jury(60)
     name = jury_store.save(judged.rows(~judged.disagreed), name="Alike", origin="a test")
     app = open_page("jury", jury=name)
-    assert "agree on all" in said(app)
-    assert "choose all answers" in said(app)
+    assert "agree on all" in page_text(app)
+    assert "choose all answers" in page_text(app)
 
 
 def test_judgements_are_brought_in_on_the_data_page(open_page: Open) -> None:
@@ -84,7 +84,7 @@ def test_judgements_are_brought_in_on_the_data_page(open_page: Open) -> None:
     assert app.dataframe[0].value["Juror"].tolist() == ["juror0", "juror1", "juror2"]
     assert jury_store.jury_ids() == []
     click(app, "Import")
-    assert "1 jury imported" in said(app)
+    assert "1 jury imported" in page_text(app)
     (name,) = jury_store.jury_ids()
     assert jury_store.read_record(name).answers == 60
 
@@ -96,16 +96,16 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     assert list(app.dataframe[0].value.columns) == ["Juror", "Answers", "Says True", "Verdicts that are right"]
     next(box for box in app.checkbox if "pair of answers" in box.label).check().run()
     assert list(app.dataframe[0].value.columns) == ["Juror", "Pairs", "Says first is better", "Agrees with the label"]
-    assert "of the pairs, the first answer is better" in said(app)
-    assert "are right" not in said(app)
+    assert "of the pairs, the first answer is better" in page_text(app)
+    assert "are right" not in page_text(app)
     click(app, "Import")
     (name,) = jury_store.jury_ids()
     assert jury_store.read(name).pairwise
     page = open_page("jury", jury=name, judged="all")
     assert sent(page, "rules")["pairwise"] is True
-    assert "Each row is a pair of answers" in said(page)
-    assert "The jurors are unanimous on" in said(page)
-    assert "are wrong" not in said(page)
+    assert "Each row is a pair of answers" in page_text(page)
+    assert "The jurors are unanimous on" in page_text(page)
+    assert "are wrong" not in page_text(page)
     columns = [column for table in static_tables(page) for column in table.columns]
     assert "Agrees with the label" in columns
     assert "Right" not in columns
@@ -117,6 +117,8 @@ def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:
     labels = ("question,label\n" + "".join(f"Question {i}?,{i % 2}\n" for i in range(1, 7))).encode()
     files = [("a.txt", lines, "text/plain"), ("b.txt", lines, "text/plain"), ("truth.csv", labels, "text/csv")]
     app.file_uploader[0].set_value(files).run()
-    assert "a.txt: 6 of 7 lines were joined with truth.csv" in said(app)
+    assert "a.txt: 6 of 7 lines were joined with truth.csv" in page_text(app)
     app.file_uploader[0].set_value(files[:2]).run()
-    assert "**a.txt and b.txt**: It does not say what is right" in said(app).replace("a.txt, b.txt", "a.txt and b.txt")
+    assert "**a.txt and b.txt**: It does not say what is right" in page_text(app).replace(
+        "a.txt, b.txt", "a.txt and b.txt"
+    )

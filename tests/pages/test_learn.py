@@ -31,14 +31,14 @@ def test_the_link_names_step_and_alpha(open_page: Open, step: str, alpha: str):
         "present": "0",
         "shown": "page",
     }
-    assert [of["name"] for of in given["steps"]] == [of.name for of in STEPS]
+    assert [step["name"] for step in given["steps"]] == [step.name for step in STEPS]
     assert (app.query_params["run"], app.query_params["alpha"]) == (run_id, alpha)
 
 
 def test_the_end_leads_on_with_the_run_and_alpha(open_page: Open):
     run_id = synthetic_run()
     given = sent(open_page("learn", run=run_id, alpha="255"), "steps")
-    links = {of["name"]: of["href"] for of in given["links"]}
+    links = {link["name"]: link["href"] for link in given["links"]}
     assert links["alpha_lab"] == f"alpha_lab?run={run_id}&alpha=255"
     assert links["one_question"] == f"one_question?run={run_id}&alpha=255&ask=own"
     assert links["new_run"] == "new_run"

@@ -13,8 +13,8 @@ def test_a_model_and_a_task_that_a_person_types(open_page: Open, key: str):
         app = open_page("new_run")
         app.session_state[key] = [name if key == "launch_models" else f"{name}.csv"]
         app.run()
-        said = " ".join(element.value for element in app.error)
-        assert "unexpected" not in said
+        message = " ".join(element.value for element in app.error)
+        assert "unexpected" not in message
 
 
 def test_a_folder_that_a_person_types_for_a_text_by_token(open_page: Open):
@@ -22,6 +22,6 @@ def test_a_folder_that_a_person_types_for_a_text_by_token(open_page: Open):
         app = open_page("tokens", model="another model")
         app.text_input(key="token_own").set_value(name).run()
         app.text_area[0].set_value("Two words.").run()
-        said = " ".join(element.value for element in app.error)
-        assert said
-        assert "unexpected" not in said
+        message = " ".join(element.value for element in app.error)
+        assert message
+        assert "unexpected" not in message

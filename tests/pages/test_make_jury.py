@@ -11,15 +11,15 @@ from core.runs.agent import liveness
 from core.runs.execution import jury_run
 from core.storage.file_lock import take
 from pocket_world.jury import SPECS
-from tests.pages.conftest import Open, click, said, unfolded
+from tests.pages.conftest import Open, click, page_text, unfolded
 
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[JurySpec]:
-    """What was asked for; tests/core/runs/execution/test_jury_run.py has the real launch."""
-    asked: list[JurySpec] = []
-    monkeypatch.setattr("core.runs.jury_job.launch", asked.append)
-    return asked
+    """The juries that the page launches; tests/core/runs/execution/test_jury_run.py has the real launch."""
+    specs: list[JurySpec] = []
+    monkeypatch.setattr("core.runs.jury_job.launch", specs.append)
+    return specs
 
 
 def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
@@ -43,7 +43,7 @@ def test_one_juror_is_no_jury(open_page: Open, launched: list[JurySpec]) -> None
     app = unfolded(open_page("new_run"), "make_jury_open")
     app.text_input(key="jury_jurors").set_value("pocket-1m")
     click(app, "Make this jury")
-    assert "at least two jurors, got 1" in said(app)
+    assert "at least two jurors, got 1" in page_text(app)
     assert launched == []
 
 
@@ -65,7 +65,7 @@ def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
         assert any("path.json is damaged" in error.value.replace("\\", "") for error in app.error)
     store.update_record(run.run_id, state="failed", message=engine.states.LOST, ended=3.0)
     app = unfolded(open_page("new_run"), "make_jury_open")
-    assert "its process ended before the run did" in said(app).lower()
+    assert "its process ended before the run did" in page_text(app).lower()
     assert "Resume" in [button.label for button in app.button]
 
 
@@ -79,6 +79,6 @@ def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_p
     for page in ("new_run", "compare", "perplexity"):
         app = open_page(page)
         assert not app.exception, page
-        assert run.run_id not in said(app), page
+        assert run.run_id not in page_text(app), page
     links = [link.proto.label for link in unfolded(open_page("new_run"), "make_jury_open").get("page_link")]
     assert "Open on the Jury page" in links

@@ -10,7 +10,7 @@ from core.reports import evaluation
 from core.reports.one_question import bench, standings
 from core.runs import store
 from tests.conftest import classifier_run, synthetic_questions, synthetic_run
-from tests.pages.conftest import Open, click, said, sent
+from tests.pages.conftest import Open, click, page_text, sent
 
 
 def test_a_question_whose_letters_are_no_answer_has_no_set(open_page: Open):
@@ -31,7 +31,7 @@ def test_a_question_whose_letters_are_no_answer_has_no_set(open_page: Open):
     assert not app.warning
     assert sent(app, "question")["scores"]
     there = open_page("one_question", run=other, question=scored.ids[27])
-    assert "In 1 other run, the letters are no answer to this question" in said(there)
+    assert "In 1 other run, the letters are no answer to this question" in page_text(there)
 
 
 def test_a_question_of_a_link_with_its_p_values(open_page: Open):
@@ -46,13 +46,15 @@ def test_a_question_of_a_link_with_its_p_values(open_page: Open):
     assert data["truth"] == run.labels[row]
     assert data["options"][4] == DONT_KNOW
     by = bench(run)
-    found = standings(by, run.probabilities[row], place=row)
-    for one, expected in zip(data["scores"], found, strict=True):
-        assert one["name"] == expected.name
-        assert one["counts"] == expected.counts.tolist()
-        assert one["n"] == expected.n
-        assert data["thresholds"][one["name"]] == by.scores[one["name"]].thresholds().tolist()
-    assert [one["badge"] for one in data["scores"]] == ["not tuned" if of.tuned else "" for of in SCORES.values()]
+    expected_standings = standings(by, run.probabilities[row], place=row)
+    for standing, expected in zip(data["scores"], expected_standings, strict=True):
+        assert standing["name"] == expected.name
+        assert standing["counts"] == expected.counts.tolist()
+        assert standing["n"] == expected.n
+        assert data["thresholds"][standing["name"]] == by.scores[standing["name"]].thresholds().tolist()
+    assert [standing["badge"] for standing in data["scores"]] == [
+        "not tuned" if score.tuned else "" for score in SCORES.values()
+    ]
 
 
 def test_the_options_in_full_at_the_alpha_of_the_link(open_page: Open):
@@ -64,7 +66,7 @@ def test_the_options_in_full_at_the_alpha_of_the_link(open_page: Open):
     assert shown["p_value"].tolist() == margin.p_values.tolist()
     assert shown["member"].tolist() == ["in" if inside else "out" for inside in margin.members(300)]
     assert shown["truth"].tolist().index("truth") == run.labels[row]
-    assert "The Margin score is best other p − p" in said(app)
+    assert "The Margin score is best other p − p" in page_text(app)
 
 
 def test_the_same_question_in_other_runs(open_page: Open):
@@ -80,7 +82,7 @@ def test_the_same_question_in_other_runs(open_page: Open):
     row = int((run.ids == "q25").argmax())
     lac = standings(bench(run), run.probabilities[row], place=row)[0]
     assert rows[1]["counts"]["lac"] == lac.counts.tolist()
-    assert "In 1 other run, the question calibrates" in said(app)
+    assert "In 1 other run, the question calibrates" in page_text(app)
 
 
 def test_forth_and_back(open_page: Open):
@@ -113,18 +115,18 @@ def test_a_search_finds_questions_by_their_words(open_page: Open):
     run = evaluation.load(synthetic_run(n=40))
     app = open_page("one_question", run=run.run_id)
     app.text_input(key="question_search").set_value("QUESTION 33").run()
-    found = app.selectbox(key="question_found")
-    assert len(found.options) == 1
-    found.set_value("q33").run()
+    matches = app.selectbox(key="question_found")
+    assert len(matches.options) == 1
+    matches.set_value("q33").run()
     assert app.query_params["question"] == "q33"
     app.text_input(key="question_search").set_value("nowhere to be found").run()
-    assert "No question contains all of these words" in said(app)
+    assert "No question contains all of these words" in page_text(app)
 
 
 def test_a_calibration_question_is_not_shown(open_page: Open):
     run_id = synthetic_run(n=40)
     app = open_page("one_question", run=run_id, question="q0")
-    assert "This run has no test question q0" in said(app)
+    assert "This run has no test question q0" in page_text(app)
     assert app.number_input(key="question_number").value == 1
 
 
@@ -157,4 +159,4 @@ def test_markup_in_data_is_shown_as_text(open_page: Open):
     assert "\\<script\\>" in app.subheader[0].value
     assert "\\!\\[x\\]\\(" in app.subheader[0].value
     assert app.text[0].value == nasty
-    assert "\\*g\\*" in [one.value for one in app.caption]
+    assert "\\*g\\*" in [caption.value for caption in app.caption]

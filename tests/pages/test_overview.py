@@ -24,13 +24,13 @@ from core.settings import ASSETS, ROOT
 from tests.app.golden import CASES
 from tests.conftest import classifier_run, synthetic_run
 from tests.core.exchange.test_bluq import write
-from tests.pages.conftest import Open, components, picked, said, sent
+from tests.pages.conftest import Open, components, page_text, picked, sent
 
 
 def test_an_empty_home_says_what_would_be_here_and_offers_the_click(open_page: Open):
     app = open_page("overview")
     assert app.title[0].value == "Hedge shows how sure a language model really is"
-    assert "once a run has ended" in said(app)
+    assert "once a run has ended" in page_text(app)
     assert [button.label for button in app.button] == ["Launch the first run"]
     assert not components(app)
 
@@ -48,10 +48,10 @@ def test_cells_hold_the_reports_figures_and_open_their_runs(open_page: Open):
     cells = {cell["target"]["query"]["run"]: cell for row in matrix["rows"] for cell in row["cells"] if cell}
     assert set(cells) == set(ids)
     for run_id, cell in cells.items():
-        made = report(evaluation.load(run_id), 250)
-        figures = made.scores["aps"]
+        run_report = report(evaluation.load(run_id), 250)
+        figures = run_report.scores["aps"]
         assert cell["size"] == f"{figures.mean_set_size:.1f}"
-        assert cell["right"] == f"{100 * made.accuracy:.0f}% right"
+        assert cell["right"] == f"{100 * run_report.accuracy:.0f}% right"
         low, high = figures.mean_set_size_interval
         assert f"Mean set size {figures.mean_set_size:.2f} of 6 options ({low:.2f} to {high:.2f})" in cell["said"]
         page, _, query = cell["target"]["href"].partition("?")
@@ -64,13 +64,13 @@ def test_the_headline_speaks_of_the_runs_in_the_matrix(open_page: Open):
     sure, unsure = synthetic_run(model="sure", signal=4), synthetic_run(model="unsure", signal=0.5)
     app = open_page("overview")
     a, b = (report(evaluation.load(run), 100) for run in (sure, unsure))
-    size_a, size_b = (made.scores["lac"].mean_set_size for made in (a, b))
+    size_a, size_b = (figures.scores["lac"].mean_set_size for figures in (a, b))
     expected = (
         f"On Question answering, sure is right on {100 * a.accuracy:.0f}% of questions and needs {size_a:.1f} of 6 "
         f"options at alpha 0.1; unsure is right on {100 * b.accuracy:.0f}% and needs {size_b:.1f}."
     )
-    assert expected in said(app)
-    assert ", sure is right" not in said(open_page("overview", models="unsure"))
+    assert expected in page_text(app)
+    assert ", sure is right" not in page_text(open_page("overview", models="unsure"))
 
 
 def test_cards_show_the_showcase_and_lead_into_hedge(open_page: Open, monkeypatch: pytest.MonkeyPatch):
@@ -80,8 +80,8 @@ def test_cards_show_the_showcase_and_lead_into_hedge(open_page: Open, monkeypatc
     curve, bars, question = sent(app, "ways")["cards"]
     showcase = curve["target"]["query"]["run"]
     assert store.is_bundled(showcase)
-    made = report(evaluation.load(showcase), 200)
-    assert curve["at"] == [200, made.scores["lac"].mean_set_size]
+    figures = report(evaluation.load(showcase), 200)
+    assert curve["at"] == [200, figures.scores["lac"].mean_set_size]
     assert curve["at"] in curve["sizes"]
     assert [size for _, size in curve["sizes"]] == sorted((size for _, size in curve["sizes"]), reverse=True)
     compared = bars["target"]["query"]["runs"].split(",")
@@ -109,7 +109,7 @@ def test_a_classifier_is_not_said_to_be_asked_by_letter(open_page: Open):
 
 
 def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):
-    one, two = synthetic_run(model="one"), synthetic_run(model="two")
+    first, two = synthetic_run(model="one"), synthetic_run(model="two")
     app = open_page("overview", models="two")
     assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["two"]
     assert app.pills(key="overview_models").value == ["two"]
@@ -122,7 +122,7 @@ def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):
     app.button(key="clear_in_filters").click().run()
     assert dict(app.query_params) == {"alpha": "100"}
     shown = [cell["target"]["query"]["run"] for row in sent(app, "matrix")["rows"] for cell in row["cells"] if cell]
-    assert shown == [one, two]
+    assert shown == [first, two]
 
 
 def models_of(block: dict[str, Any]) -> list[str]:
@@ -158,8 +158,8 @@ def test_published_figures_stand_below_the_runs_and_can_be_switched_off(open_pag
     ]  # fmt: skip
     assert OPENS_SHELF not in [*of_bluq["TinyLlama-1.1B"]["said"], *bluq["says"]]
     # The sentence and the rows above are about what was computed here alone.
-    assert "mine is right on" in said(app)
-    assert "Yi-34B" not in said(app)
+    assert "mine is right on" in page_text(app)
+    assert "Yi-34B" not in page_text(app)
     assert [row["title"] for row in matrix["rows"]] == ["mine"]
     app.toggle(key="published_switch").set_value(False).run()
     assert app.query_params["published"] == "off"
@@ -180,8 +180,8 @@ def test_filters_apply_to_published_figures(open_page: Open):
     assert app.query_params["models"] == "mine,Yi-34B,Phi-2"
     assert [models_of(block) for block in sent(app, "matrix")["published"]] == [["Yi-34B"], ["Phi-2"]]
     app = open_page("overview", whose="ye-2024")
-    assert "Only published figures are shown." in said(app)
-    assert "No finished run matches" not in said(app)
+    assert "Only published figures are shown." in page_text(app)
+    assert "No finished run matches" not in page_text(app)
     assert [len(sent(app, "matrix")[name]) for name in ("rows", "published")] == [0, 1]
     assert not sent(open_page("overview", whose="yours"), "matrix")["published"]
 
@@ -200,7 +200,7 @@ def test_the_table_says_the_shots_of_each_run(open_page: Open):
     synthetic_run(model="one"), synthetic_run(model="two", shots=2)
     of_all = open_page("overview", figure="runs", shots="all").dataframe[0].value
     assert dict(zip(of_all["model"], of_all["shots"], strict=True)) == {"one": 0, "two": 2}
-    assert "Shots" in {of["label"] for of in run_table.SHOWN.values()}
+    assert "Shots" in {column["label"] for column in run_table.SHOWN.values()}
     assert open_page("overview", figure="runs").dataframe[0].value["shots"].tolist() == [0]
     assert open_page("overview", figure="runs", shots="2").dataframe[0].value["shots"].tolist() == [2]
 
@@ -217,10 +217,10 @@ def test_a_name_with_a_comma_can_be_filtered_by(open_page: Open):
 def test_filters_that_keep_nothing_say_so_with_the_way_out(figure: str, open_page: Open):
     synthetic_run(model="one")
     app = open_page("overview", models="gone", precision="int4", figure=figure)
-    assert "No finished run matches the filters: gone · 4-bit." in said(app)
+    assert "No finished run matches the filters: gone · 4-bit." in page_text(app)
     assert not sent(app, "matrix")
     app.button(key="clear_filters").click().run()
-    assert "No finished run matches" not in said(app)
+    assert "No finished run matches" not in page_text(app)
     assert dict(app.query_params) == {"alpha": "100"} | ({"figure": figure} if figure != "matrix" else {})
 
 
@@ -229,12 +229,12 @@ def test_own_runs_that_are_filtered_away_are_one_click_off(open_page: Open, monk
     monkeypatch.setattr("core.runs.store.is_bundled", lambda run_id: run_id == shipped)
     app = open_page("overview", whose="shipped")
     assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["shipped"]
-    assert "1 run of yours is hidden by the filters." in said(app)
+    assert "1 run of yours is hidden by the filters." in page_text(app)
     app.button(key="show_mine").click().run()
     assert app.query_params["whose"] == "yours"
     (row,) = sent(app, "matrix")["rows"]
     assert (row["title"], row["details"], row["cells"][0]["target"]["query"]["run"]) == ("mine", "yours", own)
-    assert "hidden by the filters" not in said(app)
+    assert "hidden by the filters" not in page_text(app)
 
 
 def test_ones_own_runs_in_a_link_are_the_launched_and_the_imported_ones(open_page: Open, tmp_path):
@@ -269,7 +269,7 @@ def test_the_table_has_one_run_for_each_model_and_task_and_folds_the_rest(open_p
     app = open_page("overview", figure="runs")
     assert app.dataframe[0].value["run"].tolist() == [first, other]
     assert len(app.dataframe) == 1
-    (folded,) = [one for one in app.expander if "2 more runs of these models and tasks" in one.label]
+    (folded,) = [expander for expander in app.expander if "2 more runs of these models and tasks" in expander.label]
     assert not folded.dataframe
     app.session_state["other_runs_open"] = True
     assert len(app.run().dataframe) == 2
@@ -294,7 +294,7 @@ def tick(app: AppTest, *rows: int) -> None:
 def test_ticked_rows_open_in_compare_and_in_calibration(open_page: Open, page: str):
     ids = [synthetic_run(model=f"model-{i}", seed=3) for i in range(3)]
     app = open_page("overview", figure="runs", alpha="200", score="aps")
-    assert "Tick runs to open them." in said(app)
+    assert "Tick runs to open them." in page_text(app)
     assert app.button(key="ticked_compare").disabled
     tick(app, 0, 2)
     assert app.button(key="ticked_compare").label == "Compare the 2 chosen runs"
@@ -316,13 +316,16 @@ def test_a_single_ticked_row_opens_in_the_alpha_lab_too(open_page: Open):
 
 def test_ties_at_the_top_are_said(open_page: Open):
     synthetic_run()
-    assert "equally and most probable" not in said(open_page("overview", figure="runs"))
+    assert "equally and most probable" not in page_text(open_page("overview", figure="runs"))
     run = CASES["ties"].write("tied")
-    made = report(run, 100)
-    assert made.top_ties.n > 0
-    text = said(open_page("overview", figure="runs"))
-    assert f"On {made.top_ties.n:,} of {made.n_test:,} test questions two or more options are equally and most" in text
-    assert f"it would be {made.top_ties.lost:.3f} with every tie lost" in text
+    figures = report(run, 100)
+    assert figures.top_ties.n > 0
+    text = page_text(open_page("overview", figure="runs"))
+    assert (
+        f"On {figures.top_ties.n:,} of {figures.n_test:,} test questions two or more options are equally and most"
+        in text
+    )
+    assert f"it would be {figures.top_ties.lost:.3f} with every tie lost" in text
 
 
 def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page: Open, tmp_path):
@@ -332,9 +335,9 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
     p = np.full((200, 6), 0.001)  # sure of itself, and as often right as the other: alike but for the questions
     p[np.arange(200), np.where(np.arange(200) % 100 < 53, labels, (labels + 1) % 4)] = 0.995
     parts = {
-        f"{side}_{kind}": of[half]
+        f"{side}_{kind}": values[half]
         for side, half in (("cal", slice(100)), ("test", slice(100, None)))
-        for kind, of in (("probs", p), ("labels", labels))
+        for kind, values in (("probs", p), ("labels", labels))
     }
     save([bluq.read(write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2", **parts))])
     app = open_page("overview", figure="runs")
@@ -344,8 +347,8 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
     merged = figures.assign(accuracy=figures["accuracy"] / 100, task="qa", questions="as if they were the same")
     assert len(alike(merged, "lac")) == 1
     app = open_page("overview", figure="scatter")
-    assert "right about equally often" not in said(app)
-    assert [title for title in titles if f"**{title}**\u00a0· 6\u00a0options" in said(app)] == titles
+    assert "right about equally often" not in page_text(app)
+    assert [title for title in titles if f"**{title}**\u00a0· 6\u00a0options" in page_text(app)] == titles
     assert [column["title"] for column in sent(open_page("overview", published="off"), "matrix")["columns"]] == titles
 
 
@@ -404,7 +407,7 @@ def test_nonsense_in_a_link_is_one_sentence_and_the_default(open_page: Open):
     synthetic_run()
     app = open_page("overview", alpha="<b>1e9</b>")
     assert len(app.warning) == 1
-    assert "from 1 to 999" in said(app)
+    assert "from 1 to 999" in page_text(app)
     assert app.query_params["alpha"] == "100"
     assert not app.run().warning
 
@@ -422,10 +425,12 @@ def test_what_the_page_shows_is_computed_once_for_all_sessions(
         patch.delattr(scatter, "accuracy_against_size")
         patch.delattr(ways_in, "_alpha_card")
         second = open_page("overview", figure=figure, alpha="250", score="aps")
-    shown = [[one.proto.mixed.json or one.proto.json for one in components(app)] for app in (first, second)]
+    shown = [
+        [component.proto.mixed.json or component.proto.json for component in components(app)] for app in (first, second)
+    ]
     assert shown[0] == shown[1]
-    assert said(first) == said(second)
-    charts = [[one.proto.spec for one in app.get("vega_lite_chart")] for app in (first, second)]
+    assert page_text(first) == page_text(second)
+    charts = [[chart.proto.spec for chart in app.get("vega_lite_chart")] for app in (first, second)]
     assert charts[0] == charts[1]
     assert bool(charts[0]) is (figure == "scatter")
 
@@ -453,7 +458,7 @@ def test_a_broken_run_is_one_sentence(open_page: Open, first: str):
     st.cache_resource.clear()
     app = open_page("overview")
     assert [row["title"] for row in sent(app, "matrix")["rows"]] == ["good"]
-    assert "delete the run and repeat it" in said(app)
+    assert "delete the run and repeat it" in page_text(app)
     assert sent(app, "ways")
 
 

@@ -19,7 +19,7 @@ from core.runs.spec import RunSpec
 from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import until
-from tests.pages.conftest import Open, click, listed, opened_picker, pick, said, sent, unfolded
+from tests.pages.conftest import Open, click, listed, opened_picker, page_text, pick, sent, unfolded
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +59,13 @@ def answered(app: AppTest) -> AppTest:
     return app.run()
 
 
-def kept(app: AppTest) -> tuple[Any, ...]:
+def typed_fields(app: AppTest) -> tuple[Any, ...]:
     return tuple(app.text_area(key=f"own_{name}").value for name in ("question", "options", "context"))
 
 
 def test_without_a_run_that_calibrates_it_says_so(open_page: Open):
     app = open_page("one_question", ask="own")
-    assert "once a run has ended" in said(app)
+    assert "once a run has ended" in page_text(app)
     assert [button.label for button in app.button] == ["Launch the first run"]
 
 
@@ -79,21 +79,21 @@ def test_a_typed_question_gets_its_set_by_the_runs_calibration(open_page: Open, 
     assert answer.options == ("Paris", "London", "Rome", "Berlin", DONT_KNOW, NONE_OF_ABOVE)
     data = sent(app, "question")
     by = bench(evaluation.load(run_id))
-    probabilities, found = asked(by, answer.logits)
+    probabilities, standings = asked(by, answer.logits)
     assert data["truth"] == -1
     assert data["alpha"] == 150
-    assert [one["counts"] for one in data["scores"]] == [one.counts.tolist() for one in found]
+    assert [standing["counts"] for standing in data["scores"]] == [standing.counts.tolist() for standing in standings]
     assert app.dataframe[0].value["probability"].tolist() == probabilities.tolist()
-    assert "answered in" in said(app)
+    assert "answered in" in page_text(app)
     assert app.code[0].value == answer.prompt
     # The link alone brings it back, question and all.
     again = open_page("one_question", **{name: app.query_params[name] for name in ("ask", "run", "alpha", "answer")})
     assert sent(again, "question")["scores"] == data["scores"]
-    assert kept(again) == ("What is the capital of France?", "Paris\nLondon\nRome\nBerlin", "")
+    assert typed_fields(again) == ("What is the capital of France?", "Paris\nLondon\nRome\nBerlin", "")
     # It can be taken along as a file.
     unfolded(again, "question_embed")
     assert not again.error
-    assert any("_alpha-0.15_one-question.html" in str(one.value) for one in again.code)
+    assert any("_alpha-0.15_one-question.html" in str(code.value) for code in again.code)
 
 
 def test_another_number_of_options_is_out_of_the_guarantee(open_page: Open, run_id: str):
@@ -113,7 +113,7 @@ def test_another_models_calibration_is_out_of_the_guarantee(open_page: Open, run
     app = open_page("one_question", ask="own", run=run_id)
     pick(app, other)
     app = answered(fill(app, "What?", "x\ny\nz\nw"))
-    assert "fake answered, but the calibration is that of somebody. The guarantee does not hold here" in said(app)
+    assert "fake answered, but the calibration is that of somebody. The guarantee does not hold here" in page_text(app)
 
 
 def test_the_models_own_runs_come_first(open_page: Open, run_id: str):
@@ -150,7 +150,7 @@ def test_a_chosen_calibration_stays_until_another_model_is_chosen(open_page: Ope
 def calibration(app: AppTest) -> tuple[str, str]:
     """The run that calibrates, and who chose it."""
     return app.button(key="calibrated_by_choose").label.replace("\\", "").removeprefix("Calibrated by "), next(
-        one.value for one in app.caption if one.value.startswith("chosen")
+        caption.value for caption in app.caption if caption.value.startswith("chosen")
     )
 
 
@@ -169,8 +169,8 @@ def test_a_question_with_a_passage_is_calibrated_by_questions_with_a_passage(ope
     assert custom_question.read_answer(app.query_params["answer"]).own.run_id == run_id
     pick(app, reading)
     app = answered(fill(app, "What else?", "a\nb\nc\nd"))
-    assert "Your question has no text before it, but the calibration questions" in said(app)
-    assert "The guarantee does not hold here" in said(app)
+    assert "Your question has no text before it, but the calibration questions" in page_text(app)
+    assert "The guarantee does not hold here" in page_text(app)
 
 
 def test_several_fields_that_have_to_be_changed_each_have_a_sentence_and_nothing_is_lost(open_page: Open, run_id: str):
@@ -179,7 +179,7 @@ def test_several_fields_that_have_to_be_changed_each_have_a_sentence_and_nothing
         "The question is empty; type one.",
         "A question needs at least 2 options, one per line; there is only 1.",
     ]
-    assert kept(app) == ("", "one", "a context")
+    assert typed_fields(app) == ("", "one", "a context")
     assert "answer" not in app.query_params
     app = answered(fill(app, "What?", "x\ny\nz\nw"))
     assert not app.error
@@ -193,13 +193,13 @@ def test_the_session_remembers_what_was_asked_and_goes_back(open_page: Open, run
     assert app.subheader[-1].value == "Asked in this session"
     assert app.button(key=f"own_again_{app.query_params['answer']}").disabled
     members = asked(bench(evaluation.load(run_id)), custom_question.read_answer(first).logits)[1][0].members(100)
-    assert f"{members.sum()} of 6" in said(app)
+    assert f"{members.sum()} of 6" in page_text(app)
     app.button(key=f"own_again_{first}").click().run()
     assert app.query_params["answer"] == first
     assert app.subheader[0].value == "The first?"
-    assert kept(app) == ("The first?", "a\nb\nc\nd", "")
+    assert typed_fields(app) == ("The first?", "a\nb\nc\nd", "")
     app.button(key="own_clear").click().run()
-    assert kept(app) == ("", "", "")
+    assert typed_fields(app) == ("", "", "")
     assert app.subheader[0].value == "The first?"
     assert not app.error
 
@@ -228,8 +228,8 @@ def test_a_model_that_can_not_be_loaded_is_one_sentence(open_page: Open, run_id:
     assert app.selectbox(key="own_model").value == gone
     app = answered(fill(app, "What?", "x\ny\nz\nw"))
     assert len(app.error) == 1
-    assert "There is no folder" in said(app)
-    assert kept(app) == ("What?", "x\ny\nz\nw", "")
+    assert "There is no folder" in page_text(app)
+    assert typed_fields(app) == ("What?", "x\ny\nz\nw", "")
 
 
 def test_how_far_it_is_shows_and_can_be_stopped(open_page: Open, run_id: str, monkeypatch: pytest.MonkeyPatch):
@@ -238,25 +238,25 @@ def test_how_far_it_is_shows_and_can_be_stopped(open_page: Open, run_id: str, mo
     name = app.query_params["answer"]
     until(lambda: client.progress(name).stage == "loading", "the model to load")
     app.run()
-    assert "Loading the model" in said(app)
-    assert "usually needs 3 to 10 s the first time; it then stays loaded" in said(app)
-    assert "Loading the model" in said(open_page("one_question", ask="own", run=run_id, answer=name))  # a reload
+    assert "Loading the model" in page_text(app)
+    assert "usually needs 3 to 10 s the first time; it then stays loaded" in page_text(app)
+    assert "Loading the model" in page_text(open_page("one_question", ask="own", run=run_id, answer=name))  # a reload
     click(app, "Stop")
     app = answered(app)
-    assert "Stopped." in said(app)
-    assert kept(app) == ("What?", "x\ny\nz\nw", "")
+    assert "Stopped." in page_text(app)
+    assert typed_fields(app) == ("What?", "x\ny\nz\nw", "")
 
 
 def test_links_to_what_is_gone_say_so(open_page: Open, run_id: str):
     for name in ("0" * 16, "../../etc/passwd", "nonsense"):
         app = open_page("one_question", ask="own", run=run_id, answer=name)
         assert len(app.error) == 1
-        assert "ask the question again" in said(app)
+        assert "ask the question again" in page_text(app)
     app = answered(fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw"))
     other = execute(RunSpec(model="fake", task="qa", samples=50))
     shutil.rmtree(store.folder_of(run_id))
     app = open_page("one_question", ask="own", run=other, answer=app.query_params["answer"])
-    assert "The run that calibrated this answer can't be read" in said(app)
+    assert "The run that calibrated this answer can't be read" in page_text(app)
 
 
 def test_a_link_to_an_older_answer_leaves_a_draft_alone(open_page: Open, run_id: str):
@@ -264,14 +264,14 @@ def test_a_link_to_an_older_answer_leaves_a_draft_alone(open_page: Open, run_id:
     first = app.query_params["answer"]
     app = answered(fill(app, "The second?", "x\ny\nz\nw"))
     app.query_params["answer"] = first  # as the way back in the browser does
-    assert kept(app.run())[0] == "The first?"  # nothing was typed since the second was asked
+    assert typed_fields(app.run())[0] == "The first?"  # nothing was typed since the second was asked
     app.text_area(key="own_question").set_value("A draft")
     press_ask(app)
     app.text_area(key="own_question").set_value("Another draft")
     app.text_area(key="own_options").set_value("")
     press_ask(app)
     app.query_params["answer"] = first
-    assert kept(app.run())[0] == "Another draft"
+    assert typed_fields(app.run())[0] == "Another draft"
 
 
 def test_a_message_that_crosses_the_click_does_not_lose_the_question(open_page: Open, run_id: str):
@@ -293,9 +293,9 @@ def test_an_answer_that_is_not_as_recorded_is_told(open_page: Open, run_id: str)
     answer = custom_question.read_answer(app.query_params["answer"])
     custom_question.write_answer(replace(answer, recorded_difference=0.4, dropped=2, letter_mass=0.1))
     app.run()
-    assert "its log-probabilities differ by 0.4" in said(app)
-    assert "2 examples were left out" in said(app)
-    assert "Only 10% of the next word's probability fell on the letters" in said(app)
+    assert "its log-probabilities differ by 0.4" in page_text(app)
+    assert "2 examples were left out" in page_text(app)
+    assert "Only 10% of the next word's probability fell on the letters" in page_text(app)
 
 
 def test_an_answer_in_letters_that_have_no_probability_is_no_set(open_page: Open, run_id: str):
@@ -304,7 +304,7 @@ def test_an_answer_in_letters_that_have_no_probability_is_no_set(open_page: Open
     assert sent(app, "question")["scores"]
     custom_question.write_answer(replace(answer, letter_mass=0.0002, first="<think>"))
     app.run()
-    words = said(app).replace("\\", "")
+    words = page_text(app).replace("\\", "")
     assert "No answer, so there is no set: the letters of the options have 0.02% of the next token's" in words
     assert "the most probable token is “<think>”; the model begins with its reasoning" in words
     assert not sent(app, "question")

@@ -1,4 +1,4 @@
-"""The Perplexity page: its figures, its form, and its text if nothing can be measured."""
+"""The Perplexity page: measuring, launching, and the messages where nothing can be measured."""
 
 import json
 
@@ -22,7 +22,7 @@ from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.status import RunStatus
-from tests.pages.conftest import Open, components, said, static_tables, unfolded
+from tests.pages.conftest import Open, components, page_text, static_tables, unfolded
 
 MODEL = "pocket-1m"
 TALK = Conversation(
@@ -42,8 +42,8 @@ CHOICES = tuple(Choice((Message("user", f"I am sad, {i}."),), ("Why?", "Ball.", 
 
 
 def measure(*prompts: SystemPrompt, **changes) -> str:
-    asked = Request(prompts or (FITTING, UNFITTING, EMPTY), **({"conversations": (TALK,)} | changes))
-    return execute(perplexity_run.spec_of(asked, MODEL))
+    request = Request(prompts or (FITTING, UNFITTING, EMPTY), **({"conversations": (TALK,)} | changes))
+    return execute(perplexity_run.spec_of(request, MODEL))
 
 
 def metrics(app: AppTest) -> list[str]:
@@ -51,18 +51,18 @@ def metrics(app: AppTest) -> list[str]:
 
 
 def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, monkeypatch: pytest.MonkeyPatch):
-    asked = []
-    monkeypatch.setattr("core.runs.engine.submit", lambda spec: asked.append(spec) or spec.run_id)
+    specs = []
+    monkeypatch.setattr("core.runs.engine.submit", lambda spec: specs.append(spec) or spec.run_id)
     app = open_page("perplexity")
-    assert "Prompts A and B are not measured yet" in said(app)
+    assert "Prompts A and B are not measured yet" in page_text(app)
     assert app.selectbox(key="words_a").value == FITTING.digest
     assert app.selectbox(key="words_b").value == UNFITTING.digest
     assert len(app.multiselect(key="words_talks").value) == 9
     app.text_area(key="words_b_text").set_value("You are a pirate.").run()
     pirate = SystemPrompt("x", "You are a pirate.").digest
-    assert f"This is an edited prompt, version {pirate}." in said(app)
+    assert f"This is an edited prompt, version {pirate}." in page_text(app)
     app.button(key="words_measure").click().run()
-    (spec,) = asked
+    (spec,) = specs
     request = perplexity_run.read_request(spec)
     assert [prompt.text for prompt in request.prompts] == [FITTING.text, "You are a pirate.", ""]
     assert request.conversations == conversations.bundled()
@@ -75,23 +75,23 @@ def test_while_something_is_measured_nobody_is_told_to_press_measure(open_page: 
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [now])
     monkeypatch.setattr(live_runs, "WAIT_S", 60.0)  # on a busy machine a page is drawn without the latest answer
     app = open_page("perplexity")
-    assert "shown here when the measurement has ended" in said(app)
-    assert "Press “Measure”" not in said(app)
+    assert "shown here when the measurement has ended" in page_text(app)
+    assert "Press “Measure”" not in page_text(app)
 
 
 def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: Open):
     name = measure()
-    found = perplexity_results.read(name).messages
+    messages = perplexity_results.read(name).messages
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, message="2")
-    a, b = (found[prompt.digest, TALK.digest] for prompt in (FITTING, UNFITTING))
+    a, b = (messages[prompt.digest, TALK.digest] for prompt in (FITTING, UNFITTING))
     pair = reports.overall({"t": a}, {"t": b})
     assert metrics(app) == [
         rounded(token_weighted(a)),
         rounded(token_weighted(b)),
         signed(pair.mean, 3),
     ]
-    assert f"p = {pair.p_value:.2g}" in said(app)
-    assert "no chat template" in said(app)
+    assert f"p = {pair.p_value:.2g}" in page_text(app)
+    assert "no chat template" in page_text(app)
     strip = json.loads(components(app)[0].proto.json)
     assert strip["pieces"] == list(a[1].pieces)
     assert "".join(strip["pieces"]) == "That sounds <b>hard</b>."
@@ -102,33 +102,33 @@ def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: 
     assert "message" not in dict(app.query_params)
     app.selectbox(key="words_b").set_value(EMPTY.digest).run()
     assert dict(app.query_params)["b"] == EMPTY.digest
-    assert metrics(app)[1] == rounded(token_weighted(found[EMPTY.digest, TALK.digest]))
+    assert metrics(app)[1] == rounded(token_weighted(messages[EMPTY.digest, TALK.digest]))
 
 
 def test_a_model_that_is_worse_than_uniform_guessing_is_said_to_be(open_page: Open):
     name = measure()
-    found = perplexity_results.read(name)
-    assert found.vocabulary == 2048
-    worse = token_weighted(found.messages[FITTING.digest, TALK.digest]) > 2048
+    perplexities = perplexity_results.read(name)
+    assert perplexities.vocabulary == 2048
+    worse = token_weighted(perplexities.messages[FITTING.digest, TALK.digest]) > 2048
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    assert "equally likely has a perplexity of 2,048 (11.0 bits per token)" in said(app)
-    assert any("worse than uniform guessing" in one.value for one in app.warning) == worse
+    assert "equally likely has a perplexity of 2,048 (11.0 bits per token)" in page_text(app)
+    assert any("worse than uniform guessing" in warning.value for warning in app.warning) == worse
     # A run of before the vocabulary was recorded has no line, and a sentence that says so.
     provenance = store.read_record(name).provenance
     del provenance["engine"]["vocabulary"]
     store.update_record(name, provenance=provenance)
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    assert "did not record how many tokens the model has" in said(app)
+    assert "did not record how many tokens the model has" in page_text(app)
     assert not app.warning
 
 
 def test_only_what_is_missing_is_asked_for(open_page: Open, monkeypatch: pytest.MonkeyPatch):
     measure(FITTING, EMPTY)
-    asked = []
-    monkeypatch.setattr("core.runs.engine.submit", lambda spec: asked.append(spec) or spec.run_id)
+    specs = []
+    monkeypatch.setattr("core.runs.engine.submit", lambda spec: specs.append(spec) or spec.run_id)
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
     app.button(key="words_measure").click().run()
-    (spec,) = asked
+    (spec,) = specs
     request = perplexity_run.read_request(spec)
     assert (request.prompts, request.conversations) == ((UNFITTING,), (TALK,))
 
@@ -140,7 +140,7 @@ def test_a_link_to_an_edited_prompt_opens_it(open_page: Open):
     assert app.text_area(key="words_b_text").value == "You are a pirate."
     assert len(metrics(app)) == 3
     app = open_page("perplexity", b="0123456789")
-    assert "Prompt B of the link is not here" in said(app)
+    assert "Prompt B of the link is not here" in page_text(app)
 
 
 def test_two_ways_do_not_mix(open_page: Open):
@@ -173,26 +173,26 @@ def test_a_failed_run_is_said(open_page: Open, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.runs.engine.submit", fail)
     app = open_page("perplexity")
     app.button(key="words_measure").click().run()
-    assert "The prompt is too long." in said(app)
+    assert "The prompt is too long." in page_text(app)
 
 
 def test_choices_have_accuracy_and_sets(open_page: Open):
     name = measure(FITTING, UNFITTING, EMPTY, choices=CHOICES)
-    found = perplexity_results.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
+    messages = perplexity_results.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
     unfolded(app, "choices_open")
     source = choices.digest_of(CHOICES)
     app.selectbox(key="choices_of").set_value(source).run()
     table = next(table for table in static_tables(app) if "Accuracy" in table)
-    made = reports.chosen(found, [choice.label for choice in CHOICES])
+    choice_figures = reports.chosen(messages, [choice.label for choice in CHOICES])
     assert table["Prompt"].tolist() == ["Counselor", "Minister", "No prompt"]
-    assert table["Accuracy"][0].startswith(f"{made.accuracy:.1%} (")
-    assert reports.choice_sets(made, 100).mean_size == 4  # 3 choices calibrate
+    assert table["Accuracy"][0].startswith(f"{choice_figures.accuracy:.1%} (")
+    assert reports.choice_sets(choice_figures, 100).mean_size == 4  # 3 choices calibrate
     assert table["LAC set size"][0].startswith("4.00 (")
-    assert "With 3 calibration choices, alpha can't be smaller than 0.250" in said(app)
+    assert "With 3 calibration choices, alpha can't be smaller than 0.250" in page_text(app)
     app.slider(key="choices_alpha").set_value(0.5).run()
     assert dict(app.query_params)["alpha"] == "500"
-    assert "alpha can't be smaller" not in said(app)
+    assert "alpha can't be smaller" not in page_text(app)
 
 
 def test_an_uploaded_file_of_choices_is_selected_once(open_page: Open):
@@ -202,7 +202,7 @@ def test_an_uploaded_file_of_choices_is_selected_once(open_page: Open):
     before = choices.digest_of(CHOICES)
     app.selectbox(key="choices_of").set_value(before).run()
     mine = CHOICES[:4]
-    content = "".join(json.dumps(one.to_json()) + "\n" for one in mine).encode()
+    content = "".join(json.dumps(choice.to_json()) + "\n" for choice in mine).encode()
     uploaded = choices.digest_of(mine)
     app.file_uploader(key="choices_file").set_value(("mine.jsonl", content, "text/plain")).run()
     assert app.selectbox(key="choices_of").value == uploaded
@@ -216,7 +216,7 @@ def test_an_uploaded_conversation_that_is_known_is_selected_too(open_page: Open)
     measure()
     app = open_page("perplexity", models=MODEL)
     assert TALK.digest not in app.multiselect(key="words_talks").value
-    content = "".join(f"{one.role}: {one.text}\n" for one in TALK.messages)
+    content = "".join(f"{message.role}: {message.text}\n" for message in TALK.messages)
     assert parse(content.encode(), f"{TALK.name}.txt").conversations[0].digest == TALK.digest
     app.file_uploader(key="words_files").set_value([(f"{TALK.name}.txt", content.encode(), "text/plain")]).run()
     assert app.multiselect(key="words_talks").value == [TALK.digest]
@@ -236,9 +236,9 @@ def test_results_that_are_uploaded_as_a_conversation_are_taken_to_data(open_page
     app = open_page("perplexity")
     table = b"A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n"
     app.file_uploader(key="words_files").set_value([("mine.csv", table, "text/csv")]).run()
-    assert "mine.csv is a table of option probabilities. It belongs on the page Data" in said(app)
+    assert "mine.csv is a table of option probabilities. It belongs on the page Data" in page_text(app)
     app.button(key="carry-mine.csv").click().run()
-    assert "mine.csv was taken here from another page." in said(app)
+    assert "mine.csv was taken here from another page." in page_text(app)
     assert [button.label for button in app.button if button.label.startswith("Import")] == ["Import 1 run"]
 
 

@@ -13,7 +13,7 @@ from core.reports.prompting import experiments
 from core.runs import store
 from hedge.cli import main
 from tests.conftest import synthetic_questions
-from tests.pages.conftest import Open, keep_their_places, said, static_tables, unfolded
+from tests.pages.conftest import Open, keep_their_places, page_text, static_tables, unfolded
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def asked(home: Path, experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_experiment(home: Path, experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A home of the test's own with the runs of the experiment."""
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(80))
@@ -47,12 +47,12 @@ def the_readings():
 
 def test_an_empty_home_says_what_would_be_here_and_offers_the_launch(open_page: Open):
     app = open_page("prompting")
-    assert "There is no experiment yet" in said(app)
+    assert "There is no experiment yet" in page_text(app)
     assert app.multiselect(key="ways_shots").value == [0, 1, 2, 5]
     assert "--form letters cloze --shots 0 1 2 5 --samples 200 --queue" in app.code[-1].value
 
 
-def test_the_form_begins_with_the_experiment_that_is_shown(asked, open_page: Open):
+def test_the_form_begins_with_the_experiment_that_is_shown(own_experiment, open_page: Open):
     app = open_page("prompting")
     unfolded(app, "prompting_launch_open")
     assert app.multiselect(key="ways_models").value == ["fake"]
@@ -64,14 +64,16 @@ def test_the_form_begins_with_the_experiment_that_is_shown(asked, open_page: Ope
     assert "--shots 1 --queue" in app.code[-1].value
 
 
-def test_arriving_tests_leave_every_list_in_its_place(asked, open_page_early: Open):
+def test_arriving_tests_leave_every_list_in_its_place(own_experiment, open_page_early: Open):
     assert keep_their_places(open_page_early("prompting", alpha="200"), at_least=8)
 
 
-def test_figures_are_those_of_the_reports(asked, open_page: Open):
+def test_figures_are_those_of_the_reports(own_experiment, open_page: Open):
     app = open_page("prompting", alpha="200", shots="2", method="letters", beside="unconditional")
-    chosen = [one for one in the_readings() if one.shots == 2 and one.method in ("letters", "unconditional")]
-    rows = experiments.figures(chosen, [experiments.evaluate(one) for one in chosen], SetRule(200, ("lac",)))
+    chosen = [
+        reading for reading in the_readings() if reading.shots == 2 and reading.method in ("letters", "unconditional")
+    ]
+    rows = experiments.figures(chosen, [experiments.evaluate(reading) for reading in chosen], SetRule(200, ("lac",)))
     shown = [metric.value for metric in app.metric][:6]
     assert shown == [
         text
@@ -79,8 +81,8 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
         for text in (f"{row['accuracy']:.1%}", f"{row['coverage']:.1%}", f"{row['mean_set_size']:.2f}")
     ]
     assert app.query_params["beside"] == "unconditional"
-    assert "In 24 orders" not in said(app)
-    text = said(unfolded(app, "prompting_letters_open"))
+    assert "In 24 orders" not in page_text(app)
+    text = page_text(unfolded(app, "prompting_letters_open"))
     assert "each in 24 orders of its options" in text
     assert "2 sampled answers per question" in text
     assert "is not the letter of an option" in text
@@ -88,10 +90,10 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
 
 
 @pytest.mark.nightly
-def test_every_score_can_be_chosen(asked, open_page: Open):
+def test_every_score_can_be_chosen(own_experiment, open_page: Open):
     """It is chosen on the page, lives in the address, and gives the figures of the reports everywhere."""
-    chosen = [one for one in the_readings() if one.shots == 0 and one.method in ("letters", "raw")]
-    runs = [experiments.evaluate(one) for one in chosen]
+    chosen = [reading for reading in the_readings() if reading.shots == 0 and reading.method in ("letters", "raw")]
+    runs = [experiments.evaluate(reading) for reading in chosen]
     app = open_page("prompting", score="raps")
     app.session_state["prompting_letters_open"] = True
     assert app.selectbox(key="score_choice").value == "raps"
@@ -103,25 +105,25 @@ def test_every_score_can_be_chosen(asked, open_page: Open):
         rows = experiments.figures(chosen, runs, SetRule(100, (name,)))
         sizes = [metric.value for metric in app.metric if metric.label == "Mean set size"]
         assert sizes == [f"{size:.2f}" for size in rows["mean_set_size"]], name
-        assert "of the sets in other orders equal the set of the first order" in said(app), name
+        assert "of the sets in other orders equal the set of the first order" in page_text(app), name
         assert score.title in app.selectbox(key="score_choice").options
 
 
-def test_other_ways_and_shots_are_chosen(asked, open_page: Open):
+def test_other_ways_and_shots_are_chosen(own_experiment, open_page: Open):
     app = open_page("prompting")
     app.selectbox(key="prompting_method").set_value("continued").run()
     app.segmented_control(key="prompting_shots").set_value(2).run()
     assert (app.query_params["method"], app.query_params["shots"]) == ("continued", "2")
-    assert "Every other way minus As continuation, raw" in said(app)
-    assert CHOSEN not in said(app)
+    assert "Every other way minus As continuation, raw" in page_text(app)
+    assert CHOSEN not in page_text(app)
     app.selectbox(key="score_choice").set_value("raps").run()
-    assert CHOSEN in said(app)
+    assert CHOSEN in page_text(app)
     app.segmented_control(key="prompting_measure").set_value("accuracy").run()
-    assert "the accuracy of guessing" in said(app)
+    assert "the accuracy of guessing" in page_text(app)
 
 
-def test_a_card_shows_both_readings(asked, open_page: Open):
-    letters, *_ = [one for one in the_readings() if one.method == "letters"]
+def test_a_card_shows_both_readings(own_experiment, open_page: Open):
+    letters, *_ = [reading for reading in the_readings() if reading.method == "letters"]
     run = experiments.evaluate(letters)
     name = str(run.ids[run.test[3]])
     app = open_page("prompting", question=name)
@@ -138,9 +140,9 @@ def test_a_card_shows_both_readings(asked, open_page: Open):
     assert {"Tokens", "After “Answer:” alone", "At the start of a text"} <= set(texts.columns)
 
 
-def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):
+def test_a_link_to_what_is_gone_is_one_sentence(own_experiment, open_page: Open):
     app = open_page("prompting", experiment="nonsense", method="shouting", shots="many")
-    text = said(app)
+    text = page_text(app)
     assert "There are no finished runs of the linked experiment here" in text
     assert "it must be one of letters, raw" in text
     assert "the number of shots must be a whole number" in text
@@ -149,16 +151,16 @@ def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):
 def test_the_launch_asks_for_everything_as_one_group(open_page: Open, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(80))
-    asked = []
-    monkeypatch.setattr("core.runs.engine.submit", lambda spec: asked.append(spec))
+    specs = []
+    monkeypatch.setattr("core.runs.engine.submit", lambda spec: specs.append(spec))
     app = open_page("prompting")
     app.multiselect(key="ways_models").set_value(["fake"]).run()
     app.multiselect(key="ways_tasks").set_value(["qa", "rc"]).run()
     app.text_area(key="ways_system").set_value("Be brief.").run()
     app.checkbox(key="ways_orders").set_value(True).run()
     app.button(key="launch").click().run()
-    assert "Launched 16 runs" in said(app)
-    assert len({spec.run_id for spec in asked}) == 16
-    assert {spec.system for spec in asked} == {"Be brief."}
-    assert {(spec.form, spec.orders) for spec in asked} == {("letters", True), ("cloze", False)}
-    assert {spec.shots for spec in asked} == {0, 1, 2, 5}
+    assert "Launched 16 runs" in page_text(app)
+    assert len({spec.run_id for spec in specs}) == 16
+    assert {spec.system for spec in specs} == {"Be brief."}
+    assert {(spec.form, spec.orders) for spec in specs} == {("letters", True), ("cloze", False)}
+    assert {spec.shots for spec in specs} == {0, 1, 2, 5}

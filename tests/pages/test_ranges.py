@@ -11,7 +11,7 @@ from core.runs import store
 from core.runs.answering import custom_question
 from core.runs.answering.custom_question import CustomQuestion, ModelAnswer
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, click, said
+from tests.pages.conftest import Open, click, page_text
 from tests.served import SERVER, served_run
 
 
@@ -19,7 +19,7 @@ def test_the_alpha_lab_shows_ranges(open_page: Open):
     run = served_run(listed=2)
     app = open_page("alpha_lab", run=run, alpha="100")
     assert not app.warning
-    assert "need the probability of every letter" in said(app)
+    assert "need the probability of every letter" in page_text(app)
     frame = app.dataframe[0].value
     expected = bounded_report(run, 100).scores["aps"]
     row = frame[frame["score"] == "APS"].iloc[0]
@@ -47,11 +47,11 @@ def test_every_score_has_ranges_in_the_alpha_lab(open_page: Open, left: str, rig
 def test_ranges_are_not_presented_and_say_so(open_page: Open, page: str):
     run = served_run(listed=2)
     app = open_page(page, run=run)
-    assert NOT_PRESENTED in [one.value for one in app.caption]
+    assert NOT_PRESENTED in [caption.value for caption in app.caption]
     app = open_page(page, run=run, present="1")
-    assert [one.value for one in app.info] == [NOT_PRESENTED]
+    assert [info.value for info in app.info] == [NOT_PRESENTED]
     exact = served_run(model="mistral-7b")
-    assert NOT_PRESENTED not in said(open_page(page, run=exact))
+    assert NOT_PRESENTED not in page_text(open_page(page, run=exact))
 
 
 def test_one_question_compares_any_score_with_aps(open_page: Open):
@@ -64,14 +64,14 @@ def test_one_question_compares_any_score_with_aps(open_page: Open):
 def test_a_run_whose_server_listed_everything_is_shown_like_any_other(open_page: Open):
     run = served_run()
     app = open_page("alpha_lab", run=run)
-    assert "need the probability of every letter" not in said(app)
-    assert "on a server" in said(app)
+    assert "need the probability of every letter" not in page_text(app)
+    assert "on a server" in page_text(app)
 
 
 def test_one_question_shows_which_options_can_not_be_told(open_page: Open):
     run = served_run(listed=2)
     app = open_page("one_question", run=run, alpha="100")
-    assert "In the hatched part, this depends on what the server left out" in said(app)
+    assert "In the hatched part, this depends on what the server left out" in page_text(app)
     before = app.subheader[0].value
     click(app, "Next")
     assert app.subheader[0].value != before
@@ -81,8 +81,8 @@ def test_one_question_shows_which_options_can_not_be_told(open_page: Open):
 def test_pages_that_need_every_probability_refuse_in_one_sentence(open_page: Open, page: str, field: str):
     run, other = served_run(listed=2), synthetic_run()
     app = open_page(page, **{field: f"{run},{other}"})
-    assert "are ranges, because its server did not list all letters" in said(app)
-    assert "The Alpha lab shows them." in said(app)
+    assert "are ranges, because its server did not list all letters" in page_text(app)
+    assert "The Alpha lab shows them." in page_text(app)
 
 
 def test_the_overview_shows_both_ends_beside_the_exact_runs(open_page: Open):
@@ -90,27 +90,27 @@ def test_the_overview_shows_both_ends_beside_the_exact_runs(open_page: Open):
     exact = served_run(model="near")
     synthetic_run(model="at-home")
     app = open_page("overview", alpha="100")
-    assert "The server of 1 run did not list every letter" in said(app)
-    (frame,) = [one.value for one in app.dataframe if "APS exact" in one.value]
-    of = bounded_report(run, 100)
-    low, high = of.scores["aps"].mean_set_size
+    assert "The server of 1 run did not list every letter" in page_text(app)
+    (frame,) = [frame.value for frame in app.dataframe if "APS exact" in frame.value]
+    figures = bounded_report(run, 100)
+    low, high = figures.scores["aps"].mean_set_size
     assert frame.iloc[0]["Run"] == "far-away · Question answering"
     assert frame.iloc[0]["APS size"] == f"{low:.2f} to {high:.2f}"
-    assert "hidden by the filters" not in said(app)  # a model on a server has no precision that would hide it
+    assert "hidden by the filters" not in page_text(app)  # a model on a server has no precision that would hide it
     assert exact
 
 
 def test_a_home_with_ranges_alone_is_not_empty(open_page: Open):
     served_run(listed=2)
     app = open_page("overview")
-    assert "There is no finished run yet" not in said(app)
-    assert "Known as ranges" in [one.value for one in app.subheader]
+    assert "There is no finished run yet" not in page_text(app)
+    assert "Known as ranges" in [heading.value for heading in app.subheader]
 
 
 def own_question(run_id: str, **changes: Any) -> CustomQuestion:
     spec = store.read_record(run_id).spec
-    asked = {"model": spec.asked_model, "run_id": run_id, "question": "Who?", "options": ("a", "b", "c", "d")}
-    return CustomQuestion(**asked | {"extra": False} | changes)
+    fields = {"model": spec.asked_model, "run_id": run_id, "question": "Who?", "options": ("a", "b", "c", "d")}
+    return CustomQuestion(**fields | {"extra": False} | changes)
 
 
 def test_one_s_own_question_is_asked_of_the_server_whose_run_is_chosen(open_page: Open):
@@ -119,7 +119,7 @@ def test_one_s_own_question_is_asked_of_the_server_whose_run_is_chosen(open_page
     app = open_page("one_question", ask="own", run=run)
     assert app.selectbox(key="own_model").value == f"llama-70b on {SERVER}"
     assert "Calibrated by llama-70b · Question answering · on a server" in " ".join(
-        one.label.replace("\\", "") for one in app.button
+        button.label.replace("\\", "") for button in app.button
     )
 
 
@@ -146,5 +146,5 @@ def test_an_answer_with_letters_that_are_not_listed_is_shown_as_ranges(open_page
     custom_question.write_answer(given)
     app = open_page("one_question", ask="own", run=run, answer=given.answer_id)
     assert not app.error
-    assert ("In the hatched part" in said(app)) == bool(listed)
-    assert f"llama-70b on {SERVER} answered in 5 ms" in said(app)
+    assert ("In the hatched part" in page_text(app)) == bool(listed)
+    assert f"llama-70b on {SERVER} answered in 5 ms" in page_text(app)

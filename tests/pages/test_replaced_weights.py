@@ -24,7 +24,7 @@ from core.runs.spec import RunSpec
 from core.settings import settings
 from tests.conftest import without_digests
 from tests.core.runs.answering.conftest import OPTIONS
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, page_text
 from tests.pages.test_own_question import fill
 from tests.pages.test_perplexity import TALK, metrics
 from tests.replaced import own_model, replace_weights
@@ -50,7 +50,7 @@ def test_an_answer_of_other_weights_is_named_as_such(open_page: Open, model: Pat
     first = answer(own, ModelCache(), nothing)
     write_answer(first)
     app = open_page("one_question", ask="own", run=run_id, answer=own.answer_id)
-    assert f"weights {short(first.weights)}" in said(app)
+    assert f"weights {short(first.weights)}" in page_text(app)
     assert not warnings(app, "weights")
     replace_weights(model)
     app.run()
@@ -65,27 +65,27 @@ def test_an_answer_of_other_weights_is_named_as_such(open_page: Open, model: Pat
     assert "The guarantee does not hold here" in warning
     # An answer of an older version does not know its weights.
     write_answer(replace(second, weights=""))
-    assert "(weights not recorded)" in said(app.run())
+    assert "(weights not recorded)" in page_text(app.run())
 
 
 def test_a_question_is_calibrated_by_the_run_of_the_weights_that_are_there(
     open_page: Open, model: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    asked: list[CustomQuestion] = []
-    monkeypatch.setattr(client, "ask", asked.append)
+    questions: list[CustomQuestion] = []
+    monkeypatch.setattr(client, "ask", questions.append)
     monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "failed", "Not now."))
     first = execute(RunSpec(str(model), "qa", samples=40))
     replace_weights(model)
     second = execute(RunSpec(str(model), "qa", samples=40))
     fill(open_page("one_question", ask="own", run=first), "What is the capital of France?", "\n".join(OPTIONS))
-    assert [own.run_id for own in asked] == [second] != [first]
+    assert [own.run_id for own in questions] == [second] != [first]
 
 
 def test_a_text_is_read_again(open_page: Open, model: Path, monkeypatch: pytest.MonkeyPatch):
-    asked: list[TokenText] = []
+    texts: list[TokenText] = []
 
     def read(text: TokenText) -> None:
-        asked.append(text)
+        texts.append(text)
         _read(text, ModelCache(), nothing)
 
     monkeypatch.setattr(client, "ask", read)
@@ -93,13 +93,13 @@ def test_a_text_is_read_again(open_page: Open, model: Path, monkeypatch: pytest.
     app = open_page("tokens", model="another model")
     app.text_input(key="token_own").set_value(str(model)).run()
     app.text_area[0].set_value("Rome is in Italy.").run()
-    assert f"Read with weights {short(fingerprint(str(model)))}" in said(app)
+    assert f"Read with weights {short(fingerprint(str(model)))}" in page_text(app)
     app.run()
-    assert len(asked) == 1
+    assert len(texts) == 1
     replace_weights(model)
     app.run()
-    assert len(asked) == 2
-    assert f"Read with weights {short(fingerprint(str(model)))}" in said(app)
+    assert len(texts) == 2
+    assert f"Read with weights {short(fingerprint(str(model)))}" in page_text(app)
 
 
 def test_evaluations_before_and_after_have_names_of_their_own(open_page: Open, model: Path):
@@ -135,7 +135,7 @@ def test_words_are_measured_again(open_page: Open, model: Path):
     replace_weights(model)
     app = page()
     assert not metrics(app)
-    assert "are not measured yet" in said(app)
+    assert "are not measured yet" in page_text(app)
     assert [button for button in app.button if button.key == "words_measure"]
     execute(perplexity_run.spec_of(request, str(model)))
     app = page()
@@ -153,5 +153,5 @@ def test_words_of_an_older_version_are_shown_and_marked(open_page: Open, model: 
     (store.folder_of(run_id) / "run.json").unlink()
     app = open_page("perplexity", models=str(model), talks=TALK.digest)
     assert len(metrics(app)) == 3
-    assert "Weights not recorded: an older version measured some of this" in said(app)
+    assert "Weights not recorded: an older version measured some of this" in page_text(app)
     assert [button for button in app.button if button.key == "words_measure"]

@@ -11,7 +11,7 @@ from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, groups_of_runs, listed, opened_picker, pick, picked, press, said
+from tests.pages.conftest import Open, groups_of_runs, listed, opened_picker, page_text, pick, picked, press
 
 
 def ship(*specs: RunSpec) -> list[str]:
@@ -23,7 +23,7 @@ def ship(*specs: RunSpec) -> list[str]:
 
 def headings(app: AppTest) -> list[str]:
     """The bold lines of a page, without markdown's escapes."""
-    return [one.value.replace("\\", "").strip("*") for one in app.markdown if one.value.startswith("**")]
+    return [markdown.value.replace("\\", "").strip("*") for markdown in app.markdown if markdown.value.startswith("**")]
 
 
 def test_runs_are_grouped_by_their_questions_with_the_latest_of_ones_own_first(open_page: Open):
@@ -61,14 +61,14 @@ def test_words_and_chips_narrow_the_list(open_page: Open):
     assert listed(app) == ["pocket-8m :gray[by text]"]
     app.text_input(key=f"{page}_search").set_value("nothing like this").run()
     assert listed(app) == []
-    assert "No run matches the search and the chips." in said(app)
+    assert "No run matches the search and the chips." in page_text(app)
     app.text_input(key=f"{page}_search").set_value("").run()
     app.pills(key=f"{page}_pick_sources").set_value(["launched"]).run()
     assert listed(app) == ["mine"]
     app.pills(key=f"{page}_pick_sources").set_value(["launched", "shipped"]).run()
     app.pills(key=f"{page}_pick_form").set_value(["letters"]).run()
     assert listed(app) == ["pocket-8m", "mine"]  # the group of the chosen run first
-    assert not [one for one in app.pills if one.key == f"{page}_pick_dtype"]  # all runs have the same precision
+    assert not [pills for pills in app.pills if pills.key == f"{page}_pick_dtype"]  # all runs have the same precision
 
 
 def test_a_run_that_has_not_finished_is_found_by_its_state_and_cannot_be_chosen(open_page: Open):
@@ -81,7 +81,7 @@ def test_a_run_that_has_not_finished_is_found_by_its_state_and_cannot_be_chosen(
     assert listed(app) == ["finished"]
     app.pills(key=f"{page}_pick_states").set_value(["failed"]).run()
     assert listed(app) == []
-    assert "broken (failed)" in said(app)
+    assert "broken (failed)" in page_text(app)
 
 
 def test_ticks_are_taken_together_and_in_their_order(open_page: Open):
@@ -111,7 +111,7 @@ def test_a_choice_has_room_for_so_many_runs(open_page: Open, monkeypatch: pytest
     assert len(listed(app)) == 10
     app.button(key=f"{page}_runs_own_Question answering_all").click().run()
     assert app.button(key=f"{page}_take").label == "**Use 24 runs**"
-    assert not [one for one in app.button if (one.key or "").endswith("_all")]
+    assert not [button for button in app.button if (button.key or "").endswith("_all")]
     app.text_input(key=f"{page}_search").set_value("model-00").run()
     press(app, ids[-1])  # there is no room for it
     assert app.button(key=f"{page}_take").label == "**Use 24 runs**"
@@ -123,7 +123,7 @@ def test_the_line_names_the_first_runs_and_removes_one(open_page: Open, monkeypa
     ids = [synthetic_run(40, model=f"m{i}", task=task) for i, task in enumerate(("qa", "rc", "qa"))]
     app = open_page("calibration", runs=",".join(ids))
     assert picked(app) == [ids[0], ids[2]]
-    assert "and 1 more" in said(app)
+    assert "and 1 more" in page_text(app)
     assert headings(app)[0] == "Question answering"
     app.button(key=f"calibration_remove_{ids[0]}").click().run()
     assert app.query_params["runs"] == f"{ids[1]},{ids[2]}"
@@ -137,17 +137,17 @@ def test_one_click_adds_the_runs_with_the_same_questions(open_page: Open):
     app.button(key="compare_share").click().run()
     assert app.query_params["runs"] == f"{first},{same}"
     app.button(key="compare_share").click().run()
-    assert [one.value for one in app.toast] == ["No other finished run was tested on these questions."]
+    assert [toast.value for toast in app.toast] == ["No other finished run was tested on these questions."]
     page = opened_picker(app)
     app.toggle(key=f"{page}_pick_questions").set_value(True).run()
     assert listed(app) == ["same", "first"]
 
 
 def test_exports_have_a_choice_of_their_own_that_lives_in_their_link(open_page: Open, home: Path):
-    one, two = synthetic_run(40, model="one"), synthetic_run(40, model="two")
-    app = open_page("data", runs=one)
-    pick(app, two, one)
-    assert app.query_params["runs"] == f"{two},{one}"
+    first, two = synthetic_run(40, model="one"), synthetic_run(40, model="two")
+    app = open_page("data", runs=first)
+    pick(app, two, first)
+    assert app.query_params["runs"] == f"{two},{first}"
     app.query_params.clear()
     app.switch_page("../pages/compare.py").run()
     assert "runs" not in app.query_params
@@ -164,7 +164,7 @@ def test_a_dialog_does_not_open_on_another_page(open_page: Open):
     assert app.text_input(key="alphalab_search")
     app.query_params.clear()
     app.switch_page("../pages/compare.py").run()
-    assert not [one for one in app.text_input if (one.key or "").endswith("_search")]
+    assert not [field for field in app.text_input if (field.key or "").endswith("_search")]
 
 
 def test_names_from_data_stay_text(open_page: Open):

@@ -23,7 +23,7 @@ from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
 from tests.core.models.server.loopback import Loopback, loopback_server
-from tests.pages.conftest import Open, click, said, static_tables, unfolded
+from tests.pages.conftest import Open, click, page_text, static_tables, unfolded
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def server(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Loopback:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The specs that the page submits."""
     calls: list[Any] = []
     monkeypatch.setattr("core.questions.bank.available", lambda: ("qa",))
@@ -62,55 +62,56 @@ def on_server(open_page: Open, address: str, page: str = "new_run", prefix: str 
     return app.button(key=f"{prefix}_connect").click().run()
 
 
-def test_a_connected_server_s_model_is_launched_with_its_price(open_page: Open, server: Loopback, asked: list[Any]):
+def test_a_connected_server_s_model_is_launched_with_its_price(open_page: Open, server: Loopback, calls: list[Any]):
     app = on_server(open_page, server.url.removesuffix("/v1"))
-    assert "gives the log-probabilities of the 20 most probable next tokens, scores texts and writes answers" in said(
-        app
+    assert (
+        "gives the log-probabilities of the 20 most probable next tokens, scores texts and writes answers"
+        in page_text(app)
     )
     assert app.multiselect(key="launch_served").value == ["pocket-3m"]
-    assert not [one for one in app.number_input if one.key == "launch_batch"]
+    assert not [field for field in app.number_input if field.key == "launch_batch"]
     app.number_input(key="launch_price_read").set_value(2.0).run()
     app.number_input(key="launch_budget").set_value(0.0001).run()
-    tokens, cost = ({one.label: one.value for one in app.metric}[name] for name in ("Tokens in all", "Cost"))
+    tokens, cost = ({metric.label: metric.value for metric in app.metric}[name] for name in ("Tokens in all", "Cost"))
     # 2 for a million tokens read; the hundred tokens that are written cost nothing.
     assert float(cost) == pytest.approx((float(tokens.replace(",", "")) - 100) * 2 / 1_000_000, rel=1e-3)
-    assert "It would stop there, and keep what has finished" in said(app)
+    assert "It would stop there, and keep what has finished" in page_text(app)
     click(app, "Launch")
     expected = RunSpec("pocket-3m", "qa", dtype="served", samples=100, servers=(server.url,), price_read=2.0)
-    assert asked == [expected]
-    assert (asked[0].price_read, asked[0].budget) == (2.0, 0.0001)
-    assert [one.servers for one in remembered()] == [(server.url,)]
+    assert calls == [expected]
+    assert (calls[0].price_read, calls[0].budget) == (2.0, 0.0001)
+    assert [connection.servers for connection in remembered()] == [(server.url,)]
 
 
-def test_the_address_that_is_used_is_said_and_kept(open_page: Open, server: Loopback, asked: list[Any]):
+def test_the_address_that_is_used_is_said_and_kept(open_page: Open, server: Loopback, calls: list[Any]):
     root = server.url.removesuffix("/v1")
     app = on_server(open_page, f"{root}/guide/first")
-    assert said(app).count(f"The address {root}/guide/first is used as {server.url}") == 1
+    assert page_text(app).count(f"The address {root}/guide/first is used as {server.url}") == 1
     assert app.text_input(key="launch_address").value == server.url
     click(app, "Launch")
-    assert asked[0].servers == (server.url,)
+    assert calls[0].servers == (server.url,)
 
 
-def test_only_what_the_server_can_do_is_offered(open_page: Open, server: Loopback, asked: list[Any]):
+def test_only_what_the_server_can_do_is_offered(open_page: Open, server: Loopback, calls: list[Any]):
     server.reset(most=5, echo=False, chat=False)
     app = on_server(open_page, server.url)
-    assert "5 most probable next tokens, in plain text alone, writes answers, but can't score texts" in said(app)
-    assert "figures may be ranges" in said(app)
+    assert "5 most probable next tokens, in plain text alone, writes answers, but can't score texts" in page_text(app)
+    assert "figures may be ranges" in page_text(app)
     assert app.segmented_control(key="launch_form").options == ["by letter"]
     assert app.segmented_control(key="launch_format").options == ["plain text"]
     server.reset(completions=False)
     click(app, "Connect")
     assert app.segmented_control(key="launch_format").options == ["chat format"]
     click(app, "Launch")
-    assert asked[0].prompt_format == "chat"
+    assert calls[0].prompt_format == "chat"
 
 
 def test_a_server_that_begins_with_its_reasoning_is_said_before_the_launch(open_page: Open, server: Loopback):
     server.reset(opens="<think>")
     app = on_server(open_page, server.url)
-    assert "the most probable token is" not in said(app)
+    assert "the most probable token is" not in page_text(app)
     app.segmented_control(key="launch_format").set_value("chat").run()
-    words = said(app).replace("\\", "")
+    words = page_text(app).replace("\\", "")
     begins = "pocket-3m was asked a test question in chat format: the letters of the options have less than 0.001% of"
     assert begins in words
     assert "the most probable token is “<think>”. The model begins with its reasoning" in words
@@ -123,18 +124,18 @@ def test_little_mass_after_a_test_question_is_no_warning(monkeypatch: pytest.Mon
     shown: list[str] = []
     monkeypatch.setattr(server_form.st, "warning", shown.append)
     able = SimpleNamespace(letters=LetterMass.of_one(mass, is_bound=False, first=" al"))
-    asked = SimpleNamespace(forms=("letters",), formats=("plain",))
-    server_form.letters_warning(SimpleNamespace(models=("m",), able=(able,)), asked)
+    choices = SimpleNamespace(forms=("letters",), formats=("plain",))
+    server_form.letters_warning(SimpleNamespace(models=("m",), able=(able,)), choices)
     assert bool(shown) is warned
 
 
-def test_texts_are_asked_in_plain_format_alone(open_page: Open, server: Loopback, asked: list[Any]):
+def test_texts_are_asked_in_plain_format_alone(open_page: Open, server: Loopback, calls: list[Any]):
     app = on_server(open_page, server.url)
     app.segmented_control(key="launch_format").set_value("chat").run()
     app.segmented_control(key="launch_form").set_value("cloze").run()
     assert app.segmented_control(key="launch_format").options == ["plain text"]
     click(app, "Launch")
-    assert (asked[0].form, asked[0].prompt_format) == ("cloze", "plain")
+    assert (calls[0].form, calls[0].prompt_format) == ("cloze", "plain")
 
 
 @pytest.mark.parametrize(
@@ -159,16 +160,16 @@ def test_what_is_wrong_is_one_sentence(
     assert not any("sk-1234567" in str(error.value) for error in app.error)
 
 
-def test_a_server_without_log_probabilities_is_asked_for_picks(open_page: Open, server: Loopback, asked: list[Any]):
+def test_a_server_without_log_probabilities_is_asked_for_picks(open_page: Open, server: Loopback, calls: list[Any]):
     app = on_server(open_page, server.url)
-    assert not [one for one in app.number_input if one.key == "launch_picks"]
+    assert not [field for field in app.number_input if field.key == "launch_picks"]
     server.reset(logprobs=False)
     click(app, "Connect")
-    assert "gives no log-probabilities. It can be asked each question several times" in said(app)
-    assert "Each question is 20 requests." in said(app)
+    assert "gives no log-probabilities. It can be asked each question several times" in page_text(app)
+    assert "Each question is 20 requests." in page_text(app)
     app.number_input(key="launch_picks").set_value(5).run()
     click(app, "Launch")
-    (spec,) = asked
+    (spec,) = calls
     assert (spec.picks, spec.form, spec.prompt_format, spec.servers) == (5, "letters", "chat", (server.url,))
 
 
@@ -181,12 +182,12 @@ def test_a_server_of_before_is_one_click_away_and_a_changed_address_is_said(open
     next(button for button in app.button if button.key == "launch_before_0").click().run()
     assert app.multiselect(key="launch_served").value == ["pocket-3m"]
     app.text_input(key="launch_address").set_value("http://third:1/v1").run()
-    assert "The address or the key has changed. Press Connect again." in said(app)
+    assert "The address or the key has changed. Press Connect again." in page_text(app)
     assert next(button for button in app.button if button.label == "Launch").disabled
 
 
 def test_the_settings_of_a_run_on_a_server_come_back_into_the_form(
-    open_page: Open, server: Loopback, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    open_page: Open, server: Loopback, calls: list[Any], monkeypatch: pytest.MonkeyPatch
 ):
     spec = RunSpec("pocket-3m", "qa", dtype="served", samples=100, servers=(server.url,), budget=3.0)
     store.create(RunRecord(spec=spec, state="failed", created=1.0, message="the server is gone"))
@@ -202,28 +203,28 @@ def test_the_settings_of_a_run_on_a_server_come_back_into_the_form(
     assert app.multiselect(key="launch_served").value == ["pocket-3m"]
     assert app.number_input(key="launch_budget_tokens").value == 3_000_000
     click(app, "Resume with these settings")
-    assert asked == [spec]
+    assert calls == [spec]
 
 
-def test_prompting_launches_on_a_server_what_it_can_do(open_page: Open, server: Loopback, asked: list[Any]):
+def test_prompting_launches_on_a_server_what_it_can_do(open_page: Open, server: Loopback, calls: list[Any]):
     server.reset(most=5, echo=False)
     app = on_server(open_page, server.url, "prompting", "ways")
     assert app.segmented_control(key="ways_forms").options == ["by letter"]
     app.multiselect(key="ways_shots").set_value([0]).run()
     app.number_input(key="ways_repeats").set_value(2).run()
     click(app, "Launch")
-    assert [(spec.form, spec.repeats, spec.servers) for spec in asked] == [("letters", 2, (server.url,))]
+    assert [(spec.form, spec.repeats, spec.servers) for spec in calls] == [("letters", 2, (server.url,))]
 
 
 def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
-    open_page: Open, server: Loopback, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    open_page: Open, server: Loopback, calls: list[Any], monkeypatch: pytest.MonkeyPatch
 ):
     talk = Conversation("a short talk", (Message("user", "I am sad."), Message("assistant", "Why are you sad?")))
     monkeypatch.setattr("core.models.perplexity.conversations.bundled", lambda: (talk,))
     app = on_server(open_page, server.url, "perplexity", "words")
-    assert "The server reads about" in said(app)
+    assert "The server reads about" in page_text(app)
     click(app, "Measure")
-    (spec,) = asked
+    (spec,) = calls
     assert (spec.model, spec.dtype, spec.servers, spec.form) == ("pocket-3m", "served", (server.url,), "losses")
     link = dict(app.query_params)
     assert link["models"] == spec.asked_model
@@ -231,14 +232,16 @@ def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
     app = open_page("perplexity", **link)
     assert not app.error
     assert app.multiselect(key="words_models").value == [spec.asked_model]  # no server has to be connected
-    assert "not measured yet" not in said(app)
+    assert "not measured yet" not in page_text(app)
     assert any(spec.asked_model in table.to_string().replace("\u2060", "") for table in static_tables(app))
-    assert "Whether the server still holds the weights that were measured is known once it is connected" in said(app)
+    assert "Whether the server still holds the weights that were measured is known once it is connected" in page_text(
+        app
+    )
     app = on_server(open_page, server.url, "perplexity", "words")
     assert app.metric
-    assert "holds" not in said(app)
+    assert "holds" not in page_text(app)
     with server.other_weights():
-        text = said(on_server(open_page, server.url, "perplexity", "words"))
+        text = page_text(on_server(open_page, server.url, "perplexity", "words"))
     assert "The server holds other weights by this name now than when these words were measured" in text
 
 
@@ -263,10 +266,10 @@ def test_tokens_are_shown_of_a_model_on_a_server(
     monkeypatch.setenv("PLANTED_API_KEY", "sk-planted-1")
     app = on_server(open_page, server.url, "tokens", "token", "PLANTED_API_KEY")
     app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
-    (one,) = heard
-    assert one.model == f"pocket-3m@{server.url}"
-    assert "The entropy is not known" in said(app)
-    view = token_text.read_view(one)
+    (text,) = heard
+    assert text.model == f"pocket-3m@{server.url}"
+    assert "The entropy is not known" in page_text(app)
+    view = token_text.read_view(text)
     assert view is not None
     assert "".join(row["text"] for row in view["tokens"]).strip() == "The capital of Peru is Lima."
 
@@ -298,7 +301,7 @@ def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypat
 def test_what_needs_texts_says_so_before(open_page: Open, server: Loopback, page: str, prefix: str, words: str):
     server.reset(echo=False)
     app = on_server(open_page, server.url, page, prefix)
-    assert words in said(app)
+    assert words in page_text(app)
 
 
 def test_a_run_that_reached_its_budget_is_resumed_with_a_larger_one(
@@ -321,19 +324,19 @@ def test_a_run_that_reached_its_budget_is_resumed_with_a_larger_one(
 def test_a_server_that_fails_for_a_moment_is_checked_again_with_one_click(open_page: Open, server: Loopback):
     server.reset(breaks_on=lambda path, body: bool(body.get("echo")))
     app = on_server(open_page, server.url)
-    assert "failed (HTTP status 500) each time when it was asked for the log-probabilities of a text" in said(app)
+    assert "failed (HTTP status 500) each time when it was asked for the log-probabilities of a text" in page_text(app)
     assert app.segmented_control(key="launch_form").options == ["by letter"]
     server.reset()
     click(app, "Check again")
-    assert "failed" not in said(app)
-    assert "scores texts and writes answers" in said(app)
+    assert "failed" not in page_text(app)
+    assert "scores texts and writes answers" in page_text(app)
     server.reset(fault=lambda number: "500")
     click(app, "Connect")
-    assert "fails with HTTP status 500" in said(app)
-    assert "gives no log-probabilities" not in said(app)
+    assert "fails with HTTP status 500" in page_text(app)
+    assert "gives no log-probabilities" not in page_text(app)
     server.reset()
     click(app, "Check again")
-    assert "scores texts and writes answers" in said(app)
+    assert "scores texts and writes answers" in page_text(app)
 
 
 def test_a_text_is_read_again_once_the_server_holds_other_weights_by_the_same_name(
@@ -343,10 +346,10 @@ def test_a_text_is_read_again_once_the_server_holds_other_weights_by_the_same_na
     app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
     app.run()
     assert len(heard) == 1
-    assert "This text was read at" in said(app)
+    assert "This text was read at" in page_text(app)
     server.reset(quantisation="Q4_K_M")
     app.button(key="token_connect").click().run()
-    assert [one.weights and one.weights.told for one in heard] == ["loopback", "loopback · Q4_K_M · Q4_K_M"]
-    assert "by loopback 1.2.3 Q4_K_M" in said(app).replace("\\", "")
+    assert [text.weights and text.weights.told for text in heard] == ["loopback", "loopback · Q4_K_M · Q4_K_M"]
+    assert "by loopback 1.2.3 Q4_K_M" in page_text(app).replace("\\", "")
     with pytest.raises(InputError, match="holds other weights by the name of pocket-3m than when it was last asked"):
         client.ask(heard[0])  # its connection is older than the server

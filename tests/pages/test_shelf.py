@@ -16,7 +16,7 @@ from tests.core.shelf import leaderboard_files
 from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
 from tests.core.shelf.mirror import Mirror
 from tests.core.shelf.test_own_links import CSV
-from tests.pages.conftest import Open, click, said
+from tests.pages.conftest import Open, click, page_text
 
 WAIT_S = 30
 
@@ -43,17 +43,17 @@ def page(made_up: Mirror, open_page: Open, monkeypatch):  # noqa: F811
 
 def test_one_click_brings_a_model_in(page, made_up: Mirror):  # noqa: F811
     app = page()
-    assert "Two models that do not exist." in said(app)
-    assert "The authors state no licence" in said(app)
-    assert "Each is checked against its recorded hash." in said(app)
+    assert "Two models that do not exist." in page_text(app)
+    assert "The authors state no licence" in page_text(app)
+    assert "Each is checked against its recorded hash." in page_text(app)
     brought_in(app)
-    assert "1 run imported from Made up." in said(app)
-    assert "No published figures are recorded for these files." in said(app)
+    assert "1 run imported from Made up." in page_text(app)
+    assert "No published figures are recorded for these files." in page_text(app)
     (run,) = (name for name in store.run_ids() if not store.is_bundled(name))
     assert store.read_record(run).spec.model == "small-1B"
     click(app, "Dismiss")
-    assert "imported from" not in said(app)
-    assert "It is here already, so nothing is downloaded." in said(app)
+    assert "imported from" not in page_text(app)
+    assert "It is here already, so nothing is downloaded." in page_text(app)
 
 
 def test_a_fault_is_one_sentence(page, made_up: Mirror):  # noqa: F811
@@ -61,9 +61,9 @@ def test_a_fault_is_one_sentence(page, made_up: Mirror):  # noqa: F811
     app = page()
     brought_in(app)
     (error,) = app.error
-    told = error.value.replace("\\", "")
-    assert told.startswith("Made up: output/small-1B/mmbench.pkl: expected a file with the SHA-256")
-    assert told.endswith("nothing of it was read.")
+    message = error.value.replace("\\", "")
+    assert message.startswith("Made up: output/small-1B/mmbench.pkl: expected a file with the SHA-256")
+    assert message.endswith("nothing of it was read.")
 
 
 def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noqa: F811
@@ -78,10 +78,10 @@ def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noq
     assert job is not None
     assert made_up.stalled.wait(WAIT_S)  # before that a download ends between two files, at once
     app.run()
-    assert not [one for one in app.button if one.label.startswith("Download and import")]
+    assert not [button for button in app.button if button.label.startswith("Download and import")]
     click(app, "Cancel")
     assert job.stop.is_set()
-    assert "Cancelling …" in said(app)
+    assert "Cancelling …" in page_text(app)
     shown.set()
     end(app)  # although the server sends nothing, and nobody waits for ten minutes
     assert "what was downloaded is kept" in app.error[0].value
@@ -91,33 +91,33 @@ def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noq
 def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
     made_up.files["/scores.csv"] = CSV
     app = page()
-    link = next(one for one in app.text_input if one.label == "Link")
+    link = next(field for field in app.text_input if field.label == "Link")
     link.input(f"{made_up.url}/scores.csv")
     brought_in(app, "Download and import the link")
-    assert "1 run imported from scores.csv." in said(app).replace("\\", "")
-    next(one for one in app.text_input if one.label == "Link").input("not a link")
+    assert "1 run imported from scores.csv." in page_text(app).replace("\\", "")
+    next(field for field in app.text_input if field.label == "Link").input("not a link")
     click(app, "Download and import the link")
     assert app.error[0].value.startswith("Type an https address")
-    for odd, told in {
+    for odd, message in {
         "https://me:secret@example.org/x.csv?token=t": "example.org/x.csv: x.csv: the address is one with a user",
         "https://[oops/x.csv": "[oops/x.csv: the address is none that can be read",
         "https://10.0.0.1/x.csv": "10.0.0.1/x.csv: x.csv: the address is 10.0.0.1, which is private",
     }.items():
-        next(one for one in app.text_input if one.label == "Link").input(odd)
+        next(field for field in app.text_input if field.label == "Link").input(odd)
         brought_in(app, "Download and import the link")
-        assert app.error[0].value.replace("\\", "").startswith(told)
-        assert "secret" not in said(app)
-        assert "token" not in said(app)
+        assert app.error[0].value.replace("\\", "").startswith(message)
+        assert "secret" not in page_text(app)
+        assert "token" not in page_text(app)
 
 
 def test_a_model_of_the_leaderboard(page, made_up: Mirror, open_page: Open, monkeypatch):  # noqa: F811
     monkeypatch.setenv("HF_ENDPOINT", made_up.url)
     leaderboard_files.add(made_up)
     app = open_page("data", shelf="open-llm-leaderboard")
-    assert "asks for an agreement on the hub" in said(app)
+    assert "asks for an agreement on the hub" in page_text(app)
 
     def look_up(model: str) -> None:
-        next(one for one in app.text_input if one.label == "Model").input(model)
+        next(field for field in app.text_input if field.label == "Model").input(model)
         click(app, "Look up")
 
     look_up("org/none")
@@ -129,18 +129,21 @@ def test_a_model_of_the_leaderboard(page, made_up: Mirror, open_page: Open, monk
     assert not app.error
     assert app.query_params["shelf_model"] == "org/tiny-1B"
     linked = open_page("data", shelf="open-llm-leaderboard", shelf_model="org/tiny-1B")
-    assert next(one for one in linked.text_input if one.label == "Model").value == "org/tiny-1B"
-    assert next(one for one in linked.multiselect if one.label == "Tasks").options == ["GPQA", "MMLU-Pro"]
+    assert next(field for field in linked.text_input if field.label == "Model").value == "org/tiny-1B"
+    assert next(multiselect for multiselect in linked.multiselect if multiselect.label == "Tasks").options == [
+        "GPQA",
+        "MMLU-Pro",
+    ]
     gone = open_page("data", shelf="open-llm-leaderboard", shelf_model="org/none")
     assert gone.error[0].value.replace("\\", "").startswith("The Open LLM Leaderboard has no results of org/none")
-    asked = len(made_up.requests)
+    request_count = len(made_up.requests)
     gone.run()
-    assert len(made_up.requests) == asked, "the hub is asked once"
-    tasks = next(one for one in app.multiselect if one.label == "Tasks")
+    assert len(made_up.requests) == request_count, "the hub is asked once"
+    tasks = next(multiselect for multiselect in app.multiselect if multiselect.label == "Tasks")
     assert (tasks.options, tasks.value) == (["GPQA", "MMLU-Pro"], ["gpqa"])
     brought_in(app)
-    told = said(app).replace("\\", "")
-    assert "1 run imported from Open LLM Leaderboard: org/tiny-1B. 1 of 1 published figures recomputed." in told
+    message = page_text(app).replace("\\", "")
+    assert "1 run imported from Open LLM Leaderboard: org/tiny-1B. 1 of 1 published figures recomputed." in message
 
 
 def test_a_jury_leads_to_the_jury_page(open_page: Open, mirror: Mirror):  # noqa: F811
@@ -150,11 +153,11 @@ def test_a_jury_leads_to_the_jury_page(open_page: Open, mirror: Mirror):  # noqa
         mirror.files[urlsplit(file.address).path] = content
     app = open_page("data", shelf="pandalm")
     brought_in(app)
-    assert "2 juries imported from PandaLM. " in said(app)
+    assert "2 juries imported from PandaLM. " in page_text(app)
     views = [link.proto.query_string for link in app.get("page_link")]
-    found = [name for name in jury_store.jury_ids() if name.startswith("pandalm")]
-    assert len(found) == 2
-    assert all(f"jury={name}" in views for name in found)
+    ids = [name for name in jury_store.jury_ids() if name.startswith("pandalm")]
+    assert len(ids) == 2
+    assert all(f"jury={name}" in views for name in ids)
 
 
 def test_an_entry_that_is_not_there(page, open_page: Open):
@@ -164,25 +167,29 @@ def test_an_entry_that_is_not_there(page, open_page: Open):
 
 def test_a_link_chooses_a_model_and_a_data_set(open_page: Open):
     app = open_page("data", shelf="llm-uncertainty-bench", shelf_model="Mistral-7B", shelf_data="hellaswag_10k")
-    chosen = [one.value for one in app.multiselect if one.label in ("Models", "Data sets")]
+    chosen = [multiselect.value for multiselect in app.multiselect if multiselect.label in ("Models", "Data sets")]
     assert chosen == [["Mistral-7B-v0.1"], ["hellaswag_10k"]]
     app = open_page("data", shelf="llm-uncertainty-bench", shelf_model="none")
-    assert "The link asks for none, which is not in this result set." in said(app)
-    assert [one.value for one in app.multiselect if one.label == "Data sets"] == [["mmlu_10k"]]
+    assert "The link asks for none, which is not in this result set." in page_text(app)
+    assert [multiselect.value for multiselect in app.multiselect if multiselect.label == "Data sets"] == [["mmlu_10k"]]
 
 
 def test_what_is_chosen_stands_in_the_link(open_page: Open):
     app = open_page("data")
 
     def lists(app):
-        return {one.label: one for one in app.multiselect if one.label in ("Models", "Data sets")}
+        return {
+            multiselect.label: multiselect
+            for multiselect in app.multiselect
+            if multiselect.label in ("Models", "Data sets")
+        }
 
     models = ["Mistral-7B-v0.1", "Llama-2-7b"]
     offered = lists(app)["Models"].options
-    chosen = [next(one for one in offered if one.startswith(name[:10])) for name in models]
+    chosen = [next(label for label in offered if label.startswith(name[:10])) for name in models]
     lists(app)["Models"].set_value(chosen).run()
     lists(app)["Data sets"].set_value([]).run()
-    assert "Choose at least one of each." in said(app)
+    assert "Choose at least one of each." in page_text(app)
     link = {name: values for name, values in app.query_params.items() if name.startswith("shelf")}
     assert link["shelf"] == "llm-uncertainty-bench"
     again = open_page("data", **link)
@@ -194,6 +201,6 @@ def test_what_is_chosen_stands_in_the_link(open_page: Open):
 
 def test_overview_leads_to_the_shelf_while_only_bundled_runs_are_here(open_page: Open, monkeypatch):
     monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
-    assert "are on the shelf" in said(open_page("overview"))
+    assert "are on the shelf" in page_text(open_page("overview"))
     synthetic_run(60, task="qa@hub")
-    assert "are on the shelf" not in said(open_page("overview"))
+    assert "are on the shelf" not in page_text(open_page("overview"))

@@ -4,7 +4,7 @@ from app.state.stream_lab import NO_CHANGE
 from core.reports import evaluation
 from core.reports.stream_lab import stream_pool, stream_tables
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, said, sent
+from tests.pages.conftest import Open, page_text, sent
 
 
 def test_a_link_opens_both_runs_and_its_view(open_page: Open):
@@ -30,8 +30,8 @@ def test_runs_of_other_models_sizes_and_ways_can_not_follow(open_page: Open):
     (choice,) = [box for box in app.selectbox if box.label == "After the change"]
     assert choice.options == ["synthetic · Question answering", "No change: only the first run"]
     assert choice.value == second
-    assert "The run no-such-run can't come after Summaries" in said(app)
-    assert "Question answering is shown instead." in said(app)
+    assert "The run no-such-run can't come after Summaries" in page_text(app)
+    assert "Question answering is shown instead." in page_text(app)
     choice.set_value(NO_CHANGE).run()
     assert sent(app, "names")["second"] is None
     assert app.query_params["after"] == NO_CHANGE
@@ -40,4 +40,4 @@ def test_runs_of_other_models_sizes_and_ways_can_not_follow(open_page: Open):
 def test_a_single_run_has_no_change_and_the_page_says_what_a_change_needs(open_page: Open):
     app = open_page("stream_lab", run=synthetic_run(40))
     assert sent(app, "names")["second"] is None
-    assert "A change needs another finished run of synthetic" in said(app)
+    assert "A change needs another finished run of synthetic" in page_text(app)

@@ -14,12 +14,12 @@ from core.runs.answering.token_text import TokenText
 from core.settings import ASSETS
 from tests.conftest import without_digests
 from tests.core.runs.conftest import until
-from tests.pages.conftest import Open, click, components, said
+from tests.pages.conftest import Open, click, components, page_text
 
 
 def texts_by_token(app: AppTest) -> list[Any]:
     """The components that show a text by token."""
-    return [one for one in components(app) if one.key == "token_text_view"]
+    return [component for component in components(app) if component.key == "token_text_view"]
 
 
 def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
@@ -28,14 +28,16 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
     assert len(views) == 3
     assert app.text_area[0].value == next(iter(views.values()))["text"]
     assert len(texts_by_token(app)) == 1
-    assert "The stronger the orange of a token, the less the model expected it." in said(app)
+    assert "The stronger the orange of a token, the less the model expected it." in page_text(app)
     table = app.dataframe[0].value
     assert table["Adapter"].tolist() == ["base", "LoRA", "ARD-LoRA"]
-    found, _ = tokens.results()
-    for cell, one in zip(table["ECE beyond chance"], found, strict=False):
-        figures = one.values["figures"]["ece"]
+    evaluations, _ = tokens.results()
+    for cell, evaluation in zip(table["ECE beyond chance"], evaluations, strict=False):
+        figures = evaluation.values["figures"]["ece"]
         assert cell == f"{figures['excess']:.3f} ({figures['low']:.3f} to {figures['high']:.3f})"
-    assert table["ECE seen"].tolist() == [one.values["figures"]["ece"]["value"] for one in found[:3]]
+    assert table["ECE seen"].tolist() == [
+        evaluation.values["figures"]["ece"]["value"] for evaluation in evaluations[:3]
+    ]
     assert len(app.get("vega_lite_chart")) == 1  # reliability
     assert len(app.get("plotly_chart")) == 1  # the ARD-LoRA's ranks
 
@@ -53,18 +55,18 @@ def test_an_infinite_nll_is_shown_as_such(open_page: Open, home):
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[TokenText]:
-    """What the page asks of the answering server, in whose place the recorded view is given at once."""
-    asked: list[TokenText] = []
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[TokenText]:
+    """The page's requests to the answering server. The fixture answers at once with the recorded view."""
+    texts: list[TokenText] = []
 
-    def answered(one: TokenText) -> None:
-        asked.append(one)
-        view = next(iter(tokens.recorded_views().values())) | {"text": one.text, "window": 512}
-        token_text.write_view(one, view)
+    def answered(request: TokenText) -> None:
+        texts.append(request)
+        view = next(iter(tokens.recorded_views().values())) | {"text": request.text, "window": 512}
+        token_text.write_view(request, view)
 
     monkeypatch.setattr(client, "ask", answered)
     monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "answered"))
-    return asked
+    return texts
 
 
 @pytest.mark.nightly
@@ -72,8 +74,8 @@ def test_ones_own_text_is_asked_of_the_model(open_page: Open, fake_home: Path):
     """The real server with its worker and the shipped model."""
     app = open_page("tokens")
     app.text_area[0].set_value("Rome is in Italy.").run()
-    one = token_text.token_text("pocket-3m", "Rome is in Italy.")
-    until(lambda: client.progress(one.answer_id).ended, "the tokens")
+    own_text = token_text.token_text("pocket-3m", "Rome is in Italy.")
+    until(lambda: client.progress(own_text.answer_id).ended, "the tokens")
     app.run()
     assert "Try again" not in [button.label for button in app.button]
     (text,) = texts_by_token(app)
@@ -81,31 +83,31 @@ def test_ones_own_text_is_asked_of_the_model(open_page: Open, fake_home: Path):
     assert "".join(row["text"] for row in data["tokens"]) == "Rome is in Italy."
 
 
-def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, asked: list[TokenText]):
+def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, requests: list[TokenText]):
     app = open_page("tokens")
     assert "At most 20,000 characters" in app.text_area[0].help
     long = "Rome is. " * 5000
     app.text_area[0].set_value(long[:20_000]).run()
-    assert [one.text for one in asked] == [long[:20_000]]
-    assert "reads 512 tokens at once, fewer than the text has" in said(app)
+    assert [request.text for request in requests] == [long[:20_000]]
+    assert "reads 512 tokens at once, fewer than the text has" in page_text(app)
     app.text_area[0].set_value(long[:20_001]).run()
-    assert len(asked) == 1
-    assert "The text has 20,001 characters, but at most 20,000 can be read. Remove 1 character." in said(app)
+    assert len(requests) == 1
+    assert "The text has 20,001 characters, but at most 20,000 can be read. Remove 1 character." in page_text(app)
     assert not texts_by_token(app)
 
 
 def test_a_refusal_is_a_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatch):
-    asked: list[TokenText] = []
+    texts: list[TokenText] = []
     refused = "the text is a single token, with nothing before it to predict it from; write more"
-    monkeypatch.setattr(client, "ask", asked.append)
+    monkeypatch.setattr(client, "ask", texts.append)
     monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "failed", refused))
     app = open_page("tokens")
     app.text_area[0].set_value("a").run()
     app.run()
-    assert "The text is a single token" in said(app)
-    assert len(asked) == 1  # what was refused is asked again only when a person wants it
+    assert "The text is a single token" in page_text(app)
+    assert len(texts) == 1  # what was refused is asked again only when a person wants it
     click(app, "Try again")
-    assert len(asked) == 2
+    assert len(texts) == 2
 
 
 def test_a_file_that_is_no_evaluation_is_named(open_page: Open, home):
@@ -114,17 +116,17 @@ def test_a_file_that_is_no_evaluation_is_named(open_page: Open, home):
     (folder / "odd.json").write_text("{")
     (folder / "half.json").write_text(json.dumps({"model": "x", "kind": "base"}))
     app = open_page("tokens")
-    assert "odd.json is no token evaluation" in said(app)
-    assert "it lacks data, n_samples" in said(app)
+    assert "odd.json is no token evaluation" in page_text(app)
+    assert "it lacks data, n_samples" in page_text(app)
 
 
 def test_a_link_opens_the_model_and_the_evaluations(open_page: Open):
-    model, found = list(tokens.recorded_views())[1], tokens.results()[0]
-    app = open_page("tokens", model=model, evaluations=found[2].name)
+    model, evaluations = list(tokens.recorded_views())[1], tokens.results()[0]
+    app = open_page("tokens", model=model, evaluations=evaluations[2].name)
     assert not app.warning
     assert app.button_group(key="model").value == model
     assert app.multiselect(key="evaluations").value == [2]
-    assert dict(app.query_params) == {"model": model, "evaluations": found[2].name}
+    assert dict(app.query_params) == {"model": model, "evaluations": evaluations[2].name}
 
 
 def test_a_link_to_a_model_that_is_not_here_is_named(open_page: Open):

@@ -70,23 +70,23 @@ def main() -> None:
     widths = [width for width, _ in SIZES]
     parser.add_argument("--width", type=int, nargs="+", choices=widths, default=widths, help="only these widths")
     parser.add_argument("--theme", nargs="+", choices=THEMES, default=THEMES, help="only these themes")
-    asked = parser.parse_args()
-    unknown = sorted(set(asked.views) - set(VIEWS))
+    options = parser.parse_args()
+    unknown = sorted(set(options.views) - set(VIEWS))
     if unknown:
         parser.error(f"there is no view {', '.join(unknown)}; choose from {', '.join(VIEWS)}")
-    asked.into.mkdir(parents=True, exist_ok=True)
-    sizes = [size for size in SIZES if size[0] in asked.width]
-    themes = [theme for theme in THEMES if theme in asked.theme]
+    options.into.mkdir(parents=True, exist_ok=True)
+    sizes = [size for size in SIZES if size[0] in options.width]
+    themes = [theme for theme in THEMES if theme in options.theme]
     pictures: list[Picture] = []
-    views = asked.views or list(VIEWS)
+    views = options.views or list(VIEWS)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        with server(asked.home or Path(folder) / "home") as address:
+        with server(options.home or Path(folder) / "home") as address:
             for view in views:
                 for theme in themes:
-                    pictures += taken(browser, address, view, theme, sizes, asked.into)
+                    pictures += taken(browser, address, view, theme, sizes, options.into)
         browser.close()
-    index = asked.into / "index.html"
+    index = options.into / "index.html"
     index.write_text(side_by_side(pictures), encoding="utf-8")
     wrong = sum(bool(picture.faults) for picture in pictures)
     print(f"{len(pictures)} pictures, {wrong} with faults: {index}")
@@ -95,7 +95,7 @@ def main() -> None:
 def taken(
     browser: Browser, address: str, view: str, theme: str, sizes: list[tuple[int, int]], into: Path
 ) -> list[Picture]:
-    """The view at each size: resized as a window is, but opened again at a phone's, whose window was never larger."""
+    """The view at each size. A desktop window is resized; the phone's size is opened in a new window."""
     page = browser.new_page(
         bypass_csp=True, viewport={"width": sizes[0][0], "height": sizes[0][1]}, reduced_motion="reduce"
     )
@@ -165,7 +165,7 @@ def side_by_side(pictures: list[Picture]) -> str:
     for view in dict.fromkeys(picture.view for picture in pictures):
         cells = "".join(_cell(picture) for picture in pictures if picture.view == view)
         rows.append(f"<h2 id='{view}'>{html.escape(view)}</h2><div class=row>{cells}</div>")
-    links = " ".join(f"<a href='#{view}'>{view}</a>" for view in dict.fromkeys(one.view for one in pictures))
+    links = " ".join(f"<a href='#{view}'>{view}</a>" for view in dict.fromkeys(picture.view for picture in pictures))
     head = f"<!doctype html><meta charset=utf-8><title>Pictures</title><style>{CSS}</style>"
     return f"{head}<nav>{links}</nav>{''.join(rows)}"
 

@@ -1,4 +1,4 @@
-"""What a script can see to be wrong with the look of a page."""
+"""Visual faults of a page that a script can find."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8").split("\n
 def faults(page: Page) -> list[str]:
     """One sentence for each fault of the page as it is shown: sideways scrolling, cut text, overlapping words or
     controls, exceptions."""
-    found: list[str] = page.evaluate(SCRIPT)
-    return found
+    problems: list[str] = page.evaluate(SCRIPT)
+    return problems
 
 
 def lasting_faults(page: Page, *, but: str, within_ms: int = 10_000) -> list[str]:

@@ -107,21 +107,21 @@ def _pages() -> dict[str, View]:
 
 def _course() -> dict[str, View]:
     """Each step of the further lessons with its answer, and every lesson's sheet for a lecturer."""
-    found = {}
+    views = {}
     for name, path in lesson.LESSONS.items():
-        found[f"learn_{name}_sheet"] = View(f"/learn?lesson={name}&sheet=on", ".sheet-step")
+        views[f"learn_{name}_sheet"] = View(f"/learn?lesson={name}&sheet=on", ".sheet-step")
         steps = len(lesson.load(path).steps) if name != "sets" else 0
         for step in range(1, steps + 1):
-            found[f"learn_{name}_{step}"] = View(f"/learn?lesson={name}&step={step}", ".lesson h2", answered)
-    return found
+            views[f"learn_{name}_{step}"] = View(f"/learn?lesson={name}&step={step}", ".lesson h2", answered)
+    return views
 
 
 def _lesson() -> dict[str, View]:
     """Each step of the lesson with its question and with its answer, and the end."""
     title = ".lesson h2"
-    asked = {f"learn_{step}": View(f"/learn?step={step}", title) for step in range(2, STEPS + 1)}
-    told = {f"learn_{step}_answer": View(f"/learn?step={step}", title, answered) for step in range(1, STEPS + 1)}
-    return asked | told | {"learn_end": View(f"/learn?step={STEPS + 1}", ".lesson .onwards")}
+    questions = {f"learn_{step}": View(f"/learn?step={step}", title) for step in range(2, STEPS + 1)}
+    answers = {f"learn_{step}_answer": View(f"/learn?step={step}", title, answered) for step in range(1, STEPS + 1)}
+    return questions | answers | {"learn_end": View(f"/learn?step={STEPS + 1}", ".lesson .onwards")}
 
 
 def _presented() -> dict[str, View]:
@@ -132,10 +132,10 @@ def _presented() -> dict[str, View]:
         "stream_lab": "/stream_lab?",
         **{f"learn_{name}": f"/learn?lesson={name}&step=3&" for name in lesson.LESSONS},
     }
-    found = {
+    views = {
         name: View(f"{place}present=1", ".presented svg", whole=False, phone=False) for name, place in places.items()
     }
-    return {f"{name}_presented": replace(view, reach=answered_by_enter) for name, view in found.items()}
+    return {f"{name}_presented": replace(view, reach=answered_by_enter) for name, view in views.items()}
 
 
 def answered_by_enter(page: Page) -> None:

@@ -182,7 +182,7 @@ class Lab extends Live {
 
   // Options in a link that this run lacks are dropped one by one, with a message.
   lookAnew(moving = false) {
-    const asked = { ...this.view };
+    const requested = { ...this.view };
     const given = [];
     for (const [name, plain] of [[null], ["n", 0], ["extra", "keep"], ["split", ""]]) {
       if (name) this.view[name] = plain;
@@ -196,8 +196,8 @@ class Lab extends Live {
     }
     this.again(moving);
     if (given.length) {
-      const kept = ["n", "extra", "split"].filter((name) => asked[name] !== this.view[name]);
-      say(this.find("#switch-problem"), `${given[0]} ${kept.length ? "This setting was left out." : ""}`);
+      const changed = ["n", "extra", "split"].filter((name) => requested[name] !== this.view[name]);
+      say(this.find("#switch-problem"), `${given[0]} ${changed.length ? "This setting was left out." : ""}`);
     }
   }
 
@@ -255,8 +255,8 @@ class Lab extends Live {
   // The scores that the common figures show: both, or the one that is presented.
   get drawn() {
     const { present, shown } = this.view;
-    const one = present === "1" ? SIDES[shown - 1] : null;
-    return one ? this.slots.filter(({ side }) => side === one) : this.slots;
+    const chosenSide = present === "1" ? SIDES[shown - 1] : null;
+    return chosenSide ? this.slots.filter(({ side }) => side === chosenSide) : this.slots;
   }
 
   // Draws what does not change while alpha moves.
@@ -270,8 +270,8 @@ class Lab extends Live {
     this.bands = Object.fromEntries(
       all.map(({ side }) => [side, marginal ? bands(prepared[side].n, this.m, strataTies(prepared[side])[0]) : null]),
     );
-    const made = Object.fromEntries(slots.map(({ side }) => [side, curves(prepared[side], policy)]));
-    const of = (figure) => Object.fromEntries(slots.map(({ side }) => [side, made[side][figure]]));
+    const curvesBySide = Object.fromEntries(slots.map(({ side }) => [side, curves(prepared[side], policy)]));
+    const bySide = (figure) => Object.fromEntries(slots.map(({ side }) => [side, curvesBySide[side][figure]]));
     const plot = (name) => this.find(`[data-plot=${name}] .plot`);
     const names = slots.map(({ title }) => title).join(" and ");
     const ticks = Array.from({ length: 5 }, (_, i) => i / 4);
@@ -280,14 +280,14 @@ class Lab extends Live {
     const widest = prepared.left.n <= prepared.right.n ? "left" : "right";
     this.updates = {
       coverage: curveFigure(plot("coverage"), `Coverage against alpha by ${names}`, slots, {
-        curves: of("coverage"),
+        curves: bySide("coverage"),
         bands: this.bands[widest],
         yMax: 1,
         yTicks: ticks,
         yFormat: (tick) => `${tick * 100}%`,
       }),
       size: curveFigure(plot("size"), `Mean set size against alpha by ${names}`, slots, {
-        curves: of("meanSize"),
+        curves: bySide("meanSize"),
         yMax: k,
         yTicks: Array.from({ length: Math.floor(k / step) + 1 }, (_, i) => i * step),
         yFormat: String,
@@ -354,12 +354,12 @@ class Lab extends Live {
     const { view, slots, prepared, policy } = this;
     const { alpha } = view;
     const results = Object.fromEntries(slots.map(({ side }) => [side, evaluate(prepared[side], alpha, policy)]));
-    const of = (figure) => Object.fromEntries(SIDES.map((side) => [side, results[side][figure]]));
+    const bySide = (figure) => Object.fromEntries(SIDES.map((side) => [side, results[side][figure]]));
     this.results = results;
-    this.updates.coverage(alpha, of("coverage"));
-    this.updates.size(alpha, of("meanSize"));
-    this.updates.sizes(this.m, of("sizes"));
-    this.updates.bySize(alpha, of("sizes"), of("bySize"));
+    this.updates.coverage(alpha, bySide("coverage"));
+    this.updates.size(alpha, bySide("meanSize"));
+    this.updates.sizes(this.m, bySide("sizes"));
+    this.updates.bySize(alpha, bySide("sizes"), bySide("bySize"));
     slots.forEach(({ side }, i) => {
       this.updates.scores[i](results[side].threshold);
       this.updates.strips[i](alpha, results[side].coverage, this.bands[side]);
@@ -454,14 +454,14 @@ class Lab extends Live {
     this.forest ??= this.updates.strata();
     const strata = Object.fromEntries(SIDES.map((side) => [side, this.strata(side)]));
     this.forest(alpha, strata);
-    const said = this.slots.map(({ side }) =>
+    const texts = this.slots.map(({ side }) =>
       strataSaid(alpha, this.rows, strata[side].hits, this.shortfall(side, strata[side]), by),
     );
     const titles = this.slots.map(({ title }) => title);
-    const once = said.every((text) => text === said[0]);
+    const once = texts.every((text) => text === texts[0]);
     say(
       this.find(".strata-said"),
-      once ? `${titles.join(" and ")}: ${said[0]}` : said.map((text, i) => `${titles[i]}: ${text}`).join(" "),
+      once ? `${titles.join(" and ")}: ${texts[0]}` : texts.map((text, i) => `${titles[i]}: ${text}`).join(" "),
     );
   }
 
@@ -517,7 +517,7 @@ class Lab extends Live {
 
   drawRedrawn() {
     const side = this.find(".redrawn-side").value || "left";
-    const slot = this.slots.find((one) => one.side === side);
+    const slot = this.slots.find((candidate) => candidate.side === side);
     const prepared = this.prepared[side];
     const { alpha, split, n, extra, by, empty } = this.view;
     // The triangle marks the split above. With other thresholds or filled sets it would come from another distribution.
@@ -531,7 +531,7 @@ class Lab extends Live {
       pool: prepared.n + this.m,
     });
     // One of the bugs is in how APS forms its sets, so APS shows the bugs if it is one of the two scores.
-    const tried = this.slots.find((one) => one.name === "aps") ?? this.slots[0];
+    const tried = this.slots.find((candidate) => candidate.name === "aps") ?? this.slots[0];
     const scored = this.prepared[tried.side];
     this.bugs.take({
       key: [this.version, tried.name, split, n, extra],
@@ -560,17 +560,17 @@ class Lab extends Live {
   // What is spoken of the figures and of the buttons that save them.
   describe(results) {
     const { alpha } = this.view;
-    const told = alternatives({ ...this, alpha, results, k: this.look.k });
+    const texts = alternatives({ ...this, alpha, results, k: this.look.k });
     for (const figure of this.all("figure[data-plot]")) {
       const caption = captionOf(figure);
       figure.setAttribute("aria-label", caption);
       for (const button of figure.querySelectorAll(".files button"))
         button.setAttribute("aria-label", `Save this figure as ${button.dataset.kind}: ${caption}`);
-      const said = told[figure.dataset.plot];
-      if (said) figure.querySelector("svg.chart")?.setAttribute("aria-label", said);
+      const text = texts[figure.dataset.plot];
+      if (text) figure.querySelector("svg.chart")?.setAttribute("aria-label", text);
     }
     for (const { side } of this.slots)
-      this.find(`[data-side=${side}] .strip svg`)?.setAttribute("aria-label", told.strips[side]);
+      this.find(`[data-side=${side}] .strip svg`)?.setAttribute("aria-label", texts.strips[side]);
   }
 
   saveFigure(figure, save) {

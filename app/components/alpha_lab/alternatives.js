@@ -9,31 +9,31 @@ export function alternatives({ alpha, slots, results, bands, digits, m, k }) {
   const names = slots.map(({ title }) => title).join(" and ");
   const shown = (share) => percent(share, digits);
   const target = `target ${percent(1 - alpha / 1000, 1)}`;
-  const each = (said) => slots.map((slot) => `${slot.title} ${said(results[slot.side], slot)}`).join("; ");
+  const each = (textOf) => slots.map((slot) => `${slot.title} ${textOf(results[slot.side], slot)}`).join("; ");
   const at = `At alpha ${plainAlpha(alpha)}:`;
   const sizes = Array.from({ length: k + 1 }, (_, size) => size);
   const options = (size) => counted(size, "option", "options");
-  const some = (of) => (result) =>
+  const ofSizes = (describe) => (result) =>
     sizes
       .filter((size) => result.sizes[size])
-      .map((size) => of(result, size))
+      .map((size) => describe(result, size))
       .join(", ");
-  const shareOf = ({ sizes: found }, size) => `${options(size)} ${shown(found[size] / m)}`;
-  const coveredOf = ({ sizes: found, bySize }, size) =>
-    `${options(size)} ${percent(bySize[size] / found[size], 1)} of ${found[size].toLocaleString("en")}`;
-  const told = {
+  const shareOf = ({ sizes: counts }, size) => `${options(size)} ${shown(counts[size] / m)}`;
+  const coveredOf = ({ sizes: counts, bySize }, size) =>
+    `${options(size)} ${percent(bySize[size] / counts[size], 1)} of ${counts[size].toLocaleString("en")}`;
+  const texts = {
     coverage: `Coverage against alpha by ${names}. ${at} ${each(({ coverage }) => shown(coverage))}, ${target}.`,
     size: `Mean set size against alpha by ${names}. ${at} ${each(({ meanSize }) => meanSize.toFixed(2))} of ${k} options.`,
-    sizes: `Share of test questions by set size. ${at} ${each(some(shareOf))}.`,
-    bysize: `Coverage by set size. ${at} ${each(some(coveredOf))} questions.`,
+    sizes: `Share of test questions by set size. ${at} ${each(ofSizes(shareOf))}.`,
+    bysize: `Coverage by set size. ${at} ${each(ofSizes(coveredOf))} questions.`,
     strips: {},
   };
   for (const { side, title } of slots) {
     const { threshold, coverage } = results[side];
-    told[side] = `${title} scores of the calibration questions. ${limit(threshold)}`;
-    told.strips[side] = `${title} coverage ${shown(coverage)}, ${target}${bandText(bands[side], alpha, shown)}.`;
+    texts[side] = `${title} scores of the calibration questions. ${limit(threshold)}`;
+    texts.strips[side] = `${title} coverage ${shown(coverage)}, ${target}${bandText(bands[side], alpha, shown)}.`;
   }
-  return told;
+  return texts;
 }
 
 function limit(threshold) {

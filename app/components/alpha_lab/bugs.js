@@ -17,13 +17,13 @@ const BUG_ALPHAS = [100, 10];
 const BUG_ROW = 46;
 
 // One row per procedure: the range of 95% of its splits, their mean, and the distance of the mean from the target.
-function bugsFigure(host, label, rows, { ink, mark }, alpha, found) {
+function bugsFigure(host, label, rows, { ink, mark }, alpha, results) {
   const height = 30 + BUG_ROW * rows.length + 24;
   host.style.height = `${height}px`;
   const { svg, width } = canvas(host, label, { height });
   const goal = 1 - alpha / THOUSAND;
-  const low = Math.min(goal, ...found.map((of) => of.low));
-  const high = Math.max(goal, ...found.map((of) => of.high));
+  const low = Math.min(goal, ...results.map((result) => result.low));
+  const high = Math.max(goal, ...results.map((result) => result.high));
   const pad = Math.max(0.005, (high - low) * 0.08);
   const { ticks, digits } = roundTicks(Math.max(0, low - pad), Math.min(1, high + pad), 6);
   const wide = width > 620;
@@ -41,12 +41,12 @@ function bugsFigure(host, label, rows, { ink, mark }, alpha, found) {
   }
   draw(svg, "line", { class: "target", x1: x(goal), x2: x(goal), y1: 6, y2: end });
   rows.forEach(({ title }, i) => {
-    const of = found[i];
+    const result = results[i];
     const y = 20 + BUG_ROW * (i + 0.5);
     draw(svg, "text", { class: "plain", x: 0, y: wide ? y + 4 : y - 10 }, title);
-    draw(svg, "line", { class: `whisker ${ink}`, x1: x(of.low), x2: x(of.high), y1: y, y2: y });
-    draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark], transform: `translate(${x(of.mean)},${y})` });
-    const off = 100 * (of.mean - goal);
+    draw(svg, "line", { class: `whisker ${ink}`, x1: x(result.low), x2: x(result.high), y1: y, y2: y });
+    draw(svg, "path", { class: `dot fill-${ink}`, d: MARKS[mark], transform: `translate(${x(result.mean)},${y})` });
+    const off = 100 * (result.mean - goal);
     draw(
       svg,
       "text",

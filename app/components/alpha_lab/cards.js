@@ -80,6 +80,6 @@ export class Card {
 }
 
 function between(limits) {
-  const said = (q) => (q === Infinity ? "none" : q.toFixed(2));
-  return `${said(Math.min(...limits))} to ${said(Math.max(...limits))}`;
+  const written = (q) => (q === Infinity ? "none" : q.toFixed(2));
+  return `${written(Math.min(...limits))} to ${written(Math.max(...limits))}`;
 }

@@ -54,7 +54,7 @@ def embed_lab(record: RunRecord) -> None:
     def name() -> str:
         return about([run], state.remembered(AlphaLabView).alpha).file_name("alpha-lab", "html")
 
-    def made(theme: str, texts: bool) -> bytes:
+    def html_file(theme: str, texts: bool) -> bytes:
         return lab_embed(
             alpha_lab_cache.lab_tables(run),
             title=title(record),
@@ -65,4 +65,4 @@ def embed_lab(record: RunRecord) -> None:
             **lab_view(replace(state.remembered(AlphaLabView), present="0", shown="page")),
         )
 
-    embed(made, name, f"Alpha lab: {title(record)}", height=HEIGHT, key="alpha_lab", texts=True)
+    embed(html_file, name, f"Alpha lab: {title(record)}", height=HEIGHT, key="alpha_lab", texts=True)

@@ -146,11 +146,11 @@ export function scoresFigure(host, label, { side, ink }, { counts, low, high }) 
   });
   const wide = (high - low) / counts.length;
   const clip = draw(draw(svg, "clipPath", { id: `kept-${side}` }), "rect", { x: x(low), y: 0, height: y(0) });
-  for (const kept of [false, true]) {
+  for (const inside of [false, true]) {
     const group = draw(
       svg,
       "g",
-      kept ? { class: `fill-${ink}`, "clip-path": `url(#kept-${side})` } : { class: "fill-out" },
+      inside ? { class: `fill-${ink}`, "clip-path": `url(#kept-${side})` } : { class: "fill-out" },
     );
     counts.forEach((count, i) =>
       draw(group, "rect", {

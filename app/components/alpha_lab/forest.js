@@ -92,13 +92,13 @@ export function strataSaid(alpha, rows, hits, pValue, by) {
   const tested = rows.filter(({ m }) => m > 0);
   const level = FALSE_ALARMS / tested.length;
   const below = tested.filter(({ code, m }) => hits[code] < goal * m && pValue(hits[code], code, m) <= level);
-  const of = `of the ${tested.length} ${by === "class" ? "options" : "subjects"}`;
+  const ofStrata = `of the ${tested.length} ${by === "class" ? "options" : "subjects"}`;
   const short = `covered significantly below ${(100 * goal).toFixed(1)}%`;
-  if (!below.length) return `None ${of} is ${short}, at the 5% level for all of them together.`;
+  if (!below.length) return `None ${ofStrata} is ${short}, at the 5% level for all of them together.`;
   const named =
     below
       .slice(0, 3)
       .map(({ name }) => name)
       .join(", ") + (below.length > 3 ? " …" : "");
-  return `${below.length} ${of} ${below.length === 1 ? "is" : "are"} ${short}, at the 5% level for all of them together: ${named}.`;
+  return `${below.length} ${ofStrata} ${below.length === 1 ? "is" : "are"} ${short}, at the 5% level for all of them together: ${named}.`;
 }

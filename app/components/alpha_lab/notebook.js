@@ -7,8 +7,8 @@ const THEME_MARKS = ["class", "style", "data-jp-theme-light", "data-theme", "the
 
 // JupyterLab says which theme it has. Elsewhere, as in VS Code or Colab, the text is light if the theme is dark.
 function isDark(element) {
-  const said = document.body.dataset.jpThemeLight;
-  if (said) return said === "false";
+  const isLight = document.body.dataset.jpThemeLight;
+  if (isLight) return isLight === "false";
   const [red, green, blue] = getComputedStyle(element)
     .color.match(/[\d.]+/g)
     .map(Number);

@@ -85,8 +85,8 @@ function optionRow(letter, text, probability, isTrue, slots) {
 
 // A set in words: its letters, and whether it holds the truth.
 function setSaid(members, letters, label) {
-  const kept = listed(letters.filter((_, j) => members[j] === 1));
-  return `{${kept}} ${members[label] === 1 ? "holds the truth" : kept ? "misses the truth" : "is empty, so it misses the truth"}`;
+  const setText = listed(letters.filter((_, j) => members[j] === 1));
+  return `{${setText}} ${members[label] === 1 ? "holds the truth" : setText ? "misses the truth" : "is empty, so it misses the truth"}`;
 }
 
 // Shows one question's sets. Returns `show(results)`, which changes only what has changed.
@@ -123,7 +123,7 @@ function card(lab, place, open) {
     optionRow(lab.classes ? "" : look.letters[j], texts.option(row, look.optionPlaces[j]), own[j], j === label, slots),
   );
   const others = own.filter((p) => !Number.isNaN(p)).length - rows.length;
-  body.append(...rows.map((of) => of.row));
+  body.append(...rows.map((entry) => entry.row));
   const heads = headRow([[""], ["Option"], ["Probability"], ...slots.map(({ title }) => [title])]);
   heads.querySelector("th").setAttribute("aria-label", "Letter");
   table.append(columns, heads, body);
@@ -169,8 +169,8 @@ function tableRow(lab, place, open) {
   );
   const show = shownSets(lab, place, (i, members) => {
     const names = look.letters.filter((_, j) => members[j] === 1);
-    const kept = listed(names, gap(look.letters));
-    say(sets[i], `${members[label] === 1 ? "✓" : "✗"} {${kept}}`);
+    const setNames = listed(names, gap(look.letters));
+    say(sets[i], `${members[label] === 1 ? "✓" : "✗"} {${setNames}}`);
     sets[i].title = setSaid(members, look.letters, label);
   });
   return { element: line, show };
@@ -248,21 +248,21 @@ export class Questions {
   }
 
   say(lab) {
-    const found = this.places.length;
+    const count = this.places.length;
     const all = lab.look.test.length;
-    const last = Math.min(this.first + this.size, found);
+    const last = Math.min(this.first + this.size, count);
     const row = this.find(".row");
-    row.value = Math.min(this.first + 1, Math.max(found, 1));
-    row.max = Math.max(found, 1);
+    row.value = Math.min(this.first + 1, Math.max(count, 1));
+    row.max = Math.max(count, 1);
     const narrowed = lab.view.show !== "all" || lab.view.subject || lab.view.search;
     say(
       this.find(".range"),
-      `to ${last.toLocaleString("en")} of ${found.toLocaleString("en")}${narrowed ? `, out of ${all.toLocaleString("en")}` : ""}`,
+      `to ${last.toLocaleString("en")} of ${count.toLocaleString("en")}${narrowed ? `, out of ${all.toLocaleString("en")}` : ""}`,
     );
-    this.find(".none").hidden = found > 0;
+    this.find(".none").hidden = count > 0;
     this.find(".clear").hidden = !narrowed;
     this.find(".previous").disabled = this.first === 0;
-    this.find(".next").disabled = last >= found;
+    this.find(".next").disabled = last >= count;
   }
 
   move(results) {

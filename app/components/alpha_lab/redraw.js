@@ -154,7 +154,7 @@ export function redrawer(prepared, { n = prepared.n } = {}) {
     draw(i, names, alpha) {
       split(i);
       return names.map((name) => {
-        const procedure = PROCEDURES.find((one) => one.name === name);
+        const procedure = PROCEDURES.find((candidate) => candidate.name === name);
         return procedureFits(procedure, prepared.name) ? procedure.coverage(sides, alpha) : NaN;
       });
     },

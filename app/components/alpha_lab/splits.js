@@ -74,15 +74,15 @@ export function poolOf(data) {
 
 // Probabilities without the options at `extra`, each row rescaled to sum to 1. If a row has nothing left, its options
 // get equal probabilities. Options that a question lacks stay NaN.
-function renormalised(p, k, kept) {
+function renormalised(p, k, options) {
   const n = p.length / k;
-  const count = kept.length;
+  const count = options.length;
   const out = new Float64Array(n * count).fill(NaN);
   for (let i = 0; i < n; i++) {
-    const own = kept.filter((j) => !Number.isNaN(p[i * k + j])).length;
+    const own = options.filter((j) => !Number.isNaN(p[i * k + j])).length;
     let sum = 0;
-    for (let j = 0; j < own; j++) sum += p[i * k + kept[j]];
-    for (let j = 0; j < own; j++) out[i * count + j] = sum > 0 ? p[i * k + kept[j]] / sum : 1 / own;
+    for (let j = 0; j < own; j++) sum += p[i * k + options[j]];
+    for (let j = 0; j < own; j++) out[i * count + j] = sum > 0 ? p[i * k + options[j]] / sum : 1 / own;
   }
   return out;
 }
@@ -95,14 +95,14 @@ function withoutExtra(pool) {
   if (labels.some((label) => extra.includes(label))) {
     throw new Error("This run has questions whose truth is E or F; they can't be left out.");
   }
-  const kept = Array.from({ length: k }, (_, j) => j).filter((j) => !extra.includes(j));
-  if (kept.length < 2)
-    throw new Error(`Without E and F, only ${kept.length} option is left. A set needs at least 2 to choose from.`);
+  const options = Array.from({ length: k }, (_, j) => j).filter((j) => !extra.includes(j));
+  if (options.length < 2)
+    throw new Error(`Without E and F, only ${options.length} option is left. A set needs at least 2 to choose from.`);
   pool.dropped ??= {
-    k: kept.length,
-    kept,
-    p: renormalised(p, k, kept),
-    labels: labels.map((label) => kept.indexOf(label)),
+    k: options.length,
+    kept: options,
+    p: renormalised(p, k, options),
+    labels: labels.map((label) => options.indexOf(label)),
   };
   return pool.dropped;
 }

@@ -26,11 +26,11 @@ class Projector {
       move: (alpha) => this.moved({ alpha }),
       released: () => this.send(),
     });
-    this.seating = new Seating(this.find, (told) => this.act(told));
+    this.seating = new Seating(this.find, (action) => this.act(action));
     this.find(".next").onclick = () => this.act({ act: "next" });
     this.find(".show").onclick = () => this.act({ act: "show" });
-    for (const one of root.querySelectorAll("[name=class-score]")) {
-      one.onchange = () => this.moved({ score: one.value });
+    for (const choice of root.querySelectorAll("[name=class-score]")) {
+      choice.onchange = () => this.moved({ score: choice.value });
     }
   }
 
@@ -72,9 +72,9 @@ class Projector {
     if (name === "people") this.people = values;
     else {
       const mine = performance.now() - this.movedAt < OWN_MOVE_MS && this.state;
-      const kept = mine ? { alpha: this.state.alpha, score: this.state.score } : {};
+      const own = mine ? { alpha: this.state.alpha, score: this.state.score } : {};
       const before = this.state?.phase;
-      this.state = { ...(name === "alpha" ? this.state : {}), ...values, ...kept };
+      this.state = { ...(name === "alpha" ? this.state : {}), ...values, ...own };
       if (before && before !== this.state.phase && ["results", "ended"].includes(this.state.phase)) {
         this.trigger("phase", this.state.phase);
       }
@@ -82,8 +82,8 @@ class Projector {
     if (this.state) this.paint();
   }
 
-  async act(told) {
-    const answer = await this.ask(told).catch(() => null);
+  async act(action) {
+    const answer = await this.ask(action).catch(() => null);
     const problem = answer?.ok ? "" : ((await answer?.json())?.error ?? "Not connected. Try again in a moment.");
     say(this.find(".problem"), problem);
   }

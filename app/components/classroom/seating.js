@@ -77,8 +77,8 @@ export class Seating {
             {
               "aria-label": `Free all ${seats.length} seats of ${where}`,
               onclick: () => {
-                const asked = `Free ${seats.length} seats, and delete their names and answers?`;
-                if (window.confirm(asked)) this.act({ act: "free", seats });
+                const question = `Free ${seats.length} seats, and delete their names and answers?`;
+                if (window.confirm(question)) this.act({ act: "free", seats });
               },
             },
             `Free all ${seats.length}`,

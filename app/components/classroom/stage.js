@@ -83,9 +83,9 @@ export function paintResults(element, state) {
     make("thead", headRow(["Question that tested", "Right answer", "Class's set", "Model's set"])),
   );
   const body = table.createTBody();
-  for (const [i, asked] of state.asked.entries()) {
+  for (const [i, question] of state.asked.entries()) {
     const row = body.insertRow();
-    row.append(make("td", asked), make("td", OPTIONS[state.truths[i]]));
+    row.append(make("td", question), make("td", OPTIONS[state.truths[i]]));
     for (const { sets } of Object.values(sums)) {
       const holds = sets[i][state.truths[i]];
       const cell = make("td", { className: holds ? "" : "missed" }, lettersIn(sets[i]));
@@ -98,18 +98,18 @@ export function paintResults(element, state) {
 
 function sideOf(name, side, state) {
   const { score, truths, alpha, calibration } = state;
-  const of = truths.length;
-  const found = counted(state.scores[side][score], truths, alpha);
-  const threshold = found.threshold === Infinity ? "none, so every option stays in" : found.threshold.toFixed(4);
+  const count = truths.length;
+  const result = counted(state.scores[side][score], truths, alpha);
+  const threshold = result.threshold === Infinity ? "none, so every option stays in" : result.threshold.toFixed(4);
   const card = make(
     "div.side",
     make("h4", name),
-    make("p.big", `${found.covered} of ${of}`),
-    make("p", `sets hold the right answer, with ${(found.options / of).toFixed(1)} options each on average`),
-    make("p", `Right on ${whole(state.right[side])} of the ${of} questions that test`),
+    make("p.big", `${result.covered} of ${count}`),
+    make("p", `sets hold the right answer, with ${(result.options / count).toFixed(1)} options each on average`),
+    make("p", `Right on ${whole(state.right[side])} of the ${count} questions that test`),
     make("p.faint", `Threshold from ${calibration} questions: ${threshold}`),
   );
-  return { card, sets: found.sets };
+  return { card, sets: result.sets };
 }
 
 // Equal top options count half each, or less.
@@ -123,14 +123,14 @@ function surenessOf({ sureness, n, model }) {
   if (!everyone.answers) return [make("p", "Nobody has answered.")];
   const table = make("table", make("thead", headRow(GROUP_HEADS)));
   const body = table.createTBody();
-  for (const group of everyone.groups.filter((one) => one.answers)) {
+  for (const group of everyone.groups.filter((candidate) => candidate.answers)) {
     const row = body.insertRow();
     const span = group.above ? `${group.above + 1} to ${group.up_to}%` : `up to ${group.up_to}%`;
     const right = `${Math.round((100 * group.right) / group.answers)}%`;
     for (const text of [span, group.answers, `${Math.round(group.sure)}%`, right]) row.append(make("td", String(text)));
   }
   const percent = ({ right, answers }) => Math.round((100 * right) / answers);
-  const said =
+  const sentence =
     `All ${everyone.answers} answers to all ${n} questions: ${Math.round(everyone.sure)}% sure on average, ` +
     `${percent(everyone)}% right. ${model} on the same questions: ${Math.round(machine.sure)}% sure on average, ` +
     `${percent(machine)}% right.`;
@@ -140,7 +140,7 @@ function surenessOf({ sureness, n, model }) {
   const wide = make("div.wide", table);
   return [
     make("h4", "How sure the class was, and how often it was right"),
-    make("p", said),
+    make("p", sentence),
     wide,
     make("p.faint", note),
   ];

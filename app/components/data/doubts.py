@@ -32,7 +32,7 @@ def questions_or_results(reading: Reading) -> None:
     for name in names:
         chosen = meanings().get(name)
         question = f"Does {shortened(name, 80)} have questions or a model's results?"
-        answer = asked(question, "Questions or results", MEANT, chosen)
+        answer = ask(question, "Questions or results", MEANT, chosen)
         if answer is not None and answer != chosen:
             st.session_state[MEANINGS_KEY] = meanings() | {name: answer}
             st.rerun()
@@ -61,7 +61,7 @@ def _ask(header: Header, names: Sequence[str], what: str, reason: str) -> None:
         answer: int | str | None = first_option(short, answer_text, reason)
     else:
         question = f"Do the whole numbers of {shortened(short, 80)} count a model's picks, or are they logits?"
-        answer = asked(question, "What whole numbers are", WHOLE_NUMBERS, answer_text, reason)
+        answer = ask(question, "What whole numbers are", WHOLE_NUMBERS, answer_text, reason)
     if answer is not None and answer != answer_text:
         mapping = mappings().get(header)
         mapping = mapping if mapping is not None and mapping.partial else Columns((), "", partial=True)
@@ -72,7 +72,7 @@ def _ask(header: Header, names: Sequence[str], what: str, reason: str) -> None:
 
 def first_option(names: str, chosen: int | str | None = None, reason: str = "") -> int | None:
     """Ask for the number of the first option of files; None until a person says it."""
-    return asked(
+    return ask(
         f"Is the first option of {shortened(names, 80)} number 0 or 1?",
         "Number of the first option",
         STARTS,
@@ -81,10 +81,10 @@ def first_option(names: str, chosen: int | str | None = None, reason: str = "") 
     )
 
 
-def asked(
+def ask(
     question: str, label: str, answers: Mapping[str, Answer], chosen: int | str | None, reason: str = ""
 ) -> Answer | None:
-    """What the answer that a person picks means; None until one is picked."""
+    """Ask the user and return the meaning of the chosen answer; None until one is chosen."""
     with st.container(border=True):
         st.markdown(plain(question))  # a label would read out the marks that keep a file's name literal
         if reason:
@@ -101,7 +101,7 @@ def asked(
 
 
 def _said(header: Header, what: str) -> int | str | None:
-    """What a person said of tables with this header; None if nothing."""
+    """The user's saved answer about tables with this header; None if there is none."""
     mapping = mappings().get(header)
     if mapping is None or not mapping.partial:
         return None

@@ -48,7 +48,7 @@ class DroppedFiles:
     meant: dict[str, str] = field(default_factory=dict)
     figures: dict[int, ImportedFigures | str] = field(default_factory=dict)
     stored: dict[int, str] = field(default_factory=dict)
-    kept: list[ImportedRun] = field(default_factory=list)
+    known_runs: list[ImportedRun] = field(default_factory=list)
     """The runs whose figures are known, so that their ``id`` stays theirs."""
     _joined: tuple[tuple[RunSpec, ...], list[FoundRun]] | None = None
 
@@ -84,7 +84,7 @@ class DroppedFiles:
         return self._joined[1]
 
     def _compute(self, run: FoundRun) -> None:
-        self.kept.append(run.run)
+        self.known_runs.append(run.run)
         try:
             self.figures[id(run.run)] = figures(run.run)
         except HedgeError as error:

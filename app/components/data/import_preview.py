@@ -37,7 +37,7 @@ ROUNDED = "is here already, rounded by an earlier version; delete that run to im
 class _Row:
     """A run of the table with its figures, and notes that a person should read."""
 
-    found: FoundRun
+    found_run: FoundRun
     run: ImportedRun
     figures: ImportedFigures
     note: str
@@ -162,7 +162,7 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
             "Test": [row.figures.test for row in rows],
             "Options": [row.run.scored.logits.shape[1] for row in rows],
             "Note": [row.note for row in rows],
-            "File": [row.found.name for row in rows],
+            "File": [row.found_run.name for row in rows],
         }
     )
     changed = st.data_editor(
@@ -197,7 +197,7 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
         run = row.run
         if str(model).strip() != run.spec.model or str(task) != title:
             new_task = str(task).strip() if str(task) != title else ""
-            run = named(FoundRun(run, row.found.name), model=str(model).strip(), task=new_task)
+            run = named(FoundRun(run, row.found_run.name), model=str(model).strip(), task=new_task)
         edited.append(replace(row, run=run, note="" if run is not row.run and row.note == TWICE else row.note))
     return edited
 
@@ -207,8 +207,8 @@ def _readings(rows: Sequence[_Row]) -> None:
     lines: dict[str, list[str]] = {}
     for row in rows:
         names = lines.setdefault(row.run.read_as, []) if row.run.read_as else []
-        if row.found.name not in names:
-            names.append(row.found.name)
+        if row.found_run.name not in names:
+            names.append(row.found_run.name)
     if not lines:
         return
     with st.expander("How each file was read", expanded=len(lines) <= NAMES_SHOWN):
@@ -226,11 +226,11 @@ def _notes(rows: Sequence[_Row]) -> list[str]:
         known = {"samples", "questions with a letter that is not listed", *MISSING}  # in its caveats
         counts = {name: n for name, n in (about.get("counts") or {}).items() if n and name not in known}
         if counts:
-            notes[f"{row.found.name}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()) + "."] = None
+            notes[f"{row.found_run.name}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()) + "."] = None
         for caveat in of_record(row.run.spec, about, questions=row.figures.questions):
-            notes[f"{row.found.name}: {caveat.text}"] = None
+            notes[f"{row.found_run.name}: {caveat.text}"] = None
         if about.get("repeated_lines"):
-            notes[f"{row.found.name}: {about['repeated_lines']:,} lines are repeated and count once."] = None
+            notes[f"{row.found_run.name}: {about['repeated_lines']:,} lines are repeated and count once."] = None
         if about.get("averaged_over", 1) > 1:
             notes[f"The probabilities are means over {about['averaged_over']} prompts."] = None
         if about.get("texts") is False or unpublished(row.run.questions[0].options):

@@ -28,7 +28,7 @@ class Checkup:
 
     ended: threading.Event = field(default_factory=threading.Event)
     begun: float = field(default_factory=time.monotonic)
-    found: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
     problem: str = ""
     looked: float = 0.0
     looked_again: float = 0.0
@@ -74,7 +74,7 @@ def _checkup() -> Checkup:
 
 def _look(checkup: Checkup) -> None:
     try:
-        checkup.found = tuple(doctor.ask())
+        checkup.findings = tuple(doctor.ask())
     except HedgeError as error:
         checkup.problem = str(error)
     except Exception as error:
@@ -88,7 +88,7 @@ def _look(checkup: Checkup) -> None:
 def _look_again(checkup: Checkup) -> None:
     try:
         now = {finding.name: finding for finding in doctor.changing()}
-        checkup.found = tuple(now.get(finding.name, finding) for finding in checkup.found)
+        checkup.findings = tuple(now.get(finding.name, finding) for finding in checkup.findings)
     finally:
         checkup.looked_again = time.monotonic()
         checkup.refreshing.release()

@@ -56,8 +56,8 @@ def _age(checkup: Checkup) -> None:
 
 
 def _draw(checkup: Checkup) -> None:
-    bad = [finding for finding in checkup.found if finding.good is False]
-    unjudged = any(finding.good is None for finding in checkup.found)
+    bad = [finding for finding in checkup.findings if finding.good is False]
+    unjudged = any(finding.good is None for finding in checkup.findings)
     if bad:
         st.warning(
             f"{counted(len(bad), 'finding')} {'needs' if len(bad) == 1 else 'need'} attention: "
@@ -67,7 +67,7 @@ def _draw(checkup: Checkup) -> None:
         st.success("Everything that could be checked is in order. Rows without a verdict are not there or not in use.")
     else:
         st.success("Everything is in order.")
-    for finding in sorted(checkup.found, key=lambda one: one.good is not False):
+    for finding in sorted(checkup.findings, key=lambda finding: finding.good is not False):
         with st.container(border=True):
             name, value, meaning = st.columns(WIDTHS, gap="medium")
             title = plain(f"{finding.name[:1].upper()}{finding.name[1:]}".replace("Gpu", "GPU"))

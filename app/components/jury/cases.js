@@ -12,15 +12,15 @@ const word = ({ pairwise }, verdict) =>
 const shade = (verdict) => (verdict === 1 ? "true" : "");
 
 function tag(text, kind = "", title = "") {
-  const made = make("span", { className: `tag ${kind}`.trim() }, text);
-  if (title) made.title = title;
-  return made;
+  const element = make("span", { className: `tag ${kind}`.trim() }, text);
+  if (title) element.title = title;
+  return element;
 }
 
 function tagsOf(state, i) {
   const { rows, rule, at, jurors, pairwise } = state;
   const trues = yes(rows, i);
-  const made = make(
+  const element = make(
     "span.tags",
     tag(
       `${Math.max(trues, jurors.length - trues)}–${Math.min(trues, jurors.length - trues)}`,
@@ -28,27 +28,27 @@ function tagsOf(state, i) {
       "How many jurors are in the majority, and how many are against it.",
     ),
   );
-  if (rows.said[rule][i] !== rows.said.majority[i]) made.append(tag("against majority", "plain"));
-  if (answered(rows, rule, i, at)) made.append(tag(word(state, rows.said[rule][i]), shade(rows.said[rule][i])));
-  else made.append(tag("abstains", "plain"));
+  if (rows.said[rule][i] !== rows.said.majority[i]) element.append(tag("against majority", "plain"));
+  if (answered(rows, rule, i, at)) element.append(tag(word(state, rows.said[rule][i]), shade(rows.said[rule][i])));
+  else element.append(tag("abstains", "plain"));
   const would = answered(rows, rule, i, at) ? "" : "would be ";
   const [good, bad] = pairwise ? ["as labelled", "against the label"] : ["right", "wrong"];
-  if (isTie(rows.said[rule][i])) made.append(tag("half right", "plain", "A tie counts half for each side."));
+  if (isTie(rows.said[rule][i])) element.append(tag("half right", "plain", "A tie counts half for each side."));
   else
-    made.append(
+    element.append(
       isWrong(rows, rule, i) ? tag(`${would}${bad}`, would ? "plain" : "wrong") : tag(`${would}${good}`, "plain"),
     );
-  return made;
+  return element;
 }
 
 // A bar from the middle to the right if a juror leans to True, to the left if to False.
-function lean(p, verdict, said) {
+function lean(p, verdict, label) {
   const cell = make("td.lean");
   const svg = draw(cell, "svg", {
     viewBox: `0 0 ${WIDE} ${HIGH}`,
     preserveAspectRatio: "none",
     role: "img",
-    "aria-label": said,
+    "aria-label": label,
   });
   const [from, to] = p >= 0.5 ? [0.5, p] : [p, 0.5];
   draw(svg, "rect", {
@@ -89,8 +89,10 @@ function ruleList(state, i) {
   const { rows, rule, rules } = state;
   const list = make("ul.by-rule");
   for (const { name, title } of rules) {
-    const said = rows.said[name][i];
-    list.append(make("li", tag(`${title}: ${word(state, said)}`, `${shade(said)}${name === rule ? " chosen" : ""}`)));
+    const verdict = rows.said[name][i];
+    list.append(
+      make("li", tag(`${title}: ${word(state, verdict)}`, `${shade(verdict)}${name === rule ? " chosen" : ""}`)),
+    );
   }
   return list;
 }

@@ -34,7 +34,7 @@ class Jury extends Live {
   constructor(root) {
     super(root, ".jury");
     this.start = 0;
-    const choices = (of) => Object.entries(of).map(([name, title]) => new Option(title, name));
+    const choices = (titles) => Object.entries(titles).map(([name, title]) => new Option(title, name));
     this.find("#order").replaceChildren(...choices(MEASURES));
     this.find("#cases").replaceChildren(...choices(KINDS));
     this.listen();
@@ -170,19 +170,19 @@ class Jury extends Live {
     const x = (value) => 4 + (192 * (value - from)) / (to - from);
     say(this.find(".plot-head"), complete ? `${asPercent(from)} to ${asPercent(to)}` : "computing the intervals …");
     body.replaceChildren(
-      ...sorted.map((of) => {
-        const line = make("tr", { className: of.name === rule ? "chosen" : "" });
+      ...sorted.map((outcome) => {
+        const line = make("tr", { className: outcome.name === rule ? "chosen" : "" });
         const first = make("td");
         const plot = make("td.of-plot");
-        line.dataset.rule = of.name;
-        first.append(this.pick(of));
+        line.dataset.rule = outcome.name;
+        first.append(this.pick(outcome));
         const svg = draw(plot, "svg", {
           class: "whiskers",
           viewBox: "0 0 200 22",
           preserveAspectRatio: "none",
           "aria-hidden": "true",
         });
-        const [low, high] = of.intervals[order];
+        const [low, high] = outcome.intervals[order];
         draw(svg, "line", {
           class: "base",
           x1: x(base),
@@ -200,11 +200,11 @@ class Jury extends Live {
             y2: 11,
             "vector-effect": "non-scaling-stroke",
           });
-        draw(svg, "rect", { class: "point", x: x(of.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
-        const [gain, least, most] = of.gain.map((share) => 100 * share);
-        const ends = of.gain[1] === null ? "" : ` (${signed(least)} to ${signed(most)})`;
-        const said = of.name === "majority" ? "" : `${signed(gain)}${ends}`;
-        line.append(first, make("td.value", percent1(of.measures[order])), plot, make("td.of-gain", said));
+        draw(svg, "rect", { class: "point", x: x(outcome.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
+        const [gain, least, most] = outcome.gain.map((share) => 100 * share);
+        const ends = outcome.gain[1] === null ? "" : ` (${signed(least)} to ${signed(most)})`;
+        const gainText = outcome.name === "majority" ? "" : `${signed(gain)}${ends}`;
+        line.append(first, make("td.value", percent1(outcome.measures[order])), plot, make("td.of-gain", gainText));
         return line;
       }),
     );
@@ -219,18 +219,18 @@ class Jury extends Live {
     return this.rules.find((rule) => rule.name === name);
   }
 
-  pick(of) {
+  pick(outcome) {
     return make(
       "label.pick",
-      { title: of.sentence },
+      { title: outcome.sentence },
       make("input", {
         type: "radio",
         name: "rule",
-        value: of.name,
-        checked: of.name === this.rule,
-        onchange: () => this.choose(of.name),
+        value: outcome.name,
+        checked: outcome.name === this.rule,
+        onchange: () => this.choose(outcome.name),
       }),
-      make("span", of.title),
+      make("span", outcome.title),
     );
   }
 
@@ -277,9 +277,9 @@ class Jury extends Live {
 
   numbers() {
     const { rule, at } = this;
-    const of = this.named(rule);
+    const outcome = this.named(rule);
     const { complete, splits } = this.data;
-    const [share, risk, low, high] = ["answered", "wrong", "low", "high"].map((name) => of.risk[name][at] ?? 0);
+    const [share, risk, low, high] = ["answered", "wrong", "low", "high"].map((name) => outcome.risk[name][at] ?? 0);
     this.answeredNow = [share, risk, low, high];
     this.mark?.(...this.answeredNow);
     say(this.find(".at"), at === 0 ? "always" : `${at}% confidence`);
@@ -300,37 +300,37 @@ class Jury extends Live {
           : "computing its interval …"
         : "no answer gets a verdict",
     );
-    const [accuracy, least, most] = [of.measures.accuracy, ...of.intervals.accuracy].map(percent1);
+    const [accuracy, least, most] = [outcome.measures.accuracy, ...outcome.intervals.accuracy].map(percent1);
     const interval = !complete
       ? ". Its 95% interval is being computed"
-      : of.intervals.accuracy[0] === null
+      : outcome.intervals.accuracy[0] === null
         ? ". One question is too few for an interval"
         : `, with a 95% interval from ${least} to ${most}`;
     const { pairwise } = this.data;
     const agrees = pairwise ? "agrees with the label on" : "right on";
-    say(this.find(".answer"), `${of.title}: ${agrees} ${accuracy}`);
+    say(this.find(".answer"), `${outcome.title}: ${agrees} ${accuracy}`);
     say(this.find(".verdict"), `Mean over ${splits} splits${interval}. ${this.data.constant}`);
     this.speakSoon(() =>
       say(
         this.find(".summary"),
-        `${of.title} gives a verdict on ${percent1(share)} of the answers. Of these verdicts, ${percent1(risk)} are ${this.data.pairwise ? "against the label" : "wrong"}.`,
+        `${outcome.title} gives a verdict on ${percent1(share)} of the answers. Of these verdicts, ${percent1(risk)} are ${this.data.pairwise ? "against the label" : "wrong"}.`,
       ),
     );
   }
 
   cards() {
-    const found = chosenRows(this.kind, this.rows, this.rule, this.at);
-    this.start = Math.max(0, Math.min(this.start, Math.floor(Math.max(0, found.length - 1) / SHOWN) * SHOWN));
-    const shown = found.slice(this.start, this.start + SHOWN);
+    const chosen = chosenRows(this.kind, this.rows, this.rule, this.at);
+    this.start = Math.max(0, Math.min(this.start, Math.floor(Math.max(0, chosen.length - 1) / SHOWN) * SHOWN));
+    const shown = chosen.slice(this.start, this.start + SHOWN);
     say(
       this.find(".found"),
-      found.length
-        ? `Answers ${this.start + 1}–${this.start + shown.length} of ${found.length.toLocaleString("en")}`
+      chosen.length
+        ? `Answers ${this.start + 1}–${this.start + shown.length} of ${chosen.length.toLocaleString("en")}`
         : "No answers",
     );
     this.find(".previous").disabled = this.start === 0;
-    this.find(".next").disabled = this.start + SHOWN >= found.length;
-    this.find(".nothing").hidden = found.length > 0;
+    this.find(".next").disabled = this.start + SHOWN >= chosen.length;
+    this.find(".nothing").hidden = chosen.length > 0;
     const state = {
       rows: this.rows,
       rule: this.rule,

@@ -25,7 +25,7 @@ JUDGED_HELP = (
     "Rules differ only on answers on which jurors disagree. If all jurors agree, every rule gives their verdict."
 )
 JURY_HELP = "A jury is several models' verdicts on the same answers. It is not a run, so it is chosen here."
-CONFIDENCE_HELP = " ".join(f"**{of.title}**: {of.sentence}" for of in CONFIDENCES.values())
+CONFIDENCE_HELP = " ".join(f"**{confidence.title}**: {confidence.sentence}" for confidence in CONFIDENCES.values())
 
 
 def pick(view: JuryView) -> JuryRecord | None:

@@ -60,9 +60,9 @@ export function isOf(kind, rows, rule, i, at) {
 
 // The rows of a kind. Rows on which the rule differs from the majority come first, then by decreasing confidence.
 export function chosenRows(kind, rows, rule, at) {
-  const found = [];
-  for (let i = 0; i < rows.n; i++) if (isOf(kind, rows, rule, i, at)) found.push(i);
+  const places = [];
+  for (let i = 0; i < rows.n; i++) if (isOf(kind, rows, rule, i, at)) places.push(i);
   const turned = (i) => (rows.said[rule][i] !== rows.said.majority[i] ? 0 : 1);
   const sure = rows.sure[rule];
-  return found.sort((a, b) => turned(a) - turned(b) || sure[b] - sure[a] || a - b);
+  return places.sort((a, b) => turned(a) - turned(b) || sure[b] - sure[a] || a - b);
 }

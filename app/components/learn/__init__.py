@@ -135,7 +135,7 @@ def _lessons(view: LearnView) -> list[dict[str, Any]]:
 def _shown(view: LearnView, sources: Mapping[str, str]) -> dict[str, Any]:
     guesses: dict[str, dict[str, Any]] = st.session_state.setdefault(GUESSES_KEY, {})
 
-    def of(name: str) -> dict[str, Any]:
+    def guesses_of(name: str) -> dict[str, Any]:
         """The guesses of a lesson; a source may be that of several lessons."""
         own_guesses, content = guesses.get(sources.get(name, ""), {}), readable(name)
         return (
@@ -143,8 +143,8 @@ def _shown(view: LearnView, sources: Mapping[str, str]) -> dict[str, Any]:
         )
 
     return {name: getattr(view, name) for name in NAMES} | {
-        "guesses": of(view.lesson),
-        "answered": {name: len(of(name)) for name in LESSONS},
+        "guesses": guesses_of(view.lesson),
+        "answered": {name: len(guesses_of(name)) for name in LESSONS},
         "sheet": view.sheet == "on",
     }
 

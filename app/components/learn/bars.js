@@ -41,15 +41,15 @@ export function shareBars(host, rows, label, { from = 0, to = 1 } = {}) {
   return {
     update(values) {
       drawn.forEach(({ bar, whisker, text }, i) => {
-        const found = values[i];
-        const wide = found ? Math.max(0, x(Math.min(to, found.value)) - x(from)) : 0;
+        const current = values[i];
+        const wide = current ? Math.max(0, x(Math.min(to, current.value)) - x(from)) : 0;
         put(bar, { width: wide });
-        whisker.style.display = Number.isFinite(found?.low) ? "" : "none";
-        if (Number.isFinite(found?.low))
-          put(whisker, { x1: x(Math.max(from, found.low)), x2: x(Math.min(to, found.high)) });
-        const after = found?.high === undefined ? wide : Math.max(wide, x(Math.min(to, found.high)));
+        whisker.style.display = Number.isFinite(current?.low) ? "" : "none";
+        if (Number.isFinite(current?.low))
+          put(whisker, { x1: x(Math.max(from, current.low)), x2: x(Math.min(to, current.high)) });
+        const after = current?.high === undefined ? wide : Math.max(wide, x(Math.min(to, current.high)));
         put(text, { x: after + 6 });
-        say(text, found ? (found.text ?? share(found.value)) : "?");
+        say(text, current ? (current.text ?? share(current.value)) : "?");
       });
     },
     guessed(value, at) {

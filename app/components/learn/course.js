@@ -24,7 +24,7 @@ export class Course {
 
   show({ guesses, steps, section }) {
     this.answered = { ...this.answered, [this.own.name]: steps.filter(({ name }) => guesses[name]).length };
-    this.find(".lessons").replaceChildren(...this.lessons.map((of) => this.entry(of)));
+    this.find(".lessons").replaceChildren(...this.lessons.map((lesson) => this.entry(lesson)));
     const toSheet = wayTo(this.find(".to-sheet"), this.sheet ? this.own.href : this.own.sheet, () =>
       this.leave(this.sheet ? "off" : "on", "sheet"),
     );
@@ -33,13 +33,13 @@ export class Course {
     section.classList.toggle("on-sheet", this.sheet);
   }
 
-  entry(of) {
-    const done = this.answered[of.name] ?? 0;
-    const link = wayTo(make("a"), of.href, () => this.leave(of.name, "lesson"));
-    if (of === this.own) link.setAttribute("aria-current", "page");
+  entry(lesson) {
+    const done = this.answered[lesson.name] ?? 0;
+    const link = wayTo(make("a"), lesson.href, () => this.leave(lesson.name, "lesson"));
+    if (lesson === this.own) link.setAttribute("aria-current", "page");
     const bar = make("i.lesson-bar", make("i"));
-    bar.firstChild.style.width = `${(100 * done) / of.steps}%`;
-    link.append(make("b", of.short), make("span", `${done} of ${of.steps} answered`), bar);
+    bar.firstChild.style.width = `${(100 * done) / lesson.steps}%`;
+    link.append(make("b", lesson.short), make("span", `${done} of ${lesson.steps} answered`), bar);
     return make("li", link);
   }
 

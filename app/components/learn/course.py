@@ -122,12 +122,12 @@ def embed_step(
     step = content.steps[view.step - 1]
     title = f"{content.title}: {step.title}"
 
-    def made(theme: str, texts: bool) -> bytes:
+    def html_file(theme: str, texts: bool) -> bytes:
         data = embedded_step(content, tables, name=name, model=model, view=view)
         return embed_html("lesson", data, title=title, source=source, theme=theme)
 
     what = f"lesson {view.lesson} {view.step} {step.name}"
-    embed(made, lambda: about.file_name(what, "html"), title, height=HEIGHT, key="lesson")
+    embed(html_file, lambda: about.file_name(what, "html"), title, height=HEIGHT, key="lesson")
 
 
 @by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 0.2 MB per entry. A view needs one

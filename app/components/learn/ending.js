@@ -8,13 +8,13 @@ const CROSS = "M-5,0h10M0,-5v10";
 
 // One sentence on all guesses.
 export function faredText(steps, guesses) {
-  const made = steps.filter(({ name }) => guesses[name] && guesses[name].value !== null);
-  if (!made.length) return "You made no guesses this time. They make the lesson stick: go back and try a few.";
-  const count = (verdict) => made.filter(({ name, guess }) => verdictOf(guess, guesses[name]) === verdict).length;
+  const guessed = steps.filter(({ name }) => guesses[name] && guesses[name].value !== null);
+  if (!guessed.length) return "You made no guesses this time. They make the lesson stick: go back and try a few.";
+  const count = (verdict) => guessed.filter(({ name, guess }) => verdictOf(guess, guesses[name]) === verdict).length;
   const good = count("right") + count("close");
-  const times = made.length === 1 ? "You made one guess." : `You made ${made.length} guesses.`;
+  const times = guessed.length === 1 ? "You made one guess." : `You made ${guessed.length} guesses.`;
   if (!good) return `${times} None was close, so the data had something to teach.`;
-  if (good === made.length) return `${times} ${good === 1 ? "It was" : "All were"} right or close.`;
+  if (good === guessed.length) return `${times} ${good === 1 ? "It was" : "All were"} right or close.`;
   return `${times} ${good} ${good === 1 ? "was" : "were"} right or close.`;
 }
 
@@ -36,14 +36,14 @@ function scaleOf(guess, { value, truth, k }) {
   return track;
 }
 
-function faredRow(step, made, go) {
-  const verdict = made ? verdictOf(step.guess, made) : "skipped";
+function faredRow(step, guess, go) {
+  const verdict = guess ? verdictOf(step.guess, guess) : "skipped";
   const row = make("li", make("b", step.title), make("span", { className: `fared-verdict ${verdict}` }, SAID[verdict]));
-  if (made) row.append(make("p", feedback(step.guess, made)));
+  if (guess) row.append(make("p", feedback(step.guess, guess)));
   else {
     row.append(make("button.link", { onclick: go, "aria-label": `Make a guess: ${step.title}` }, "Make a guess"));
   }
-  if (made && step.guess.kind !== "choice") row.append(scaleOf(step.guess, made));
+  if (guess && step.guess.kind !== "choice") row.append(scaleOf(step.guess, guess));
   return row;
 }
 

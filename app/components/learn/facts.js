@@ -87,11 +87,11 @@ export class At {
   }
 
   get worst() {
-    return this.subjects.reduce((least, one) => (one.coverage < least.coverage ? one : least));
+    return this.subjects.reduce((least, subject) => (subject.coverage < least.coverage ? subject : least));
   }
 
   get best() {
-    return this.subjects.reduce((most, one) => (one.coverage > most.coverage ? one : most));
+    return this.subjects.reduce((most, subject) => (subject.coverage > most.coverage ? subject : most));
   }
 
   shifted(name) {
@@ -170,7 +170,9 @@ function bySize({ lac: { sizes, bySize: hits } }) {
     ({ size, count }) => size > 0 && count >= FEWEST_SETS,
   );
   if (!shown.length) return "";
-  const { size, count, coverage } = shown.reduce((least, one) => (one.coverage < least.coverage ? one : least));
+  const { size, count, coverage } = shown.reduce((least, subject) =>
+    subject.coverage < least.coverage ? subject : least,
+  );
   return (
     `The size of the set matters too: of the **${whole(count)}** sets with **${counted(size, "option", "options")}**, ` +
     `**${share(coverage)}** hold the right answer. The promise is not made for each size.`

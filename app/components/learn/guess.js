@@ -70,10 +70,10 @@ export function verdictOf(guess, { value, truth }) {
 export const halved = (alpha) => Math.max(1, Math.floor(alpha / 2));
 
 // One or two sentences on a guess and the truth, at the alpha of the guess: half of the slider's for some guesses.
-export function feedback(guess, made) {
-  const { value, truth } = made;
-  const alpha = guess.of === "small_threshold" ? halved(made.alpha) : made.alpha;
-  const verdict = verdictOf(guess, made);
+export function feedback(guess, answer) {
+  const { value, truth } = answer;
+  const alpha = guess.of === "small_threshold" ? halved(answer.alpha) : answer.alpha;
+  const verdict = verdictOf(guess, answer);
   const at = guess.moves ? `At alpha ${shownAlpha(alpha)} ` : "";
   const sentence = (words) => at + (at ? words : words[0].toUpperCase() + words.slice(1));
   if (guess.kind === "choice") {
@@ -85,10 +85,10 @@ export function feedback(guess, made) {
   }
   const { shown, off } = SLIDERS[guess.kind];
   if (value === null) return sentence(`it is ${shown(truth)}.`);
-  const said = sentence(`you guessed ${shown(value)}. It is ${shown(truth)}`);
-  if (verdict === "right") return `${said}: spot on.`;
+  const opening = sentence(`you guessed ${shown(value)}. It is ${shown(truth)}`);
+  if (verdict === "right") return `${opening}: spot on.`;
   const apart = `${off(Math.abs(value - truth))} ${value > truth ? "too high" : "too low"}`;
-  return verdict === "close" ? `${said}. Close: your guess was ${apart}.` : `${said}. Your guess was ${apart}.`;
+  return verdict === "close" ? `${opening}. Close: your guess was ${apart}.` : `${opening}. Your guess was ${apart}.`;
 }
 
 // The question with its slider or choices. `onMove(value)` is called while a person thinks, `onGuess(value)` when they
@@ -139,10 +139,10 @@ export class GuessBox {
     return [this.buttons(...this.guess.choices.map((name) => this.button(name, "check", () => this.onGuess(name))))];
   }
 
-  buttons(...made) {
+  buttons(...choices) {
     return make(
       "div.guess-buttons",
-      ...made,
+      ...choices,
       this.button("Just show me", "skip", () => this.onGuess(null)),
     );
   }
@@ -152,16 +152,16 @@ export class GuessBox {
   }
 
   // The question as it was asked, and what the guess was worth.
-  tell(guess, made, question) {
-    const said = make(
+  tell(guess, answer, question) {
+    const reply = make(
       "div",
-      { className: `told ${verdictOf(guess, made)}`, tabIndex: -1 },
+      { className: `told ${verdictOf(guess, answer)}`, tabIndex: -1 },
       make("p.told-question", question),
-      make("p.told-answer", feedback(guess, made)),
+      make("p.told-answer", feedback(guess, answer)),
     );
-    this.host.replaceChildren(said);
+    this.host.replaceChildren(reply);
     this.host.hidden = false;
-    return said;
+    return reply;
   }
 
   hide() {

@@ -100,13 +100,13 @@ class Lesson extends Live {
 
   guessed(value) {
     const { guess, name } = this.step;
-    const made = { value, truth: ALL_TRUTHS[guess.of](this.at), alpha: this.alpha, k: this.run.k };
-    this.guesses[name] = made;
+    const answer = { value, truth: ALL_TRUTHS[guess.of](this.at), alpha: this.alpha, k: this.run.k };
+    this.guesses[name] = answer;
     this.showGuess();
     this.course.show(this);
     this.build();
     this.find(".told").focus({ preventScroll: true });
-    this.announce(feedback(guess, made));
+    this.announce(feedback(guess, answer));
     this.report();
   }
 
@@ -145,12 +145,12 @@ class Lesson extends Live {
   // The question, or what the guess was worth and the answer.
   showGuess() {
     const { step } = this;
-    const made = this.guesses[step.name];
-    if (made) this.box.tell(step.guess, made, filled(step.guess.question, this.kind.at(this.run, made.alpha)));
+    const answer = this.guesses[step.name];
+    if (answer) this.box.tell(step.guess, answer, filled(step.guess.question, this.kind.at(this.run, answer.alpha)));
     else if (this.asked(step))
       this.box.ask(step.guess, this.run.k, (host) => this.words.line(host, step.guess.question));
     else this.box.hide();
-    this.open = Boolean(made) || !this.asked(step);
+    this.open = Boolean(answer) || !this.asked(step);
     this.find(".answer").hidden = !this.open;
   }
 
@@ -199,8 +199,8 @@ class Lesson extends Live {
 
   // The text for screen readers once alpha rests.
   speak() {
-    const said = () => `At alpha ${shownAlpha(this.alpha)}. ${this.find(".alternative").textContent}`;
-    this.speakSoon(() => this.announce(said()));
+    const spoken = () => `At alpha ${shownAlpha(this.alpha)}. ${this.find(".alternative").textContent}`;
+    this.speakSoon(() => this.announce(spoken()));
   }
 
   announce(text) {

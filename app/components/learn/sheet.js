@@ -29,15 +29,15 @@ function part(title, ...content) {
 function sheetStep(step, place, at, words) {
   const { guess } = step;
   const truth = ALL_TRUTHS[guess.of](at);
-  const asked = askable(guess, truth);
+  const question = askable(guess, truth);
   const host = make("section.sheet-step", make("h3", `${place}. ${step.title}`));
-  if (asked) {
+  if (question) {
     const question = paragraphs(guess.question, at, words);
     if (guess.choices.length)
-      question.append(make("p.sheet-choices", guess.choices.map((of) => `☐ ${of}`).join("   ")));
+      question.append(make("p.sheet-choices", guess.choices.map((choice) => `☐ ${choice}`).join("   ")));
     host.append(part("Ask", question), part("Right answer", make("p.sheet-right", rightAnswer(guess, truth))));
   }
-  host.append(part("Explain", paragraphs(asked ? step.answer : step.without, at, words)));
+  host.append(part("Explain", paragraphs(question ? step.answer : step.without, at, words)));
   if (step.say) host.append(part("Say", paragraphs(step.say, at, words)));
   host.append(part("What stays", paragraphs(step.learned, at, words)));
   return host;

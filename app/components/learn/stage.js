@@ -11,12 +11,12 @@ import { filled } from "./words.js";
 // The run and the questions that a figure shows.
 function sourceText({ name, n, m, ...run }, questions) {
   const [calibration, test] = [n, m].map((count) => count.toLocaleString("en"));
-  const said = {
+  const sentences = {
     calibration: `${calibration} calibration questions`,
     test: `${test} test questions`,
     both: `${calibration} calibration questions and ${test} test questions`,
   };
-  const which = typeof questions === "function" ? questions(run) : said[questions ?? "both"];
+  const which = typeof questions === "function" ? questions(run) : sentences[questions ?? "both"];
   return `Data: ${[name, which].filter(Boolean).join(", ")}.`;
 }
 

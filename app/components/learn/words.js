@@ -8,18 +8,18 @@ const PART = /\*\*(.+?)\*\*|\*(.+?)\*|\{(\w+)\}/gs;
 
 // One line of a text, as pieces of plain text, terms, stress and names.
 export function pieces(text) {
-  const found = [];
+  const parts = [];
   let end = 0;
   for (const match of text.matchAll(PART)) {
-    if (match.index > end) found.push({ kind: "text", text: text.slice(end, match.index) });
+    if (match.index > end) parts.push({ kind: "text", text: text.slice(end, match.index) });
     const [, term, stress, name] = match;
-    found.push(
+    parts.push(
       term ? { kind: "term", text: term } : stress ? { kind: "stress", text: stress } : { kind: "name", text: name },
     );
     end = match.index + match[0].length;
   }
-  if (end < text.length) found.push({ kind: "text", text: text.slice(end) });
-  return found;
+  if (end < text.length) parts.push({ kind: "text", text: text.slice(end) });
+  return parts;
 }
 
 const TAGS = { term: "b", stress: "em" };
@@ -78,7 +78,7 @@ export class Words {
   }
 
   update(at) {
-    for (const one of this.live) one(at);
+    for (const update of this.live) update(at);
   }
 }
 

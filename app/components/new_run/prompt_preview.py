@@ -73,7 +73,7 @@ def _follow(combination: Combination, job: PreviewJob, was_waiting: bool) -> Non
         elif job.problem:
             st.error(plain(sentence(job.problem)))
         else:
-            _draw(combination, job.found)
+            _draw(combination, job.previews)
 
 
 def _draw(combination: Combination, previews: tuple[Previewed, ...]) -> None:
@@ -158,13 +158,13 @@ class ServedPreview:
 
 @dataclass
 class PreviewJob:
-    """A preview that is running (``ended`` is not set) or has ended with ``found``, or with ``problem`` in one
+    """A preview that is running (``ended`` is not set) or has ended with ``previews``, or with ``problem`` in one
     sentence.
     """
 
     ended: threading.Event = field(default_factory=threading.Event)
     begun: float = field(default_factory=time.monotonic)
-    found: tuple[Previewed, ...] = ()
+    previews: tuple[Previewed, ...] = ()
     problem: str = ""
 
     @property
@@ -223,7 +223,7 @@ def _turn() -> threading.Lock:
 def _read_prompts(command: Sequence[str], job: PreviewJob, turn: threading.Lock) -> None:
     try:
         with turn:
-            job.found = _previews(_output(command))
+            job.previews = _previews(_output(command))
     except _Failed as error:
         job.problem = str(error)
     except Exception as error:

@@ -193,7 +193,7 @@ def served_models(
             help=MODELS_HELP,
         )
         answers = [
-            server_cache.asked(model, connection.servers, connection.key_variable, lists_needed=not may_pick)
+            server_cache.abilities(model, connection.servers, connection.key_variable, lists_needed=not may_pick)
             for model in chosen
         ]
         for problem in dict.fromkeys(item.problem for item in answers if item.problem):
@@ -283,7 +283,7 @@ def list_words(able: Abilities) -> tuple[str, ...]:
 
 
 def failure_words(able: Abilities) -> str:
-    """What the server failed on, in a sentence."""
+    """One sentence about what the server failed on."""
     whats = " and ".join(what for what, _ in able.failing)
     how = " and ".join(dict.fromkeys(how for _, how in able.failing))
     return (

@@ -161,7 +161,7 @@ def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> lis
 
 
 def _same_number(answer: ModelAnswer, kind: QuestionKind) -> str:
-    """How to ask a question with as many options as those of the run."""
+    """Explain how to ask a question with as many options as the run's own questions."""
     if kind.closing and not answer.own.extra:
         return f"It needs {kind.own} typed options with “{DONT_KNOW}” and “{NONE_OF_ABOVE}” offered as well."
     return f"It needs {kind.own} typed options."

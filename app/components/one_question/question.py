@@ -366,10 +366,10 @@ def embed_question(
 ) -> None:
     """Show the button that embeds a question as it is now; ``record`` is the run that calibrates it."""
 
-    def made(theme: str, texts: bool) -> bytes:
+    def html_file(theme: str, texts: bool) -> bytes:
         source = run_source(run_cache.evaluation(record.run_id), name=title(record))
         data = embedded_bars(question, standings, by, view)
         return embed_html("one-question", data, title=TITLE, source=source, theme=theme)
 
     name = about([record.run_id], view.alpha).file_name("one-question", "html")
-    embed(made, lambda: name, TITLE, height=HEIGHT, key="question")
+    embed(html_file, lambda: name, TITLE, height=HEIGHT, key="question")

@@ -60,7 +60,7 @@ class Answer:
 def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Answer:
     """Show the section. The headline speaks of the ``showcase``'s task if it is among those shown."""
     shared = overview_cache.shared_view(view)
-    section = overview_cache.kept(
+    section = overview_cache.cached_view(
         finished,
         ("section", shared),
         lambda: _section(showcase, finished, shared),
@@ -107,14 +107,14 @@ def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewV
         specs=specs,
         headline=headline(table, names, view.score, view.alpha, task=record_task_key(showcase)),
         words=_words(records, active, values),
-        hidden=sum(is_own(one) for one in finished if one.run_id not in specs),
+        hidden=sum(is_own(record) for record in finished if record.run_id not in specs),
     )
 
 
 def _words(records: Sequence[RunRecord], active: RunFilter, values: filters.Offered) -> str:
     """Which runs are shown, in words: how a model was asked, unless all are of classifiers."""
     classifiers = sum(bool(record.provenance.get(OF_CLASSES)) for record in records)
-    words = filters.in_words(active, values, asked=classifiers < len(records) or not records)
+    words = filters.in_words(active, values, settings=classifiers < len(records) or not records)
     return f"{MODELS_ALONE}: {words}" if 0 < classifiers < len(records) else words
 
 
@@ -147,21 +147,21 @@ def _figure(section: Answer, finished: Sequence[RunRecord], view: OverviewView) 
     shared = overview_cache.shared_view(view)
     # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     if view.figure == "matrix":
-        mount("matrix", **overview_cache.kept(finished, ("matrix", shared), lambda: _matrix(section, shared)))
+        mount("matrix", **overview_cache.cached_view(finished, ("matrix", shared), lambda: _matrix(section, shared)))
         return
     st.caption(plain(section.words))
     if view.figure == "scatter":
         from app.components.overview import scatter
 
-        panels = overview_cache.kept(
+        panels = overview_cache.cached_view(
             finished, ("panels", shared), lambda: scatter.scatter_panels(section.table, shared, section.printed)
         )
         scatter.scatter(section.table, view, panels)
     else:
         from app.components.shared import figures
 
-        ordered = overview_cache.kept(finished, ("ordered", shared), lambda: _ordered(section))
-        leading = overview_cache.kept(finished, ("leads", shared), lambda: leads(ordered, section.specs))
+        ordered = overview_cache.cached_view(finished, ("ordered", shared), lambda: _ordered(section))
+        leading = overview_cache.cached_view(finished, ("leads", shared), lambda: leads(ordered, section.specs))
         # The words above the table say these settings once for all of its runs.
         fixed = [name for name in SETTINGS if len(getattr(section.active, name)) == 1]
         run_table.grouped_runs(ordered, leading, view.score, without=fixed)

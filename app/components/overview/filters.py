@@ -76,11 +76,11 @@ def filter_controls(view: OverviewView, active: RunFilter, offered: Offered) -> 
             st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_in_filters")
 
 
-def in_words(active: RunFilter, offered: Offered, *, narrowing: bool = False, asked: bool = True) -> str:
-    """The filters in words; with ``narrowing``, only those that leave runs out, and without ``asked``, not those of how
-    a model was asked, which no classifier was."""
+def in_words(active: RunFilter, offered: Offered, *, narrowing: bool = False, settings: bool = True) -> str:
+    """The filters in words; with ``narrowing``, only those that leave runs out. Without ``settings``, the filters
+    for prompting settings are missing, because classifiers have none."""
     parts = []
-    for name in ("sources", "models", "tasks", *(SETTINGS if asked else ())):
+    for name in ("sources", "models", "tasks", *(SETTINGS if settings else ())):
         values = getattr(active, name)
         titles = {**TITLES.get(name, {}), **offered[name]}
         if values:

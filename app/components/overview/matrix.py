@@ -107,7 +107,7 @@ def _block(block: PublishedBlock, view: OverviewView) -> dict[str, Any]:
             {
                 "title": row.model,
                 "details": _over_tasks(row.cells),
-                "cells": [_published_cell(result, view, said=not all_there) for result in row.cells],
+                "cells": [_published_cell(result, view, may_open_shelf=not all_there) for result in row.cells],
             }
             for row in block.rows
         ],
@@ -119,8 +119,11 @@ def _over_tasks(cells: Sequence[PublishedResult | None]) -> str:
     return "" if mean is None else f"{mean:.2f} options over all tasks"
 
 
-def _published_cell(result: PublishedResult | None, view: OverviewView, *, said: bool) -> dict[str, Any] | None:
-    """The cell of a published result. With ``said``, its own hover says that it opens the shelf, if it does."""
+def _published_cell(
+    result: PublishedResult | None, view: OverviewView, *, may_open_shelf: bool
+) -> dict[str, Any] | None:
+    """The cell of a published result. With ``may_open_shelf``, its hover says that it opens the shelf,
+    if it does."""
     if result is None:
         return None
     size = "Its set size on this task is not printed"
@@ -131,7 +134,7 @@ def _published_cell(result: PublishedResult | None, view: OverviewView, *, said:
         size,
         f"Accuracy {_percent(result.accuracy)}",
     ]
-    if said and result.shelf_model:
+    if may_open_shelf and result.shelf_model:
         lines.append(OPENS_SHELF)
     shelf = SOURCES[result.source].shelf
     address = state.linked(DataView, view, shelf=shelf, shelf_model=result.shelf_model, shelf_data=result.data)

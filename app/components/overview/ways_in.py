@@ -43,7 +43,7 @@ def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVi
     """
     shared = overview_cache.shared_view(view)
     try:
-        cards, _ = overview_cache.kept(
+        cards, _ = overview_cache.cached_view(
             finished, ("ways", shared), lambda: _cards(showcase, finished, shared), lasts=lambda value: not value[1]
         )
     except UnreadableRunError:
@@ -149,7 +149,9 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
 
 def shelf_line(finished: Sequence[RunRecord]) -> None:
     """Show the line if every finished run comes with Hedge and the person may import others."""
-    if access.may(UserRole.LAUNCHER) and overview_cache.kept(finished, "all shipped", lambda: _all_shipped(finished)):
+    if access.may(UserRole.LAUNCHER) and overview_cache.cached_view(
+        finished, "all shipped", lambda: _all_shipped(finished)
+    ):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(
                 "Published results of models up to 72 B parameters are on the shelf.",

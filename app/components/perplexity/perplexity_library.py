@@ -209,7 +209,10 @@ def _read_request(key: RunKey) -> Request:
     # Most runs measure the shipped conversations, whose texts are most of a request, so all runs share one copy of
     # them.
     shipped = {conversation.digest: conversation for conversation in _bundled()}
-    return replace(request, conversations=tuple(shipped.get(one.digest, one) for one in request.conversations))
+    return replace(
+        request,
+        conversations=tuple(shipped.get(conversation.digest, conversation) for conversation in request.conversations),
+    )
 
 
 _request = PerRun(_read_request, most=4096)

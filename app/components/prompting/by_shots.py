@@ -86,14 +86,14 @@ EXPLANATIONS = {
 def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
     rule = set_rule(view)
 
-    def made() -> bytes:
+    def csv_file() -> bytes:
         table = reports.aggregate(prompting_cache.figures(chosen.readings, rule))
         return workbook({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
 
     name = _about(chosen, view).file_name("ways-of-asking", "xlsx")
     st.download_button(
         "Whole table as XLSX",
-        data=made,
+        data=csv_file,
         file_name=name,
         mime=writing.MEDIA_TYPES["xlsx"],
         on_click="ignore",

@@ -50,21 +50,21 @@ def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: PromptingVie
 
 def _pick_two(chosen: ShownExperiment, view: PromptingView) -> tuple[PromptingMethod, PromptingMethod] | None:
     shots = int(view.shots) if view.shots and int(view.shots) in chosen.shots else chosen.shots[0]
-    there = [one.method for one in chosen.readings if one.shots == shots]
+    there = [reading.method for reading in chosen.readings if reading.shots == shots]
     method = view.method if view.method in there else there[0]
     rest = [name for name in there if name != method]
     beside = view.beside if view.beside in rest else (rest[0] if rest else "")
     st.session_state[METHOD_KEY], st.session_state[SHOTS_KEY] = method, shots
-    one, two, three = st.columns([4, 4, 3], vertical_alignment="top")
-    with one:
+    left, middle, right = st.columns([4, 4, 3], vertical_alignment="top")
+    with left:
         st.selectbox("First way", there, format_func=METHODS.__getitem__, key=METHOD_KEY, on_change=_take_methods)
-    with three:
+    with right:
         st.segmented_control("Shots", chosen.shots, required=True, key=SHOTS_KEY, on_change=_take_methods, wrap=True)
     if not rest:
         st.caption("Only one way was asked with this number of shots. You can launch the others below.")
         return None
     st.session_state[BESIDE_KEY] = beside
-    with two:
+    with middle:
         st.selectbox("Second way", rest, format_func=METHODS.__getitem__, key=BESIDE_KEY, on_change=_take_methods)
     first, second = chosen.find(method, shots), chosen.find(beside, shots)
     return (first, second) if first and second else None
@@ -152,8 +152,8 @@ def _right_and_size(rows: pd.DataFrame, name: str) -> pd.Series:
 
 def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
     """Show the shared questions, those whose sets differ most first, and the card of the selected one."""
-    one, two = (prompting_cache.sets_of(each, view.alpha, view.score) for each in (first, second))
-    table = reports.joined(one, two)
+    first_sets, second_sets = (prompting_cache.sets_of(each, view.alpha, view.score) for each in (first, second))
+    table = reports.joined(first_sets, second_sets)
     with style.stacked_when_narrow("questions"):
         left, right = st.columns([2, 3], gap="medium")
     with left:
@@ -188,16 +188,20 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
     picked = event["selection"]["rows"]
     if picked and str(table["id"][picked[0]]) != view.question:
         view = state.change(PromptingView, question=str(table["id"][picked[0]]))
-    known = view.question if view.question in one.places and view.question in two.places else str(table["id"][0])
+    known = (
+        view.question
+        if view.question in first_sets.places and view.question in second_sets.places
+        else str(table["id"][0])
+    )
     with right, st.container(border=True):
-        card(one, two, known)
+        card(first_sets, second_sets, known)
 
 
-def card(one: MethodSets, two: MethodSets, question_id: str) -> None:
+def card(first_sets: MethodSets, second_sets: MethodSets, question_id: str) -> None:
     """Show a question as both methods asked it."""
-    question = prompting_cache.question(one.reading, question_id)
+    question = prompting_cache.question(first_sets.reading, question_id)
     show_question(question)
-    sides = [each.side(question_id) for each in (one, two)]
+    sides = [each.side(question_id) for each in (first_sets, second_sets)]
     k = min(len(side.probabilities) for side in sides)
     table = pd.DataFrame({"Option": [_named(question, j) for j in range(k)]})
     for side in sides:

@@ -230,25 +230,25 @@ function trimmed(first, law) {
   return { first: first + low, law: law.subarray(low, high) };
 }
 
-function convolved(one, other) {
-  const law = new Float64Array(one.law.length + other.law.length - 1);
-  for (let i = 0; i < one.law.length; i++) {
-    for (let j = 0; j < other.law.length; j++) law[i + j] += one.law[i] * other.law[j];
+function convolved(first, second) {
+  const law = new Float64Array(first.law.length + second.law.length - 1);
+  for (let i = 0; i < first.law.length; i++) {
+    for (let j = 0; j < second.law.length; j++) law[i + j] += first.law[i] * second.law[j];
   }
-  return trimmed(one.first + other.first, law);
+  return trimmed(first.first + second.first, law);
 }
 
 // The same band if each stratum has its own threshold: n[s] questions calibrate and m[s] test it, with ties[s].
 export function strataBand(n, m, alpha, ties = []) {
   let sum = { first: 0, law: Float64Array.of(1) };
   let tested = 0;
-  m.forEach((asked, s) => {
-    tested += asked;
+  m.forEach((count, s) => {
+    tested += count;
     if (betaParameters(n[s], alpha)[1] === 0) {
-      sum = { first: sum.first + asked, law: sum.law };
+      sum = { first: sum.first + count, law: sum.law };
       return;
     }
-    const { law, first, last, total } = lawOf(n[s], asked, alpha, ties[s] ?? null);
+    const { law, first, last, total } = lawOf(n[s], count, alpha, ties[s] ?? null);
     sum = convolved(
       sum,
       trimmed(
@@ -281,12 +281,12 @@ export function guaranteePValue(hits, n, m, alpha) {
 }
 
 // The value of a key, computed once. If there are too many values, the oldest is dropped.
-function remembered(kept, most, key, compute) {
-  if (!kept.has(key)) {
-    if (kept.size >= most) kept.delete(kept.keys().next().value);
-    kept.set(key, compute());
+function remembered(cache, most, key, compute) {
+  if (!cache.has(key)) {
+    if (cache.size >= most) cache.delete(cache.keys().next().value);
+    cache.set(key, compute());
   }
-  return kept.get(key);
+  return cache.get(key);
 }
 
 const keptBands = new Map();
@@ -316,16 +316,16 @@ function strideOf(n, m, ties) {
 // Both bands at each alpha from 1 to 999. at(alpha) is the band on test questions, never interpolated.
 export function bands(n, m, ties = null) {
   return remembered(keptBands, KEPT_BANDS, `${n} ${m} ${ties ? ties.key : ""}`, () => {
-    const made = { betaLow: [], betaHigh: [], testLow: [], testHigh: [] };
+    const bands = { betaLow: [], betaHigh: [], testLow: [], testHigh: [] };
     const scratch = new Float64Array(m + 1);
-    for (const name of Object.keys(made)) made[name] = new Float64Array(999);
+    for (const name of Object.keys(bands)) bands[name] = new Float64Array(999);
     const stride = strideOf(n, m, ties);
     for (let i = 0; i < 999; i++) {
-      [made.betaLow[i], made.betaHigh[i]] = betaBand(n, i + 1).map((end) =>
+      [bands.betaLow[i], bands.betaHigh[i]] = betaBand(n, i + 1).map((end) =>
         ties ? upToEquals(end, n + m, ties) : end,
       );
       if (i % stride) continue;
-      [made.testLow[i], made.testHigh[i]] = betaBinomialBand(n, m, i + 1, { ties, scratch });
+      [bands.testLow[i], bands.testHigh[i]] = betaBinomialBand(n, m, i + 1, { ties, scratch });
     }
     const end = Math.floor(998 / stride) * stride;
     for (let i = 0; stride > 1 && i < 999; i++) {
@@ -333,15 +333,16 @@ export function bands(n, m, ties = null) {
       const after = Math.min(before + stride, end);
       const share = after > before ? (i - before) / (after - before) : 0;
       if (i % stride)
-        for (const ends of [made.testLow, made.testHigh]) ends[i] = ends[before] + share * (ends[after] - ends[before]);
+        for (const ends of [bands.testLow, bands.testHigh])
+          ends[i] = ends[before] + share * (ends[after] - ends[before]);
     }
-    made.at = (alpha) =>
+    bands.at = (alpha) =>
       stride === 1
-        ? [made.testLow[alpha - 1], made.testHigh[alpha - 1]]
+        ? [bands.testLow[alpha - 1], bands.testHigh[alpha - 1]]
         : remembered(keptBands, KEPT_BANDS * 64, `${n} ${m} ${ties.key} ${alpha}`, () =>
             betaBinomialBand(n, m, alpha, { ties }),
           );
-    return made;
+    return bands;
   });
 }
 

@@ -123,10 +123,10 @@ def _drawn(
 ) -> Callable[[], bytes]:
     """A function that makes one file of a figure. The page itself does not change."""
 
-    def made() -> bytes:
+    def content() -> bytes:
         return _content(draw(name, look)[0], kind)
 
-    return made
+    return content
 
 
 def _content(figure: FigureFile, kind: str) -> bytes:

@@ -6,8 +6,8 @@ export function percent(share, digits) {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
-export function counted(count, one, many) {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+export function counted(count, singular, plural) {
+  return `${count.toLocaleString("en")} ${count === 1 ? singular : plural}`;
 }
 
 export function promise(alpha) {
@@ -29,12 +29,12 @@ export function fullSetText(n) {
 const STRATA = { group: ["subject", "subjects"], class: ["option", "options"] };
 
 // Says how many strata have too few calibration questions for a threshold of their own.
-export function fullStrataText(by, full, of, alpha) {
-  const [one, many] = STRATA[by];
+export function fullStrataText(by, full, count, alpha) {
+  const [singular, plural] = STRATA[by];
   const needed = Math.ceil(1000 / alpha) - 1;
   return (
     `At alpha ${plainAlpha(alpha)}, a threshold needs at least ${counted(needed, "calibration question", "calibration questions")}, but ` +
-    `${full} of ${counted(of, one, many)} ${full === 1 ? "has" : "have"} fewer. ${by === "class" ? "These options stay in every set." : "Their sets hold every option."}`
+    `${full} of ${counted(count, singular, plural)} ${full === 1 ? "has" : "have"} fewer. ${by === "class" ? "These options stay in every set." : "Their sets hold every option."}`
   );
 }
 
@@ -58,11 +58,11 @@ export function verdict({ thresholds, threshold, coverage, meanSize }, by, band,
 
 // For a screen reader, when the pointer rests.
 export function summary(alpha, slots, results, digits) {
-  const said = slots.map(
+  const parts = slots.map(
     ({ side, title }) =>
       `${title} covers ${percent(results[side].coverage, digits)} with ${results[side].meanSize.toFixed(2)} options on average`,
   );
-  return `At alpha ${plainAlpha(alpha)} ${said.join("; ")}.`;
+  return `At alpha ${plainAlpha(alpha)} ${parts.join("; ")}.`;
 }
 
 // A text on a tuned score's parameters, which are never tuned on questions that calibrate or test.

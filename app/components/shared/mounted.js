@@ -15,20 +15,20 @@ export function mounted(make, show) {
   return (call) => {
     const place = call.parentElement;
     const known = mountPlaces.get(place);
-    const kept = known ?? { shown: make(place, call.data), recent: [] };
-    mountPlaces.set(place, kept);
-    kept.recent = [...kept.recent, call].slice(-RECENT_CALLS);
-    show(kept.shown, call);
+    const entry = known ?? { shown: make(place, call.data), recent: [] };
+    mountPlaces.set(place, entry);
+    entry.recent = [...entry.recent, call].slice(-RECENT_CALLS);
+    show(entry.shown, call);
     return () => {
-      if (mountPlaces.get(place) !== kept) return;
+      if (mountPlaces.get(place) !== entry) return;
       if (!place.isConnected) {
         mountPlaces.delete(place);
-        kept.shown.close?.();
+        entry.shown.close?.();
         return;
       }
-      const covered = kept.recent.at(-1) === call ? kept.recent.at(-2) : null;
-      kept.recent = kept.recent.filter((other) => other !== call);
-      if (covered) show(kept.shown, covered);
+      const covered = entry.recent.at(-1) === call ? entry.recent.at(-2) : null;
+      entry.recent = entry.recent.filter((other) => other !== call);
+      if (covered) show(entry.shown, covered);
     };
   };
 }

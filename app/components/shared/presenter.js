@@ -104,8 +104,8 @@ export class Presenter {
   key(event) {
     const [target] = event.composedPath();
     if (!(target instanceof Element)) return;
-    const asked = presenterCommand(event, target, { on: this.on, turns: Boolean(this.turns) });
-    if (!asked || this.act(...asked) === false) {
+    const command = presenterCommand(event, target, { on: this.on, turns: Boolean(this.turns) });
+    if (!command || this.act(...command) === false) {
       if (this.on) this.wake();
       return;
     }
@@ -238,7 +238,7 @@ export class Presenter {
     const moves = page.alpha() !== null;
     const single = singleKeysWork();
     const [first, second] = single ? page.scores() : [];
-    const said = [
+    const hints = [
       turns ? `← → ${turns}` : "",
       moves ? `${turns ? "↑ ↓" : "← →"} alpha` : "",
       moves && single ? "space plays" : "",
@@ -246,7 +246,7 @@ export class Presenter {
       first ? `1 ${first}, 2 ${second}, 3 both` : "",
       single ? "p or Esc leaves" : "Esc leaves",
     ];
-    say(this.keys, said.filter(Boolean).join(" · "));
+    say(this.keys, hints.filter(Boolean).join(" · "));
     this.foot.classList.remove("faded");
     clearTimeout(this.fading);
     this.fading = setTimeout(() => this.foot.classList.add("faded"), HINT_FADES_AFTER_MS);

@@ -22,9 +22,9 @@ export function saturatedText(title, thresholds, strata = "") {
   const near = thresholds.filter(isNear);
   if (near.length === 0) return "";
   if (strata) {
-    const of = `${thresholds.length} ${strata}`;
+    const total = `${thresholds.length} ${strata}`;
     return (
-      `The ${title} thresholds of ${near.length} of ${of} are within 0.000001 of 1. There, an option stays unless the options ranked ` +
+      `The ${title} thresholds of ${near.length} of ${total} are within 0.000001 of 1. There, an option stays unless the options ranked ` +
       "after it have almost no probability together, so negligible differences decide how large the sets are."
     );
   }

@@ -101,7 +101,7 @@ export function prepare(name, look) {
   const all = poolScores(name, look, parameters);
   const pick = (values, rows) => Int32Array.from(rows, (row) => values[row]);
   const scores = rowsOf(all, test, k);
-  const asked = pick(labels, test);
+  const testLabels = pick(labels, test);
   return {
     name,
     look,
@@ -116,8 +116,8 @@ export function prepare(name, look) {
     calibration: Float64Array.from(calibration, (row) => all[row * k + labels[row]]),
     calibrationLabels: pick(labels, calibration),
     calibrationGroups: pick(groups, calibration),
-    truth: trueScores(scores, asked, k),
-    labels: asked,
+    truth: trueScores(scores, testLabels, k),
+    labels: testLabels,
     groups: pick(groups, test),
     top: topOptions(rowsOf(p, test, k), k),
     strata: {},
@@ -133,9 +133,9 @@ function strataOf(prepared, by) {
 function sortedStrata({ k, groupNames, calibration, calibrationLabels, calibrationGroups }, by) {
   if (by === "all") return [calibration.slice().sort()];
   const codes = by === "group" ? calibrationGroups : calibrationLabels;
-  const found = Array.from({ length: by === "group" ? groupNames.length : k }, () => []);
-  codes.forEach((code, i) => found[code].push(calibration[i]));
-  return found.map((values) => Float64Array.from(values).sort());
+  const places = Array.from({ length: by === "group" ? groupNames.length : k }, () => []);
+  codes.forEach((code, i) => places[code].push(calibration[i]));
+  return places.map((values) => Float64Array.from(values).sort());
 }
 
 // The ties among the true options' scores of calibration and test questions, one entry for each stratum.
@@ -146,10 +146,10 @@ export function strataTies(prepared, by = "all") {
     by === "all"
       ? [tiesOf(calibration, truth)]
       : Array.from({ length: by === "group" ? groupNames.length : k }, (_, code) => {
-          const [own, asked] = by === "group" ? [calibrationGroups, groups] : [calibrationLabels, labels];
+          const [own, testCodes] = by === "group" ? [calibrationGroups, groups] : [calibrationLabels, labels];
           return tiesOf(
             calibration.filter((_, i) => own[i] === code),
-            truth.filter((_, i) => asked[i] === code),
+            truth.filter((_, i) => testCodes[i] === code),
           );
         });
   return prepared.ties[by];
@@ -231,17 +231,17 @@ export function memberRow(prepared, i, evaluated, { fillEmpty = false, by = "all
 // Coverage and size within strata of the test questions, one entry per code. The size is NaN if a stratum has no test
 // questions.
 function within(prepared, alpha, options, codes, calibrationCodes, count, thresholdsShown) {
-  const made = { n: new Array(count).fill(0), m: new Array(count).fill(0), hits: new Array(count).fill(0) };
+  const totalsShown = { n: new Array(count).fill(0), m: new Array(count).fill(0), hits: new Array(count).fill(0) };
   const totals = new Array(count).fill(0);
   const thresholds = thresholdsOf(prepared, alpha, options.by ?? "all");
-  calibrationCodes.forEach((code) => made.n[code]++);
+  calibrationCodes.forEach((code) => totalsShown.n[code]++);
   eachSet(prepared, thresholds, options, (i, size, holds) => {
-    made.m[codes[i]]++;
+    totalsShown.m[codes[i]]++;
     totals[codes[i]] += size;
-    if (holds) made.hits[codes[i]]++;
+    if (holds) totalsShown.hits[codes[i]]++;
   });
-  const meanSize = totals.map((total, code) => total / made.m[code]);
-  return { ...made, meanSize, thresholds: totals.map((_, code) => thresholdsShown(thresholds, code)) };
+  const meanSize = totals.map((total, code) => total / totalsShown.m[code]);
+  return { ...totalsShown, meanSize, thresholds: totals.map((_, code) => thresholdsShown(thresholds, code)) };
 }
 
 // Figures by subject: n questions calibrate, m test, and hits of m are covered. The threshold is NaN if a subject has

@@ -47,17 +47,17 @@ export function placesOf(scores) {
 export function onlinePValues(past, places, size, u) {
   const counts = new Counts(size);
   for (const place of past) counts.add(place);
-  const found = new Float64Array(places.length);
+  const pValues = new Float64Array(places.length);
   let earlier = past.length;
   for (let t = 0; t < places.length; t++) {
     const place = places[t];
     const low = counts.below(place);
     const high = counts.below(place + 1);
-    found[t] = (earlier - high + u[t] * (high - low + 1)) / (earlier + 1);
+    pValues[t] = (earlier - high + u[t] * (high - low + 1)) / (earlier + 1);
     counts.add(place);
     earlier++;
   }
-  return found;
+  return pValues;
 }
 
 // The capital of the Simple Jumper after each p-value: mantissas[t] * 2 ** exponents[t].

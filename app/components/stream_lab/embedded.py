@@ -22,7 +22,7 @@ def embed_streams(
     """Show the button that embeds the lab as it is now: the first of ``runs``, and the one after the change."""
     titles = [title(record) for record in runs]
 
-    def made(theme: str, texts: bool) -> bytes:
+    def html_file(theme: str, texts: bool) -> bytes:
         source = f"Data: {', then '.join(titles)}. Score: {SCORES[view.score].title}."
         source = f"{source} {caveat_line(*runs)}".rstrip()
         data = embedded_streams(tables, names, view)
@@ -31,4 +31,4 @@ def embed_streams(
         )
 
     name = about([record.run_id for record in runs], view.alpha).file_name("stream-lab", "html")
-    embed(made, lambda: name, f"Stream lab: {', then '.join(names)}", height=HEIGHT, key="stream_lab")
+    embed(html_file, lambda: name, f"Stream lab: {', then '.join(names)}", height=HEIGHT, key="stream_lab")

@@ -101,8 +101,8 @@ class StreamLab extends Live {
   dragIn(plot) {
     const { plot: name } = plot.closest("figure").dataset;
     const follow = (event) => {
-      const asked = this.tracks[name].questionAt(event.clientX);
-      this.move({ change: String(Math.max(0, Math.min(this.drawn.most, asked))) });
+      const question = this.tracks[name].questionAt(event.clientX);
+      this.move({ change: String(Math.max(0, Math.min(this.drawn.most, question))) });
     };
     plot.onpointerdown = (event) => {
       if (event.button !== 0 || !this.pool.secondCount) return;
@@ -167,13 +167,13 @@ class StreamLab extends Live {
   // A link can ask for more questions before the change than this run has.
   withinReach() {
     const { most } = this.drawn;
-    const asked = Number(this.view.change);
+    const change = Number(this.view.change);
     say(this.change.problem, "");
-    if (!this.pool.secondCount || asked <= most) return;
+    if (!this.pool.secondCount || change <= most) return;
     const there = most.toLocaleString("en");
     say(
       this.change.problem,
-      `At most ${there} questions can come before the change, not ${asked.toLocaleString("en")}. It comes after ${there}.`,
+      `At most ${there} questions can come before the change, not ${change.toLocaleString("en")}. It comes after ${there}.`,
     );
     this.view.change = String(most);
   }
@@ -198,29 +198,29 @@ class StreamLab extends Live {
     if (this.stream?.change !== Math.min(this.asked, this.drawn.most) || this.stream.drawn !== this.drawn)
       this.stream = streamAt(this.drawn, this.asked);
     const { stream } = this;
-    const found = follow(stream, alpha, gamma);
+    const figures = follow(stream, alpha, gamma);
     const window = Math.min(this.view.last, stream.rows.length);
-    const coverage = [found.fixed, found.adaptive].map(({ missed }) => windowCoverage(missed, window));
+    const coverage = [figures.fixed, figures.adaptive].map(({ missed }) => windowCoverage(missed, window));
     const alarm = alarmOf(stream.capital);
-    this.tracks.paint({ stream, found, alpha, alarm, coverage });
+    this.tracks.paint({ stream, found: figures, alpha, alarm, coverage });
     this.alpha.set(alpha);
     this.alpha.paint(alpha, "");
     this.gamma.show(gamma, String(gamma / 1000));
     this.change.show(stream.change, `after ${stream.change} questions`, this.drawn.most);
     say(this.find(".said-window"), window.toLocaleString("en"));
-    this.figures(found, alarm);
+    this.figures(figures, alarm);
   }
 
   // ---- words
 
-  figures(found, alarm) {
+  figures(figures, alarm) {
     const { stream } = this;
     const { change } = stream;
     const end = stream.rows.length;
     const parts = {};
     for (const way of ["fixed", "adaptive"]) {
-      const before = stretch(found[way], 0, change);
-      const after = stretch(found[way], change, end);
+      const before = stretch(figures[way], 0, change);
+      const after = stretch(figures[way], change, end);
       const shown = this.pool.secondCount ? after : before;
       parts[way] = { before, after };
       this.put(`${way}-after`, shown.coverage, shown.count ? percent(shown.coverage, 1) : "–");
@@ -230,8 +230,8 @@ class StreamLab extends Live {
     }
     for (const label of this.all(".lead .label:not(.alarm-label)"))
       say(label, this.pool.secondCount ? "coverage after the change" : "coverage");
-    this.saidFixed(found.fixed);
-    this.saidAdaptive(found.adaptive, end);
+    this.saidFixed(figures.fixed);
+    this.saidAdaptive(figures.adaptive, end);
     this.saidBets(alarm);
     this.saidStream();
     this.speakSoon(() => this.speak(parts, alarm));
@@ -315,13 +315,13 @@ class StreamLab extends Live {
   }
 
   speak({ fixed, adaptive }, alarm) {
-    const said = (way) => (way.count ? percent(way.coverage, 1) : "nothing");
+    const shown = (way) => (way.count ? percent(way.coverage, 1) : "nothing");
     const late = alarm + 1 - this.stream.change;
     const bets = alarm < 0 ? "The bets notice nothing" : late > 0 ? `The bets notice after ${late}` : "A false alarm";
     const text =
       `At alpha ${plainAlpha(this.view.alpha)} and gamma ${this.view.gamma / 1000}, the fixed threshold covers ` +
-      `${said(fixed.before)} before the change and ${said(fixed.after)} after it, the adaptive sets ` +
-      `${said(adaptive.before)} and ${said(adaptive.after)}. ${bets}.`;
+      `${shown(fixed.before)} before the change and ${shown(fixed.after)} after it, the adaptive sets ` +
+      `${shown(adaptive.before)} and ${shown(adaptive.after)}. ${bets}.`;
     say(this.find(".summary"), text);
     for (const name of ["coverage", "level", "capital"])
       this.tracks[name].svg.setAttribute("aria-label", `${this.tracks[name].label}. ${text}`);

@@ -89,9 +89,9 @@ export function usualChange({ pool, most, length }) {
 }
 
 // A stream with its change after this many questions, and the bets on it; none of this depends on alpha or gamma.
-export function streamAt(drawn, asked) {
+export function streamAt(drawn, wanted) {
   const { pool, most, length, before, after } = drawn;
-  const change = pool.secondCount ? Math.min(asked, most) : most;
+  const change = pool.secondCount ? Math.min(wanted, most) : most;
   const later = length ? Math.min(after.length, length - change) : after.length;
   const rows = new Int32Array(change + later);
   rows.set(before.subarray(0, change));
@@ -150,12 +150,12 @@ export function stretch({ missed, sizes }, from, to) {
 
 // The coverage of the last `window` questions after each; NaN until there are this many.
 export function windowCoverage(missed, window) {
-  const found = new Float64Array(missed.length).fill(NaN);
+  const coverage = new Float64Array(missed.length).fill(NaN);
   let hits = 0;
   for (let t = 0; t < missed.length; t++) {
     hits += 1 - missed[t];
     if (t >= window) hits -= 1 - missed[t - window];
-    if (t >= window - 1) found[t] = hits / window;
+    if (t >= window - 1) coverage[t] = hits / window;
   }
-  return found;
+  return coverage;
 }

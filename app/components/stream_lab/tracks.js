@@ -101,9 +101,9 @@ class Track {
 }
 
 const lowest = (lines) => {
-  let found = 1;
-  for (const line of lines) for (const value of line) if (value < found) found = value;
-  return found;
+  let least = 1;
+  for (const line of lines) for (const value of line) if (value < least) least = value;
+  return least;
 };
 
 export class Tracks {
@@ -130,12 +130,12 @@ export class Tracks {
     const { change, drawn, capital } = stream;
     const shared = { count: stream.rows.length, change, changes: drawn.pool.secondCount > 0 };
     const target = 1 - alpha / 1000;
-    const floor = FLOORS.find((one) => Math.min(lowest(coverage), target) >= one);
+    const floor = FLOORS.find((limit) => Math.min(lowest(coverage), target) >= limit);
     this.coverage.paint(floor, { ...shared, target, values: coverage.map((line) => (t) => line[t]) });
     const { levels } = found.adaptive;
     let highest = alpha * 1000;
     for (const level of levels) if (level > highest) highest = level;
-    const reach = LEVEL_REACHES.find((one) => highest <= one * MILLION) ?? LEVEL_REACHES.at(-1);
+    const reach = LEVEL_REACHES.find((limit) => highest <= limit * MILLION) ?? LEVEL_REACHES.at(-1);
     this.level.paint(reach, { ...shared, target: alpha / 1000, values: [(t) => levels[t] / MILLION] });
     this.paintCapital(capital, alarm, shared);
   }
@@ -147,7 +147,7 @@ export class Tracks {
       this.shown = capital;
       let low = 0;
       for (const log of this.logs) if (log < low) low = log;
-      const reach = LOG_REACHES.find((one) => -low <= one) ?? LOG_REACHES.at(-1);
+      const reach = LOG_REACHES.find((limit) => -low <= limit) ?? LOG_REACHES.at(-1);
       this.span = [-reach, LOG_HIGH];
     } else if (this.capital.reach) return;
     const { logs } = this;

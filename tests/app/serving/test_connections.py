@@ -62,12 +62,12 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 def play(port: int, attempt: Callable[[Wire], Awaitable[Any]]) -> Any:
-    async def one() -> Any:
+    async def browse() -> Any:
         async with Wire(port) as wire:
             return await asyncio.wait_for(attempt(wire), 30)
 
     results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(asyncio.run(one())))  # Playwright may keep a loop here
+    thread = threading.Thread(target=lambda: results.append(asyncio.run(browse())))  # Playwright may keep a loop here
     thread.start()
     thread.join()
     return results[0]
@@ -265,7 +265,7 @@ def test_a_bucket_lets_a_burst_pass_and_then_so_much_a_second(monkeypatch: pytes
     bucket = Bucket(per_s=10, burst=30)
     assert bucket.take(30) == 0
     assert bucket.take(5) == pytest.approx(0.5)
-    now[0] += 1  # 10 come in, and 5 of them are owed
+    now[0] += 1  # 10 bytes arrive; and 5 of them pay back the debt
     assert bucket.may_take(5)
     assert not bucket.may_take(1)
     now[0] += 1000

@@ -50,15 +50,15 @@ def served(tmp_path: Path, home: Path) -> Iterator[Path]:
 
 def run(work: Any) -> Any:
     """In a thread with a loop of its own, because Playwright may keep one in this one."""
-    found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(asyncio.run(work)))
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(asyncio.run(work)))
     thread.start()
     thread.join()
-    return found[0]
+    return results[0]
 
 
 def sent(app: Any, path: str, *, query: str = "", cookie: str = "", **scope: Any) -> list[Any]:
-    """What an app sends for a page's request."""
+    """The response of an app to a page's request."""
 
     async def ask() -> list[Any]:
         messages: list[Any] = []
@@ -90,7 +90,7 @@ def headers_of(
 
 
 def lars() -> dict[str, Any]:
-    """What the provider says about a launcher who has just logged in."""
+    """The provider's claims about a launcher who has just logged in."""
     return {**openid.PEOPLE["lars"], "is_logged_in": True, "iat": int(time.time())}
 
 
@@ -160,7 +160,7 @@ def test_without_a_secret_no_cookie_counts():
     ],
 )
 def test_a_server_of_this_machine_refuses_whoever_reaches_it_from_another(server: tuple[str, int], passes: bool):
-    """An ASGI server may listen on all addresses, and the app is not told."""
+    """An ASGI server may listen on all addresses without the app knowing it."""
     reached: list[Any] = []
 
     async def streamlit(scope: Any, receive: Any, send: Any) -> None:
@@ -228,7 +228,7 @@ def test_a_cookie_is_sent_by_https_alone_where_the_server_is_reached_so(served: 
 
 
 @pytest.mark.parametrize(
-    ("client", "of"),
+    ("client", "network"),
     [
         ("192.0.2.7", "192.0.2.7"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
@@ -242,12 +242,12 @@ def test_a_cookie_is_sent_by_https_alone_where_the_server_is_reached_so(served: 
         ("testclient", "testclient"),
     ],
 )
-def test_an_ipv6_line_counts_as_one_address(client: str, of: str):
-    assert quotas.network(client) == of
+def test_an_ipv6_line_counts_as_one_address(client: str, network: str):
+    assert quotas.network(client) == network
 
 
 class Line:
-    """A websocket that stays open until it is told to end."""
+    """A websocket that stays open until the test ends it."""
 
     def __init__(self, guarded: OpenPages, client: str, headers: Headers = []) -> None:  # noqa: B006
         self.sent: list[Any] = []
@@ -312,7 +312,7 @@ def test_messages_that_act_on_the_whole_server_are_dropped_and_others_pass(serve
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long each of those waited that had to; none does in truth, and no time passes."""
+    """The seconds that each delayed request would have waited. The test does not wait."""
     waited: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -329,7 +329,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def sends(content: bytes, count: int, address: str = "192.0.2.7") -> None:
-    """Open a page that sends this message this many times."""
+    """Open a page that sends this message as often as asked."""
     left = [content] * count
 
     async def streamlit(scope: Any, receive: Any, send: Any) -> None:

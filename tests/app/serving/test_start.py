@@ -119,7 +119,7 @@ def test_a_server_for_this_machine_is_local(monkeypatch: pytest.MonkeyPatch, arg
 
 @pytest.fixture
 def local_again():
-    """What a server does to its process ends with the test."""
+    """Undo after each test what a server changes in its process."""
     yield
     access.serve("local")
     login.install(None)
@@ -128,8 +128,8 @@ def local_again():
 
 @pytest.mark.usefixtures("local_again")
 def test_a_public_server_keeps_streamlits_protections_on():
-    asked = ["--public", "--server.address", "0.0.0.0", "--server.enableXsrfProtection", "false"]
-    assert _served(asked) == [*asked[1:], *KEPT_ON]
+    options = ["--public", "--server.address", "0.0.0.0", "--server.enableXsrfProtection", "false"]
+    assert _served(options) == [*options[1:], *KEPT_ON]
     assert access.mode() == "public"
     assert KEPT_ON[:2] == ("--server.enableXsrfProtection", "true")
 
@@ -165,8 +165,8 @@ def test_a_server_with_logins_gives_streamlit_the_providers_secrets(tmp_path: Pa
     file = tmp_path / "server.toml"
     file.write_text(openid.server_file(openid.Provider()))
     file.chmod(0o600)
-    asked = ["--server.port", "8600", "--login", str(file)]
-    assert _served(asked) == ["--server.port", "8600", "--secrets.files", str(file), *KEPT_ON]
+    options = ["--server.port", "8600", "--login", str(file)]
+    assert _served(options) == ["--server.port", "8600", "--secrets.files", str(file), *KEPT_ON]
     assert access.mode() == "login"
     assert access.actor() == access.OUTSIDER
 

@@ -1,4 +1,4 @@
-"""What the kinds share: a run that nothing happens to, and the words of commands."""
+"""Shared by all kinds: a run that stays intact, and the arguments of commands."""
 
 from tests.conftest import synthetic_run
 

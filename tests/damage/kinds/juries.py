@@ -42,7 +42,7 @@ def _judgements(run_id: str) -> pd.DataFrame:
 
 
 def _of_jury_path(names: Names) -> list[Look]:
-    def made() -> Any:
+    def experiment() -> Any:
         try:
             execute(jury_run.spec_of(jury_spec.read_spec(names["path"])))
         except InputError as error:
@@ -53,8 +53,8 @@ def _of_jury_path(names: Names) -> list[Look]:
         same = np.allclose(table["p_true"], before["p_true"], rtol=0, atol=1e-5)
         return [bool(same) or table["p_true"].tolist(), others]
 
-    of = ("/path.json", "/jurors/", "/jury.json")
-    return [Look("made", of, made, central=True), report(names["brook"]), listed(names["brook"])]
+    files = ("/path.json", "/jurors/", "/jury.json")
+    return [Look("made", files, experiment, central=True), report(names["brook"]), listed(names["brook"])]
 
 
 KINDS = {

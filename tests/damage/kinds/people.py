@@ -12,10 +12,10 @@ from tests.damage.tries import Kind
 def _classes() -> Names:
     from core.serving.classroom import class_store, lecture, quiz
 
-    made = {}
+    names = {}
     for name, seed in (("first", 1), ("second", 2)):
         live = lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=seed))
-        made[name] = live.code
+        names[name] = live.code
         for seat in range(6):
             live.join(f"{seed}{seat:031x}", f"Ada {seat}")
         for question in range(6):
@@ -25,10 +25,10 @@ def _classes() -> Names:
                 shares[(seat + question) % 6] += 40
                 live.answer(f"{seed}{seat:031x}", question=question, shares=shares, turn=1)
             lecture.show_answer(live.code)
-    lecture.ask_next(made["first"])
+    lecture.ask_next(names["first"])
     for connection in class_store._open.values():
         connection.close()
-    return made | {"brook": other_run()}
+    return names | {"brook": other_run()}
 
 
 def _of_classes(names: Names) -> list[Look]:
@@ -48,19 +48,19 @@ def _of_classes(names: Names) -> list[Look]:
 
         return sorted(lecture.own_classes())
 
-    of = ("classes.sqlite",)
-    own = [Look(name, of, lambda code=names[name]: shown(code)) for name in ("first", "second")]
-    return [report(names["brook"]), listed(names["brook"]), Look("codes", of, codes), *own]
+    files = ("classes.sqlite",)
+    own = [Look(name, files, lambda code=names[name]: shown(code)) for name in ("first", "second")]
+    return [report(names["brook"]), listed(names["brook"]), Look("codes", files, codes), *own]
 
 
 # ---------------------------------------------------------------- the run engine's database
 
 
 def _queued() -> Names:
-    made = {"brook": other_run()}
+    names = {"brook": other_run()}
     for seed in (1, 2, 3):
-        (made[f"queued {seed}"],) = run(*QUESTIONS, "--samples", "60", "--seed", str(seed), "--queue")["runs"]
-    return made
+        (names[f"queued {seed}"],) = run(*QUESTIONS, "--samples", "60", "--seed", str(seed), "--queue")["runs"]
+    return names
 
 
 def _of_queue(names: Names) -> list[Look]:
@@ -69,15 +69,15 @@ def _of_queue(names: Names) -> list[Look]:
 
         return [[now.run_id, now.state, now.message] for now in engine.statuses()]
 
-    of = ("engine.sqlite",)
+    files = ("engine.sqlite",)
     # Why a run waits is not known without the database; beside the list a sentence says that.
     waiting = map(listed, list(names.values())[1:])
-    queued = [Look(look.name, (*look.of, *of), lambda look=look: look.get()["state"]) for look in waiting]
+    queued = [Look(look.name, (*look.paths, *files), lambda look=look: look.get()["state"]) for look in waiting]
     brook = names["brook"]
-    first = Look("first", of, command("first", names["queued 3"]), costly=True)
-    cancel = Look("cancel", of, command("cancel", names["queued 2"]), costly=True)
+    first = Look("first", files, command("first", names["queued 3"]), costly=True)
+    cancel = Look("cancel", files, command("cancel", names["queued 2"]), costly=True)
     new_run = pages({"brook": brook}, overview={}, compare={"runs": brook}, new_run={})
-    return [report(brook), listed(brook), *queued, Look("queue", of, queue), first, cancel, new_run]
+    return [report(brook), listed(brook), *queued, Look("queue", files, queue), first, cancel, new_run]
 
 
 KINDS = {

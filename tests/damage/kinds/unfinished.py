@@ -44,8 +44,8 @@ def _stopped(spec: RunSpec, cancelled: Callable[[], bool]) -> Names:
 def _content(run_id: str) -> str:
     """All that a run is read as, but for when and where it was executed."""
     if store.read_record(run_id).spec.measures_perplexity:
-        found = perplexity_results.read(run_id)
-        return repr((found.messages, found.dropped, found.notes))
+        perplexities = perplexity_results.read(run_id)
+        return repr((perplexities.messages, perplexities.dropped, perplexities.notes))
     scored, written = store.read_logits(run_id), store.read_written(run_id)
     values = {"logits": scored.logits.tolist(), "ids": list(scored.ids)}
     return json.dumps(values | {"written": written.to_pylist() if written else []})
@@ -58,14 +58,14 @@ def _continued(names: Names, again: Callable[[], Any]) -> list[Look]:
         again()
         return _content(names["run"]) == names["undisturbed"] or _content(names["run"])
 
-    of = (f"{names['run']}/run.json",)
-    return [Look("continued", of, continued, central=True), report(names["brook"]), listed(names["brook"])]
+    files = (f"{names['run']}/run.json",)
+    return [Look("continued", files, continued, central=True), report(names["brook"]), listed(names["brook"])]
 
 
 def _unfinished() -> Names:
-    asked = itertools.count()
+    asks = itertools.count()
     written = settings().runs / FAKE.run_id / "chunks" / store.WRITTEN
-    return _stopped(FAKE, lambda: next(asked) > 45 and written.is_file())
+    return _stopped(FAKE, lambda: next(asks) > 45 and written.is_file())
 
 
 def _of_unfinished(names: Names) -> list[Look]:

@@ -93,11 +93,11 @@ class Shift extends Live {
     }
     const goal = percent(1 - alpha / 1000, 1);
     const low = testLow[alpha - 1];
-    const kept = (name) => (at(name) >= low ? "is consistent with" : "falls short of");
+    const verdict = (name) => (at(name) >= low ? "is consistent with" : "falls short of");
     say(
       this.find(".said"),
       `At alpha ${plainAlpha(alpha)}, with thresholds calibrated on ${data.source} and tested on ${data.target}, coverage ` +
-        `${kept("coverage")} the promised ${goal}; with weights it ${kept("weighted_coverage")} it.${searchedText(data.pairs)}`,
+        `${verdict("coverage")} the promised ${goal}; with weights it ${verdict("weighted_coverage")} it.${searchedText(data.pairs)}`,
     );
   }
 

@@ -27,39 +27,44 @@ const READINGS = [
     "ece",
     "Observed ECE",
     "The gap between confidence and accuracy in these questions, on average over bins. 0 is best. The table above also shows how much of it is beyond chance.",
-    (found) => found.ece.toFixed(3),
+    (figures) => figures.ece.toFixed(3),
   ],
   ["nll", "NLL", "−log of the true option’s probability, on average. Lower is better.", nll],
   [
     "over",
     "Overconfidence",
     "The part of the observed ECE from bins whose confidence is above their accuracy.",
-    (found) => found.over.toFixed(3),
+    (figures) => figures.over.toFixed(3),
   ],
   [
     "accuracy",
     "Accuracy",
     "A temperature never changes which option is the most probable.",
-    (found) => percent(found.accuracy, 1),
+    (figures) => percent(figures.accuracy, 1),
   ],
   [
     "lac-size",
     "LAC set size",
     "The mean number of options in a set. The threshold is computed again at each temperature.",
-    (found) => found.sets.lac.meanSize.toFixed(2),
+    (figures) => figures.sets.lac.meanSize.toFixed(2),
   ],
   [
     "lac-coverage",
     "LAC coverage",
     "The share of LAC sets that hold the truth. The guarantee holds at every temperature.",
-    (found) => percent(found.sets.lac.coverage, 1),
+    (figures) => percent(figures.sets.lac.coverage, 1),
   ],
-  ["aps-size", "APS set size", "The mean number of options in a set.", (found) => found.sets.aps.meanSize.toFixed(2)],
+  [
+    "aps-size",
+    "APS set size",
+    "The mean number of options in a set.",
+    (figures) => figures.sets.aps.meanSize.toFixed(2),
+  ],
   [
     "aps-coverage",
     "APS coverage",
     "The share of APS sets that hold the truth. The guarantee holds at every temperature.",
-    (found) => percent(found.sets.aps.coverage, 1),
+    (figures) => percent(figures.sets.aps.coverage, 1),
   ],
 ];
 
@@ -193,15 +198,15 @@ class Dial extends Live {
       whisker: draw(svg, "line", { class: "whisker bin" }),
       mark: draw(svg, "circle", { class: "bin" }),
     }));
-    return (found) =>
+    return (figures) =>
       marks.forEach(({ whisker, mark }, b) => {
-        const n = found.counts[b];
+        const n = figures.counts[b];
         whisker.style.display = mark.style.display = n ? "" : "none";
         if (!n) return;
-        const at = x(found.confidence[b]);
-        const [low, high] = shareInterval(found.hits[b], n);
+        const at = x(figures.confidence[b]);
+        const [low, high] = shareInterval(figures.hits[b], n);
         put(whisker, { x1: at, x2: at, y1: y(low), y2: y(high) });
-        put(mark, { cx: at, cy: y(found.accuracies[b]), r: radius(n) });
+        put(mark, { cx: at, cy: y(figures.accuracies[b]), r: radius(n) });
       });
   }
 
@@ -209,12 +214,12 @@ class Dial extends Live {
   confidenceFigure() {
     let reached = null;
     let show = null;
-    return (found) => {
-      const highest = Math.max(...found.counts) / this.held.test.length;
+    return (figures) => {
+      const highest = Math.max(...figures.counts) / this.held.test.length;
       const most = REACHES.find((reach) => highest <= reach);
       if (most !== reached) show = this.bars(most);
       reached = most;
-      show(found);
+      show(figures);
     };
   }
 
@@ -235,11 +240,11 @@ class Dial extends Live {
       draw(svg, "rect", { class: "all" }),
       draw(svg, "rect", { class: "right" }),
     ]);
-    return (found) =>
+    return (figures) =>
       bars.forEach((pair, b) => {
-        const left = x(found.edges[b]);
-        const wide = Math.max(0, x(found.edges[b + 1]) - left - 1);
-        [found.counts[b], found.hits[b]].forEach((count, i) => {
+        const left = x(figures.edges[b]);
+        const wide = Math.max(0, x(figures.edges[b + 1]) - left - 1);
+        [figures.counts[b], figures.hits[b]].forEach((count, i) => {
           const top = y(count / this.held.test.length);
           put(pair[i], { x: left, width: wide, y: top, height: y(0) - top });
         });
@@ -248,13 +253,13 @@ class Dial extends Live {
 
   paint() {
     this.painted();
-    const found = this.at(this.hundredths);
-    this.updates.forEach((update) => update(found));
+    const figures = this.at(this.hundredths);
+    this.updates.forEach((update) => update(figures));
     this.cells.forEach(({ now, then, written }) => {
-      say(now, written(found));
+      say(now, written(figures));
       say(then, `at 1.00: ${written(this.first)}`);
     });
-    this.note(found);
+    this.note(figures);
     this.number.value = shownTemperature(this.hundredths);
     this.range.setAttribute("aria-valuetext", `temperature ${shownTemperature(this.hundredths)}`);
     const effect = this.hundredths < HUNDRED ? "more confident" : "less confident";
@@ -262,11 +267,11 @@ class Dial extends Live {
       this.hundredths === HUNDRED
         ? "At 1, the probabilities are the model’s own. A higher temperature makes them more equal, a lower one less equal."
         : `Every probability is raised to the power 1/${shownTemperature(this.hundredths)} and scaled to sum to 1, which makes the model ${effect}.`;
-    say(this.find(".promise"), meaning + endless(found));
+    say(this.find(".promise"), meaning + endless(figures));
     this.speakSoon(() =>
       say(
         this.find(".summary"),
-        `At temperature ${shownTemperature(this.hundredths)} ECE ${found.ece.toFixed(3)}, NLL ${nll(found)}, LAC ${found.sets.lac.meanSize.toFixed(2)} and APS ${found.sets.aps.meanSize.toFixed(2)} options.`,
+        `At temperature ${shownTemperature(this.hundredths)} ECE ${figures.ece.toFixed(3)}, NLL ${nll(figures)}, LAC ${figures.sets.lac.meanSize.toFixed(2)} and APS ${figures.sets.aps.meanSize.toFixed(2)} options.`,
       ),
     );
   }

@@ -101,10 +101,12 @@ function panelFigure(data, name, panel, { looks, left, columns, width, tip, chos
       shift,
     } of marksOf(run, name, looks))
       drawMark(row, { value, from, to, look, x, y: y + shift, band: name === "coverage" });
-    const lines = said(run, name, panel, looks);
+    const lines = hoverLines(run, name, panel, looks);
     explain(row, lines, tip);
     if (left) {
-      const measured = Object.entries(PANELS).flatMap(([of, one]) => said(run, of, one, looks).slice(1));
+      const measured = Object.entries(PANELS).flatMap(([figure, panel]) =>
+        hoverLines(run, figure, panel, looks).slice(1),
+      );
       focusable(row, [run.title, ...measured].join(". "), lines, tip);
     }
     if (pick) row.addEventListener("click", () => pick(i));
@@ -144,7 +146,7 @@ function drawStrip(svg, strip, name, panel, { i, y, left, width, x, low, high, t
     draw(row, "text", { class: "absent", x: (left + width) / 2, y: y + 4, "text-anchor": "middle" }, "not printed");
     return;
   }
-  for (const model of known.filter((one) => one[name] >= low && one[name] <= high)) {
+  for (const model of known.filter((candidate) => candidate[name] >= low && candidate[name] <= high)) {
     const at = `translate(${x(model[name]).toFixed(1)},${y})`;
     const mark = draw(row, "g", { class: "printed-mark" });
     draw(mark, "path", { class: "printed", d: MARKS.diamond, transform: `${at} scale(.75)` });
@@ -152,12 +154,12 @@ function drawStrip(svg, strip, name, panel, { i, y, left, width, x, low, high, t
   }
   const under = known.filter((model) => model[name] < low);
   const over = known.filter((model) => model[name] > high);
-  const count = (some, at, text, anchor) => {
-    if (!some.length) return;
+  const count = (models, at, text, anchor) => {
+    if (!models.length) return;
     const shown = draw(row, "text", { class: "beyond", x: at, y: y + 4, "text-anchor": anchor }, text);
     part(shown, [
-      `${some.length} beyond the axis`,
-      ...[...some].sort((a, b) => b[name] - a[name]).map(says),
+      `${models.length} beyond the axis`,
+      ...[...models].sort((a, b) => b[name] - a[name]).map(says),
       ...strip.source,
     ]);
   };
@@ -188,8 +190,8 @@ function rowAt(svg, i, y, width) {
 // Under the pointer, a row explains itself and is marked in all panels.
 function explain(row, lines, tip) {
   const mark = (pointed) => {
-    for (const one of row.closest(".dots").querySelectorAll(".row"))
-      one.classList.toggle("pointed", pointed && one.dataset.run === row.dataset.run);
+    for (const other of row.closest(".dots").querySelectorAll(".row"))
+      other.classList.toggle("pointed", pointed && other.dataset.run === row.dataset.run);
   };
   row.addEventListener("pointerenter", () => {
     mark(true);
@@ -236,13 +238,13 @@ function drawMark(row, { value, from, to, look, x, y, band }) {
 }
 
 // What a hover says of a run in one panel.
-function said(run, name, panel, looks) {
-  const told = marksOf(run, name, looks).map(({ figure, look }) => {
-    const of = look ? ` by ${look.title}` : "";
-    if (name !== "coverage") return `${panel.title}${of}: ${written(figure, panel)}`;
+function hoverLines(run, name, panel, looks) {
+  const lines = marksOf(run, name, looks).map(({ figure, look }) => {
+    const lookText = look ? ` by ${look.title}` : "";
+    if (name !== "coverage") return `${panel.title}${lookText}: ${written(figure, panel)}`;
     const [value, low, high] = figure;
     const where = value < low ? ", below it" : value > high ? ", above it" : "";
-    return `Coverage${of}: ${percent(value, 1)}; band ${percent(low, 1)} to ${percent(high, 1)}${where}`;
+    return `Coverage${lookText}: ${percent(value, 1)}; band ${percent(low, 1)} to ${percent(high, 1)}${where}`;
   });
-  return [run.title, ...told, `${run.n.toLocaleString("en")} test questions, ${run.k} options`];
+  return [run.title, ...lines, `${run.n.toLocaleString("en")} test questions, ${run.k} options`];
 }

@@ -4,20 +4,26 @@ import { headRow, make } from "../../shared/dom.js";
 
 export const SIGNIFICANT = 0.05;
 export const MEASURES = {
-  accuracy: { title: "Accuracy", scale: 100, digits: 1, unit: " points", value: (of) => `${(100 * of).toFixed(1)}%` },
-  set_size: { title: "Mean set size", scale: 1, digits: 2, unit: "", value: (of) => of.toFixed(2) },
-  uacc: { title: "UAcc", scale: 1, digits: 3, unit: "", value: (of) => of.toFixed(3) },
+  accuracy: {
+    title: "Accuracy",
+    scale: 100,
+    digits: 1,
+    unit: " points",
+    value: (number) => `${(100 * number).toFixed(1)}%`,
+  },
+  set_size: { title: "Mean set size", scale: 1, digits: 2, unit: "", value: (number) => number.toFixed(2) },
+  uacc: { title: "UAcc", scale: 1, digits: 3, unit: "", value: (number) => number.toFixed(3) },
 };
 
 // Differences by both orders of a pair, "i j", each as seen from its first run.
 export function byPair(pairs) {
-  const found = new Map();
+  const pairsByPlace = new Map();
   for (const [i, j, value, low, high, p, corrected] of pairs) {
-    found.set(`${i} ${j}`, { value, low, high, p, corrected });
-    const turned = (of) => (of === null ? null : -of);
-    found.set(`${j} ${i}`, { value: turned(value), low: turned(high), high: turned(low), p, corrected });
+    pairsByPlace.set(`${i} ${j}`, { value, low, high, p, corrected });
+    const turned = (number) => (number === null ? null : -number);
+    pairsByPlace.set(`${j} ${i}`, { value: turned(value), low: turned(high), high: turned(low), p, corrected });
   }
-  return found;
+  return pairsByPlace;
 }
 
 export function signed(value, measure) {
@@ -35,8 +41,8 @@ export function pText(p) {
 // What a hover or a focus says of a cell.
 export function cellLines(measure, first, second, values, difference, pairs) {
   const { title, unit, value } = MEASURES[measure];
-  const one = (of) => (of === null ? "not defined" : value(of));
-  const lines = [`${first} → ${second}`, `${title}: ${one(values[0])} → ${one(values[1])}`];
+  const written = (number) => (number === null ? "not defined" : value(number));
+  const lines = [`${first} → ${second}`, `${title}: ${written(values[0])} → ${written(values[1])}`];
   if (!difference) {
     const plain = values.includes(null) ? "not defined" : signed(values[1] - values[0], measure) + unit;
     return [...lines, `Difference: ${plain}`, "The interval and the test are being computed."];
@@ -64,9 +70,9 @@ export class Matrix {
   // `names` and `titles` are those of the matrix's runs, `numbers` their numbers in the dot plots.
   show({ names, titles, numbers, measure, values, pairs, chosen }) {
     const focused = this.host.getRootNode().activeElement?.dataset?.cell;
-    const found = byPair(pairs ?? []);
+    const differences = byPair(pairs ?? []);
     const count = (names.length * (names.length - 1)) / 2;
-    const most = Math.max(1e-9, ...[...found.values()].map(({ value }) => Math.abs(value ?? 0)));
+    const most = Math.max(1e-9, ...[...differences.values()].map(({ value }) => Math.abs(value ?? 0)));
     const table = make("table");
     const head = make("tr", make("th.corner"));
     numbers.forEach((number, j) => {
@@ -86,7 +92,9 @@ export class Matrix {
           make("span.lead-name", name),
         ),
       );
-      names.forEach((_, j) => row.append(this.cell({ i, j, titles, measure, values, found, count, most, chosen })));
+      names.forEach((_, j) =>
+        row.append(this.cell({ i, j, titles, measure, values, found: differences, count, most, chosen })),
+      );
       body.append(row);
     });
     table.append(
@@ -159,20 +167,20 @@ export function pairTable(first, second, matrix, [i, j]) {
   const titles = ["", "First", "Second", "Difference", "95% interval", ...(pairs > 1 ? ["p alone", "p, Holm"] : ["p"])];
   const body = make("tbody");
   for (const [name, { title, value, unit }] of Object.entries(MEASURES)) {
-    const found = byPair(matrix.pairs[name]).get(`${i} ${j}`);
-    const one = (of) => (of === null ? "–" : value(of));
+    const difference = byPair(matrix.pairs[name]).get(`${i} ${j}`);
+    const written = (number) => (number === null ? "–" : value(number));
     const row = make("tr", make("th", { scope: "row" }, title));
     const cells = [
-      one(matrix.figures[name][i]),
-      one(matrix.figures[name][j]),
-      `${signed(found.value, name)}${unit}`,
-      `${signed(found.low, name)} to ${signed(found.high, name)}`,
-      ...(pairs > 1 ? [pText(found.p)] : []),
-      pText(found.corrected),
+      written(matrix.figures[name][i]),
+      written(matrix.figures[name][j]),
+      `${signed(difference.value, name)}${unit}`,
+      `${signed(difference.low, name)} to ${signed(difference.high, name)}`,
+      ...(pairs > 1 ? [pText(difference.p)] : []),
+      pText(difference.corrected),
     ];
     cells.forEach((text, at) =>
       row.append(
-        make("td", { className: at === cells.length - 1 && found.corrected <= SIGNIFICANT ? "sure" : "" }, text),
+        make("td", { className: at === cells.length - 1 && difference.corrected <= SIGNIFICANT ? "sure" : "" }, text),
       ),
     );
     body.append(row);

@@ -31,14 +31,14 @@ export function tickText(value, { percent }, digits) {
 
 // A figure with its interval, as in "61.2% (58.0% to 64.3%)".
 export function written([value, low, high], panel, { ends = true } = {}) {
-  const one = (number) =>
+  const written = (number) =>
     number === null
       ? "–"
       : panel.percent
         ? `${(100 * number).toFixed(1)}%`
         : number.toFixed(panel.title.startsWith("ECE") ? 3 : 2);
   if (value === null) return "not defined";
-  return ends && low !== null ? `${one(value)} (${one(low)} to ${one(high)})` : one(value);
+  return ends && low !== null ? `${written(value)} (${written(low)} to ${written(high)})` : written(value);
 }
 
 // The name in as many characters as there is room for.

@@ -240,8 +240,8 @@ class Inspector extends Live {
 
   href(run, i) {
     const { alpha, score } = this.data;
-    const asked = { run: this.ids[run], question: this.idIn(run, i), alpha: String(alpha), bars: score };
-    return `one_question?${new URLSearchParams(asked)}`;
+    const parameters = { run: this.ids[run], question: this.idIn(run, i), alpha: String(alpha), bars: score };
+    return `one_question?${new URLSearchParams(parameters)}`;
   }
 
   paint() {

@@ -11,9 +11,9 @@ const percentOf = (p) => `${((100 * p) / FULL).toFixed(1)}%`;
 
 // A run's set in words.
 export function setSaid(letters, run, i, label) {
-  const kept = letters.filter((_, j) => run.holds(i, j));
-  if (!kept.length) return "empty set";
-  return `{${listed(kept)}} ${run.holds(i, label) ? "holds the right answer" : "misses the right answer"}`;
+  const members = letters.filter((_, j) => run.holds(i, j));
+  if (!members.length) return "empty set";
+  return `{${listed(members)}} ${run.holds(i, label) ? "holds the right answer" : "misses the right answer"}`;
 }
 
 // The places of the options that are shown of a question: those that it has, or the most probable ones of the runs.
@@ -50,22 +50,26 @@ function side(state, run, i) {
   const { numbers, letters } = state;
   const { pick, p, holds } = numbers.runs[run];
   const right = pick[i] === numbers.label[i];
-  const made = make("div.side");
-  const said = make(
+  const block = make("div.side");
+  const caption = make(
     "div.picked",
     make("b", { className: right ? "good" : "bad" }, `${letters[pick[i]]} ${right ? "✓" : "✗"}`),
     make("span.share", percentOf(p[pick[i]][i])),
   );
-  const kept = listed(letters.filter((_, j) => holds(i, j)));
+  const members = listed(letters.filter((_, j) => holds(i, j)));
   const right_side = make(
     "div.words",
-    said,
-    make("div.set", { title: setSaid(letters, numbers.runs[run], i, numbers.label[i]) }, kept ? `{${kept}}` : "{ }"),
+    caption,
+    make(
+      "div.set",
+      { title: setSaid(letters, numbers.runs[run], i, numbers.label[i]) },
+      members ? `{${members}}` : "{ }",
+    ),
   );
   const chart = bars(state, run, i);
-  made.classList.toggle("many", chart.children.length > BESIDE || letters[pick[i]].length > 2);
-  made.append(chart, right_side);
-  return made;
+  block.classList.toggle("many", chart.children.length > BESIDE || letters[pick[i]].length > 2);
+  block.append(chart, right_side);
+  return block;
 }
 
 function optionTable(state, i) {
@@ -98,15 +102,15 @@ function optionTable(state, i) {
 }
 
 function links(state, i) {
-  const made = make("div.links");
+  const links = make("div.links");
   for (const [run, word] of [
     [state.first, "first"],
     [state.second, "second"],
   ]) {
     const link = make("a", `One question, ${word} run`);
-    made.append(wayTo(link, state.href(run, i), () => state.open(run, i)));
+    links.append(wayTo(link, state.href(run, i), () => state.open(run, i)));
   }
-  return made;
+  return links;
 }
 
 // A row of the list. Its button opens and closes the options in full.
@@ -114,7 +118,7 @@ export function questionRow(state, i, place) {
   const { texts, numbers, letters } = state;
   const item = make("li.question");
   const label = numbers.label[i];
-  const asked = make(
+  const question = make(
     "button.asked",
     { "aria-expanded": "false", onclick: () => state.select(i, { toggle: true }) },
     make("span.where", [String(place), texts.group(i)].filter(Boolean).join(" · ")),
@@ -122,7 +126,7 @@ export function questionRow(state, i, place) {
     make("span.truth-text", `Right: ${state.options.length ? "" : `${letters[label]} `}${texts.option(i, label)}`),
   );
   item.dataset.row = i;
-  item.append(asked, side(state, state.first, i), side(state, state.second, i));
+  item.append(question, side(state, state.first, i), side(state, state.second, i));
   return item;
 }
 

@@ -62,20 +62,20 @@ export function sizeOf(set) {
 
 // Which of COUNTS a question belongs to.
 export function countOf({ label, runs }, first, second, i) {
-  const one = runs[first].pick[i] === label[i];
+  const firstIsRight = runs[first].pick[i] === label[i];
   const other = runs[second].pick[i] === label[i];
-  return one ? (other ? "both" : "first") : other ? "second" : "neither";
+  return firstIsRight ? (other ? "both" : "first") : other ? "second" : "neither";
 }
 
 const confidence = (run, i) => run.p[run.pick[i]]?.[i] ?? 0;
 
-function passes({ sure, change }, one, other, i) {
-  const apart = other.sizes[i] - one.sizes[i];
+function passes({ sure, change }, runA, runB, i) {
+  const apart = runB.sizes[i] - runA.sizes[i];
   if (change === "grew" && apart <= 0) return false;
   if (change === "shrank" && apart >= 0) return false;
   if (change === "same" && apart !== 0) return false;
   if (sure === "all") return true;
-  const [a, b] = [confidence(one, i), confidence(other, i)];
+  const [a, b] = [confidence(runA, i), confidence(runB, i)];
   if (sure === "both") return a >= SURE && b >= SURE;
   if (sure === "neither") return a < UNSURE && b < UNSURE;
   return sure === "first" ? a - b >= MORE_CERTAIN : b - a >= MORE_CERTAIN;
@@ -88,29 +88,29 @@ export function wordsOf(search) {
 // The questions that pass the filters, in order, and how many of each of the four counts pass the other filters.
 // `texts.group(i)` is a question's subject, and `texts.holds(i, words)` says whether it contains all words.
 export function chosenRows(numbers, first, second, view, texts) {
-  const [one, other] = [numbers.runs[first], numbers.runs[second]];
+  const [runA, runB] = [numbers.runs[first], numbers.runs[second]];
   const words = wordsOf(view.search);
   const counts = { both: 0, first: 0, second: 0, neither: 0 };
   const changes = { grew: 0, shrank: 0, same: 0 };
-  const found = [];
+  const rows = [];
   for (let i = 0; i < numbers.m; i++) {
     if (view.subject && texts.group(i) !== view.subject) continue;
-    if (!passes(view, one, other, i)) continue;
+    if (!passes(view, runA, runB, i)) continue;
     if (words.length && !texts.holds(i, words)) continue;
     const count = countOf(numbers, first, second, i);
     counts[count]++;
     if (view.right !== "all" && view.right !== count) continue;
-    const apart = other.sizes[i] - one.sizes[i];
+    const apart = runB.sizes[i] - runA.sizes[i];
     changes[apart > 0 ? "grew" : apart < 0 ? "shrank" : "same"]++;
-    found.push(i);
+    rows.push(i);
   }
   const key = {
-    grew: (i) => one.sizes[i] - other.sizes[i],
-    shrank: (i) => other.sizes[i] - one.sizes[i],
-    confidence: (i) => -Math.abs(confidence(one, i) - confidence(other, i)),
+    grew: (i) => runA.sizes[i] - runB.sizes[i],
+    shrank: (i) => runB.sizes[i] - runA.sizes[i],
+    confidence: (i) => -Math.abs(confidence(runA, i) - confidence(runB, i)),
     file: () => 0,
   }[view.order];
-  const keys = new Map(found.map((i) => [i, key(i)]));
-  found.sort((a, b) => keys.get(a) - keys.get(b) || a - b);
-  return { found, counts, changes };
+  const keys = new Map(rows.map((i) => [i, key(i)]));
+  rows.sort((a, b) => keys.get(a) - keys.get(b) || a - b);
+  return { found: rows, counts, changes };
 }

@@ -15,8 +15,8 @@ export const testedOf = (run) => `${whole(byLetter(run).m)} test questions`;
 export function askingRun(data) {
   const column = (name) => data.picks.getChild(name).toArray();
   const [reading, pick, truth] = ["reading", "pick", "truth"].map(column);
-  const readings = data.readings.map((one, place) => {
-    const counts = { picked: new Array(one.k).fill(0), true: new Array(one.k).fill(0) };
+  const readings = data.readings.map((entry, place) => {
+    const counts = { picked: new Array(entry.k).fill(0), true: new Array(entry.k).fill(0) };
     const right = [];
     for (let i = 0; i < reading.length; i++) {
       if (reading[i] !== place) continue;
@@ -25,8 +25,8 @@ export function askingRun(data) {
       right.push(pick[i] === truth[i] ? 1 : 0);
     }
     const curve = (name) => data.curves.getChild(`${name}_${place}`).toArray();
-    const hits = right.reduce((sum, one) => sum + one, 0);
-    return { ...one, counts, right, hits, m: right.length, coverage: curve("coverage"), size: curve("size") };
+    const hits = right.reduce((sum, hit) => sum + hit, 0);
+    return { ...entry, counts, right, hits, m: right.length, coverage: curve("coverage"), size: curve("size") };
   });
   const run = { readings, cases: data.cases, paired: data.paired, pairedAlpha: data.paired_alpha };
   Object.assign(run, { model: data.model, name: data.name, questions: testedOf });
@@ -37,7 +37,7 @@ export function askingRun(data) {
 const shotsOf = ({ readings }) => [...new Set(readings.map(({ shots }) => shots))].sort((a, b) => a - b);
 
 export const askedBy = ({ readings }, way, shots) =>
-  readings.find((one) => one.way === way && one.shots === shots) ?? null;
+  readings.find((reading) => reading.way === way && reading.shots === shots) ?? null;
 export const byLetter = (run, shots = 0) => askedBy(run, WAY_LETTERS, shots);
 export const byText = (run, shots = 0) => askedBy(run, WAY_TEXTS, shots);
 

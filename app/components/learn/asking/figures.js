@@ -130,8 +130,8 @@ const askedExamplesFigure = {
       start: run.shots.length - 1,
       line,
       moved: (shots) => {
-        const found = run.paired.shots.find((one) => one.shots === shots);
-        const less = found ? `, ${pointsSpan(found).replaceAll("*", "")} from none` : "";
+        const paired = run.paired.shots.find((candidate) => candidate.shots === shots);
+        const less = paired ? `, ${pointsSpan(paired).replaceAll("*", "")} from none` : "";
         return `With ${examplesText(shots)}: ${share(rightShare(byText(run, shots)).value)} right by text${less}`;
       },
     });
@@ -180,13 +180,13 @@ const askedSizesFigure = {
     show = (shots) => {
       if (!last) return "";
       const [{ alpha }, { open }] = last;
-      const both = [byLetter(run, shots), byText(run, shots)];
-      put(dashed, { d: linePath(x, y, both[0].size) });
-      put(full, { d: open ? linePath(x, y, both[1].size) : "" });
+      const readings = [byLetter(run, shots), byText(run, shots)];
+      put(dashed, { d: linePath(x, y, readings[0].size) });
+      put(full, { d: open ? linePath(x, y, readings[1].size) : "" });
       put(now, { x1: x(alpha / 1000), x2: x(alpha / 1000) });
-      both.forEach(({ size }, i) => put(dots[i], { cx: x(alpha / 1000), cy: y(size[alpha - 1]) }));
+      readings.forEach(({ size }, i) => put(dots[i], { cx: x(alpha / 1000), cy: y(size[alpha - 1]) }));
       dots[1].style.display = open ? "" : "none";
-      const [letters, texts] = both.map(
+      const [letters, texts] = readings.map(
         ({ size, coverage }) => `${size[alpha - 1].toFixed(2)} options, ${share(coverage[alpha - 1])} hold the truth`,
       );
       return `With ${examplesText(shots)}, by letter: ${letters}${open ? `; by text: ${texts}` : ""}`;

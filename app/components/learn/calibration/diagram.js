@@ -27,24 +27,24 @@ export function reliabilityDiagram(host, most, label, { whiskers = true, height 
     tick: draw(svg, "line", { class: "now", y1: y(0), y2: y(0) - 6 }),
   }));
   const showGuess = guessMark(svg, { x1: x(0), x2: x(1) }, { x: x(0) + 6, y: -8 });
-  return (found, { shown = true, lit = null, guess = null } = {}) => {
-    const n = found.counts.reduce((sum, count) => sum + count, 0);
+  return (bins, { shown = true, lit = null, guess = null } = {}) => {
+    const n = bins.counts.reduce((sum, count) => sum + count, 0);
     column.style.display = lit === null ? "none" : "";
-    if (lit !== null) put(column, { x: x(found.edges[lit]), width: x(found.edges[lit + 1]) - x(found.edges[lit]) });
+    if (lit !== null) put(column, { x: x(bins.edges[lit]), width: x(bins.edges[lit + 1]) - x(bins.edges[lit]) });
     marks.forEach(({ gap, whisker, circle, tick }, b) => {
-      const count = b < found.counts.length ? found.counts[b] : 0;
+      const count = b < bins.counts.length ? bins.counts[b] : 0;
       const seen = count > 0 && shown;
       for (const node of [gap, circle]) node.style.display = seen ? "" : "none";
       whisker.style.display = seen && whiskers ? "" : "none";
       tick.style.display = count > 0 && !shown ? "" : "none";
       if (!count) return;
-      const at = x(found.confidence[b]);
+      const at = x(bins.confidence[b]);
       put(tick, { x1: at, x2: at });
-      put(gap, { x1: at, x2: at, y1: y(found.confidence[b]), y2: y(found.accuracies[b]) });
-      put(circle, { cx: at, cy: y(found.accuracies[b]), r: 3 + LARGEST * Math.sqrt(count / n) });
+      put(gap, { x1: at, x2: at, y1: y(bins.confidence[b]), y2: y(bins.accuracies[b]) });
+      put(circle, { cx: at, cy: y(bins.accuracies[b]), r: 3 + LARGEST * Math.sqrt(count / n) });
       circle.classList.toggle("lit", b === lit);
       if (!whiskers) return;
-      const [low, high] = shareInterval(found.hits[b], count);
+      const [low, high] = shareInterval(bins.hits[b], count);
       put(whisker, { x1: at, x2: at, y1: y(low), y2: y(high) });
     });
     showGuess(guess === null ? null : [0, y(guess)]);

@@ -106,14 +106,14 @@ function leanSaid({ run: { first } }) {
 }
 
 function worstBinSaid({ run: { first } }) {
-  const found = Array.from(first.counts, (count, b) => ({
+  const bins = Array.from(first.counts, (count, b) => ({
     count,
     claim: first.confidence[b],
     right: first.accuracies[b],
   })).filter(({ count }) => count >= WORTH_A_SENTENCE);
-  if (!found.length) return "";
-  const { count, claim, right } = found.reduce((most, one) =>
-    Math.abs(one.claim - one.right) > Math.abs(most.claim - most.right) ? one : most,
+  if (!bins.length) return "";
+  const { count, claim, right } = bins.reduce((most, bin) =>
+    Math.abs(bin.claim - bin.right) > Math.abs(most.claim - most.right) ? bin : most,
   );
   return (
     `Of the bins with at least **${WORTH_A_SENTENCE}** answers, the one with the largest gap has **${whole(count)}**: ` +

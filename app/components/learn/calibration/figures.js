@@ -116,9 +116,9 @@ const binsFigure = {
       start: run.first.counts.length,
       shown: String,
       moved: (value) => {
-        const found = withBins(run, value);
-        draw?.(found, {});
-        return `ECE ${points(found.ece)} points`;
+        const binned = withBins(run, value);
+        draw?.(binned, {});
+        return `ECE ${points(binned.ece)} points`;
       },
     });
     host.replaceChildren(plot, slider.row, line);

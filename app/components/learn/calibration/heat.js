@@ -39,7 +39,7 @@ function readingsTable(rows, first) {
     row.append(title, now, make("td.then", written(first)));
     return { now, written };
   });
-  return { table, show: (found) => cells.forEach(({ now, written }) => say(now, written(found))) };
+  return { table, show: (figures) => cells.forEach(({ now, written }) => say(now, written(figures))) };
 }
 
 function tempered(rows, { needsAnswer, at: start }) {
@@ -57,10 +57,12 @@ function tempered(rows, { needsAnswer, at: start }) {
       start,
       shown: shownTemperature,
       moved: (value) => {
-        const found = temperedRun(run, isHidden() ? PLAIN_TEMPERATURE : value, alpha);
-        draw?.(found, {});
-        readings.show(found);
-        return state ? `ECE ${eceText(found)}, right ${state.open || !needsAnswer ? rightText(found) : "hidden"}` : "";
+        const tempered = temperedRun(run, isHidden() ? PLAIN_TEMPERATURE : value, alpha);
+        draw?.(tempered, {});
+        readings.show(tempered);
+        return state
+          ? `ECE ${eceText(tempered)}, right ${state.open || !needsAnswer ? rightText(tempered) : "hidden"}`
+          : "";
       },
     });
     host.replaceChildren(plot, slider.row, readings.table);

@@ -72,7 +72,7 @@ export const perfectFigure = {
   caption: "One toss of the perfect model. Its claims are exactly true, and yet its circles leave the diagonal.",
   answered: "Above: one toss of the perfect model. Below: the ECE of many tosses.",
   build(host, { run, kept, open }) {
-    const sizes = [...new Set([...QUESTION_COUNTS, run.m])].sort((one, other) => one - other);
+    const sizes = [...new Set([...QUESTION_COUNTS, run.m])].sort((first, other) => first - other);
     kept.toss ??= 0;
     const plot = make("div");
     const more = make("button", "Toss again");
@@ -92,13 +92,13 @@ export const perfectFigure = {
     });
     const show = () => {
       const n = sizes[kept.size];
-      const found = tossed(run, n, run.first.counts.length, kept.toss);
-      diagram?.(found, {});
+      const toss = tossed(run, n, run.first.counts.length, kept.toss);
+      diagram?.(toss, {});
       if (!state?.open) return "";
       const mean = floorOf(run, n);
       plotErrors ??= errorsPlot(errors, run.first.ece);
       plotErrors(perfectErrors(run, n), mean, state.guess === null ? null : state.guess / 100);
-      say(line, `This toss: ECE ${points(found.ece)} points. Mean of many tosses: ${points(mean)} points.`);
+      say(line, `This toss: ECE ${points(toss.ece)} points. Mean of many tosses: ${points(mean)} points.`);
       return line.textContent;
     };
     more.onclick = () => {

@@ -40,14 +40,14 @@ export function questionCard(question, { order = question.options.map((_, j) => 
   );
   const show = (scores, threshold = null) => {
     card.classList.toggle("with-set", threshold !== null);
-    rows.forEach((one, j) => {
+    rows.forEach((row, j) => {
       const inside = threshold !== null && scores[j] <= threshold;
-      one.bar.style.width = `${100 * Math.max(0, Math.min(1, scores[j]))}%`;
-      one.limit.style.display = Number.isFinite(threshold) && threshold !== null ? "" : "none";
-      one.limit.style.left = `${100 * Math.min(1, threshold ?? 0)}%`;
-      one.row.classList.toggle("out", threshold !== null && !inside);
-      say(one.value, scores[j].toFixed(3));
-      say(one.state, threshold === null ? "" : inside ? "✓ in" : "out");
+      row.bar.style.width = `${100 * Math.max(0, Math.min(1, scores[j]))}%`;
+      row.limit.style.display = Number.isFinite(threshold) && threshold !== null ? "" : "none";
+      row.limit.style.left = `${100 * Math.min(1, threshold ?? 0)}%`;
+      row.row.classList.toggle("out", threshold !== null && !inside);
+      say(row.value, scores[j].toFixed(3));
+      say(row.state, threshold === null ? "" : inside ? "✓ in" : "out");
     });
   };
   return { card, show };

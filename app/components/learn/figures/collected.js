@@ -17,7 +17,7 @@ export const collectedFigure = {
   follows: false,
   caption: "Each bar is the score of an option. A short bar is a good fit.",
   build(host, { run, examples, kept }) {
-    const asked = examples.filter(({ calibration }) => calibration !== null);
+    const questions = examples.filter(({ calibration }) => calibration !== null);
     kept.seen ??= 1;
     const place = make("div");
     const more = make("button", "Another question");
@@ -53,10 +53,11 @@ export const collectedFigure = {
     const outward = (at) => ({ "text-anchor": at > 0.8 ? "end" : at < 0.2 ? "start" : "middle" });
 
     const median = run.sorted[Math.ceil(run.n / 2) - 1];
-    const binOf = (one) => Math.min(LINE_BINS - 1, Math.floor(run.lac.calibration[one.calibration] * LINE_BINS));
+    const binOf = (question) =>
+      Math.min(LINE_BINS - 1, Math.floor(run.lac.calibration[question.calibration] * LINE_BINS));
 
     const showSeen = () => {
-      const now = asked[(kept.seen - 1) % asked.length];
+      const now = questions[(kept.seen - 1) % questions.length];
       const { card, show } = questionCard(now);
       place.replaceChildren(card);
       show(Array.from(now.p, (value) => 1 - value));
@@ -68,24 +69,24 @@ export const collectedFigure = {
       const beside = y(counts[shownBin]) < TOP_LABELS; // a tall bar's label stands beside it, below the others
       put(hereText, { "text-anchor": side > 0 ? "start" : "end", x: beside ? side * 12 : 0, y: beside ? 36 : -12 });
       const stacks = new Map();
-      asked.slice(0, kept.seen).forEach((one) => {
-        const bin = binOf(one);
+      questions.slice(0, kept.seen).forEach((question) => {
+        const bin = binOf(question);
         const level = stacks.get(bin) ?? 0;
         stacks.set(bin, level + 1);
         draw(dots, "circle", {
-          class: one === now ? "now-seen" : "",
-          r: one === now ? 6 : 4.5,
+          class: question === now ? "now-seen" : "",
+          r: question === now ? 6 : 4.5,
           cx: x((bin + 0.5) / LINE_BINS),
           cy: y(0) - 7 - DOT_ROW * level,
         });
       });
     };
     more.onclick = () => {
-      kept.seen = Math.min(kept.seen + 1, asked.length);
-      more.disabled = kept.seen >= asked.length;
+      kept.seen = Math.min(kept.seen + 1, questions.length);
+      more.disabled = kept.seen >= questions.length;
       showSeen();
     };
-    more.disabled = kept.seen >= asked.length;
+    more.disabled = kept.seen >= questions.length;
     showSeen();
     return (at, { open, guess }) => {
       bars.style.display = middle.style.display = here.style.display = open ? "" : "none";

@@ -11,15 +11,17 @@ const LABEL_WIDTH = 150; // pixels
 
 // Questions by falling certainty: the probability of the most probable option.
 function byCertainty(examples) {
-  return examples.filter(({ test }) => test !== null).sort((one, other) => Math.max(...other.p) - Math.max(...one.p));
+  return examples
+    .filter(({ test }) => test !== null)
+    .sort((first, other) => Math.max(...other.p) - Math.max(...first.p));
 }
 
-function chosen(asked, turn, count) {
+function chosen(questions, turn, count) {
   const shares = count === 3 ? SPREAD : [SPREAD[0], SPREAD[2]];
   return shares.map((share, i) => {
-    const from = Math.floor((i * asked.length) / shares.length);
-    const room = Math.max(1, Math.floor(asked.length / shares.length));
-    return asked[(from + ((Math.floor(room * (1 - share)) + turn) % room)) % asked.length];
+    const from = Math.floor((i * questions.length) / shares.length);
+    const room = Math.max(1, Math.floor(questions.length / shares.length));
+    return questions[(from + ((Math.floor(room * (1 - share)) + turn) % room)) % questions.length];
   });
 }
 
@@ -27,7 +29,7 @@ export const setsFigure = {
   questions: "test",
   caption: "The bar is the option's score, and the line is the threshold. Options up to the line are in the set.",
   build(host, { run, examples, kept }) {
-    const asked = byCertainty(examples);
+    const questions = byCertainty(examples);
     const count = run.k > MANY_OPTIONS ? 2 : 3;
     kept.turn ??= 0;
     const list = make("div.cards-of-sets");
@@ -69,7 +71,7 @@ export const setsFigure = {
       });
     };
     const deal = () => {
-      shown = chosen(asked, kept.turn, count).map((question) => ({ question, ...questionCard(question) }));
+      shown = chosen(questions, kept.turn, count).map((question) => ({ question, ...questionCard(question) }));
       list.replaceChildren(...shown.map(({ card }) => card));
       if (last) update(...last);
     };

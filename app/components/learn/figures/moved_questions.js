@@ -24,12 +24,12 @@ function keyOf(host) {
     list.append(item);
     return { item, value };
   };
-  const found = {
+  const texts = {
     target: entry("own-mark", TARGET, "target"),
     lines: LINES.map(([, kind, mark, words]) => entry(`dot ${kind}`, MARKS[mark], words)),
   };
   host.append(list);
-  return found;
+  return texts;
 }
 
 export const movedFigure = {

@@ -35,8 +35,8 @@ export const shuffledFigure = {
       row.append(button);
       return button;
     });
-    const said = make("p.drawn-said", { role: "status" });
-    host.replaceChildren(plot, row, said);
+    const status = make("p.drawn-said", { role: "status" });
+    host.replaceChildren(plot, row, status);
     const { svg, x, y } = axes(plot, "Coverage in points from the target", {
       xMin: -reach,
       xMax: reach,
@@ -107,7 +107,7 @@ export const shuffledFigure = {
         put(bar, { x: x(leftOf(i, alpha)) + 0.5, y: top, height: y(0) - top });
       });
       say(
-        said,
+        status,
         drawn
           ? `${drawn.toLocaleString("en")} ${drawn === 1 ? "shuffle" : "shuffles"}: coverage is ${percent(sum / drawn, 1)}${drawn === 1 ? "." : " on average."}`
           : "",

@@ -15,9 +15,9 @@ const SIZES = 84;
 const VALUES = 52;
 
 // A table with a row for each option, the most probable first.
-function scoredTable(question, both) {
+function scoredTable(question, scores) {
   const table = make("table.two-scores");
-  const head = headRow(["Option", "Probability", ...both.map(({ title }) => title)]);
+  const head = headRow(["Option", "Probability", ...scores.map(({ title }) => title)]);
   table.createTHead().append(head);
   const limits = [...head.cells].slice(2).map((cell) => cell.appendChild(make("span.limit")));
   const body = table.createTBody();
@@ -25,7 +25,7 @@ function scoredTable(question, both) {
     const row = body.insertRow();
     const text = make("td", question.options[j]);
     if (j === question.label) text.append(" ", rightTag());
-    const cells = both.map(({ ink }) => {
+    const cells = scores.map(({ ink }) => {
       const cell = make("td", { className: `scored ${ink}` });
       return { cell, value: cell.appendChild(make("span")), tick: cell.appendChild(make("span.tick")) };
     });
@@ -36,7 +36,7 @@ function scoredTable(question, both) {
 }
 
 // A pair of bars for each set size, LAC above APS, with the share of the questions.
-function sharesBySize(host, k, both) {
+function sharesBySize(host, k, scores) {
   const { bar: barHeight, space } = SIZE_BARS[zoomOf(host) > 1 ? "close" : "wide"];
   const rowHeight = 2 * barHeight + space;
   host.style.height = tall(rowHeight * (k + 1) + 24);
@@ -50,7 +50,7 @@ function sharesBySize(host, k, both) {
     const top = rowHeight * size + 4;
     const name = size === 0 ? "empty" : size === 1 ? "1 option" : `${size} options`;
     draw(svg, "text", { class: "plain", x: SIZES - 10, y: top + barHeight + 5, "text-anchor": "end" }, name);
-    return both.map(({ ink }, i) => ({
+    return scores.map(({ ink }, i) => ({
       bar: draw(svg, "rect", { class: `fill-${ink}`, x: x(0), y: top + i * (barHeight + 1), height: barHeight }),
       value: draw(svg, "text", { class: "strong", y: top + i * (barHeight + 1) + barHeight - 1.5 }),
     }));
@@ -67,9 +67,9 @@ function sharesBySize(host, k, both) {
 }
 
 // The key of the bars, in words.
-function sizesTitle(both) {
+function sizesTitle(scores) {
   const title = make("p.plot-title", "Share of the questions by set size: ");
-  for (const { ink, title: name } of both) title.append(make("i", { className: `swatch ${ink}` }), `${name} `);
+  for (const { ink, title: name } of scores) title.append(make("i", { className: `swatch ${ink}` }), `${name} `);
   return title;
 }
 
@@ -78,15 +78,15 @@ export const twoScoresFigure = {
   caption: "A score in a filled box is at or below its threshold, so the option is in the set.",
   scores: BOTH.map(({ title }) => title),
   build(host, { run, examples, kept, shown }) {
-    const both = BOTH[shown - 1] ? [BOTH[shown - 1]] : BOTH;
+    const scores = BOTH[shown - 1] ? [BOTH[shown - 1]] : BOTH;
     // Questions on which the model hesitates come first: on them the scores differ.
-    const asked = examples
+    const questions = examples
       .filter(({ test }) => test !== null)
-      .sort((one, other) => Math.max(...one.p) - Math.max(...other.p));
-    kept.place ??= Math.floor(asked.length / 3);
+      .sort((first, other) => Math.max(...first.p) - Math.max(...other.p));
+    kept.place ??= Math.floor(questions.length / 3);
     const place = make("div");
     const more = make("button", "Another question");
-    const title = sizesTitle(both);
+    const title = sizesTitle(scores);
     const plot = make("div");
     host.replaceChildren(place, more, title, plot);
     let sizes = null; // drawn once it is shown, because a hidden element has no size
@@ -94,8 +94,8 @@ export const twoScoresFigure = {
     let last = null;
     const update = (at, state) => {
       last = [at, state];
-      const question = asked[kept.place];
-      both.forEach(({ name }, i) => {
+      const question = questions[kept.place];
+      scores.forEach(({ name }, i) => {
         const { threshold } = at[name];
         say(table.limits[i], Number.isFinite(threshold) ? `threshold ${threshold.toFixed(3)}` : "no threshold");
         for (const { j, cells } of table.rows) {
@@ -108,20 +108,20 @@ export const twoScoresFigure = {
       });
       title.hidden = plot.hidden = !state.open;
       if (!state.open) return;
-      sizes ??= sharesBySize(plot, run.k, both);
+      sizes ??= sharesBySize(plot, run.k, scores);
       sizes(
         run.m,
-        both.map(({ name }) => at[name].sizes),
+        scores.map(({ name }) => at[name].sizes),
       );
     };
     const deal = () => {
-      const question = asked[kept.place];
-      table = scoredTable(question, both);
+      const question = questions[kept.place];
+      table = scoredTable(question, scores);
       place.replaceChildren(...questionParagraphs(question), table.table);
       if (last) update(...last);
     };
     more.onclick = () => {
-      kept.place = (kept.place + 1) % asked.length;
+      kept.place = (kept.place + 1) % questions.length;
       deal();
     };
     deal();

@@ -21,7 +21,7 @@ export function juryRun(data) {
     return Float64Array.from(column(`p${j}`), (p, i) => p - against[i]);
   });
   const votes = leans.map((lean) => lean.map((value) => sideOf(value)));
-  const wrong = votes.map((said) => said.map((vote, i) => Math.abs(vote - labels[i])));
+  const wrong = votes.map((verdicts) => verdicts.map((vote, i) => Math.abs(vote - labels[i])));
   const run = { jurors, labels, leans, votes, wrong, m: labels.length, k: jurors.length, n: 0 };
   Object.assign(run, { model: data.model, name: data.name, splits: data.splits, questions: answersOf });
   run.rules = new Map(data.rules.map((rule) => [rule.rule, rule]));
@@ -47,7 +47,7 @@ export function wrongTally({ wrongCounts, k }) {
 export function independentTally(errors) {
   return errors.reduce(
     (shares, error) =>
-      [...shares, 0].map((kept, count) => kept * (1 - error) + (count ? shares[count - 1] * error : 0)),
+      [...shares, 0].map((share, count) => share * (1 - error) + (count ? shares[count - 1] * error : 0)),
     [1],
   );
 }
@@ -77,7 +77,7 @@ export function weightedAccuracy({ leans, labels }, weights, rows) {
 export function majorityHits({ votes, labels, k }, rows) {
   let hits = 0;
   for (const i of rows) {
-    const trues = votes.reduce((sum, said) => sum + said[i], 0);
+    const trues = votes.reduce((sum, verdicts) => sum + verdicts[i], 0);
     hits += 1 - Math.abs(sideOf(2 * trues - k) - labels[i]);
   }
   return hits;
@@ -86,7 +86,7 @@ export function majorityHits({ votes, labels, k }, rows) {
 const everyRow = ({ m }) => Array.from({ length: m }, (_, i) => i);
 export const disputedRows = (run) =>
   everyRow(run).filter((i) => {
-    const trues = run.votes.reduce((sum, said) => sum + said[i], 0);
+    const trues = run.votes.reduce((sum, verdicts) => sum + verdicts[i], 0);
     return trues > 0 && trues < run.k;
   });
 
@@ -95,10 +95,10 @@ const majorityShare = ({ run }) => majorityHits(run, everyRow(run)) / run.m;
 // Pearson's correlation of two jurors' errors: (P(both wrong) − a b) / √(a (1 − a) b (1 − b)).
 function errorCorrelation(run, first, second) {
   const [a, b] = [run.errors[first], run.errors[second]];
-  let both = 0;
-  for (let i = 0; i < run.m; i++) both += run.wrong[first][i] * run.wrong[second][i];
+  let bothWrong = 0;
+  for (let i = 0; i < run.m; i++) bothWrong += run.wrong[first][i] * run.wrong[second][i];
   const spread = Math.sqrt(a * (1 - a) * b * (1 - b));
-  return spread > 0 ? (both / run.m - a * b) / spread : NaN;
+  return spread > 0 ? (bothWrong / run.m - a * b) / spread : NaN;
 }
 
 export function errorPairs(run) {
@@ -135,7 +135,7 @@ function againstBestSaid({ run }) {
 
 function pairsSaid({ run }) {
   const pairs = errorPairs(run);
-  const most = pairs.reduce((one, other) => (other.rho > one.rho ? other : one));
+  const most = pairs.reduce((pair, other) => (other.rho > pair.rho ? other : pair));
   return `Here the correlations lie between **${two(Math.min(...pairs.map(({ rho }) => rho)))}** and **${two(most.rho)}**, the largest between ${most.names.join(" and ")}.`;
 }
 

@@ -41,7 +41,7 @@ const togetherFigure = {
 // One answer with what each juror said of it.
 function answerCard({ place, question, answer }, run) {
   const card = make("div.question-card", make("p.card-asked", question));
-  const said = make(
+  const verdict = make(
     "p.card-answer",
     "Answer: ",
     make("b", answer),
@@ -59,7 +59,7 @@ function answerCard({ place, question, answer }, run) {
       ),
     );
   });
-  card.append(said, list);
+  card.append(verdict, list);
   return card;
 }
 
@@ -83,18 +83,18 @@ const unanimityFigure = {
     const counted = wrongTally(run);
     const same = counted[0] + counted[run.k];
     const expected = independentTally(run.errors);
-    const found = shareBars(
+    const unanimousBars = shareBars(
       bars,
       [{ name: "unanimous and wrong: independent", outlined: true }, { name: "unanimous and wrong: counted" }],
       "Share of unanimous verdicts that are wrong",
     );
     return (at, state) => {
       open = state.open;
-      found.update([
+      unanimousBars.update([
         { value: expected[run.k] / (expected[0] + expected[run.k]) },
         open ? withInterval(counted[run.k], same) : null,
       ]);
-      found.guessed(state.guess, 1);
+      unanimousBars.guessed(state.guess, 1);
       deal();
     };
   },

@@ -30,7 +30,7 @@ export const weighingFigure = {
       const { hits, n } = weightedAccuracy(run, kept.weights, rows);
       const [low, high] = shareInterval(hits, n);
       const own = { value: hits / n, low, high };
-      bars?.update([...rules, own].map((found) => (open ? found : null)));
+      bars?.update([...rules, own].map((outcome) => (open ? outcome : null)));
       return `With these weights ${share(own.value)} of the ${n} disputed answers are judged right.`;
     };
     const sliders = run.jurors.map((name, j) =>

@@ -40,12 +40,12 @@ class Question extends Live {
     this.truth = truthOf(data);
     this.extra = data.extra;
     this.truthLetter = this.truth === null ? null : data.letters[this.truth];
-    this.scores = data.scores.map((one) => ({
-      ...one,
+    this.scores = data.scores.map((score) => ({
+      ...score,
       top: data.top,
-      thresholds: data.thresholds.getChild(one.name).toArray(),
-      pValues: one.counts.map((count) => count / (one.n + 1)),
-      leaves: one.counts.map((count) => leavesAt(count, one.n)),
+      thresholds: data.thresholds.getChild(score.name).toArray(),
+      pValues: score.counts.map((count) => count / (score.n + 1)),
+      leaves: score.counts.map((count) => leavesAt(count, score.n)),
     }));
     this.options = data.options;
     this.classes = data.classes;
@@ -134,9 +134,9 @@ class Question extends Live {
     const by = this.find(".by");
     say(by, drawn.map(({ title }) => title).join(" and "));
     by.title = drawn.map(({ formula, sentence, source }) => `${formula}. ${sentence} ${source}`).join(" ");
-    const [said, second] = this.all(".said");
+    const [answer, second] = this.all(".said");
     second?.remove();
-    if (!alone) said.after(said.cloneNode(true));
+    if (!alone) answer.after(answer.cloneNode(true));
     this.paint();
   }
 
@@ -236,7 +236,7 @@ class Question extends Live {
   }
 
   pick(name) {
-    this.score = this.scores.find((one) => one.name === name) ?? this.scores[0];
+    this.score = this.scores.find((score) => score.name === name) ?? this.scores[0];
     for (const radio of this.all("[name=bars]")) radio.checked = radio.value === this.score.name;
     this.lay();
   }
@@ -261,44 +261,44 @@ class Question extends Live {
     this.painted();
     const { alpha, fillEmpty, drawn, letters, truthLetter } = this;
     const [score] = drawn;
-    const sets = drawn.map((one) => membersAt(one, alpha, fillEmpty));
-    const said = this.all(".said");
-    const kept = lettersOf(sets[0], letters);
+    const sets = drawn.map((score) => membersAt(score, alpha, fillEmpty));
+    const answers = this.all(".said");
+    const members = lettersOf(sets[0], letters);
     this.bars.show(
       alpha,
       sets,
       drawn.map(({ leaves }) => leaves),
     );
     this.table(alpha, fillEmpty, this.score.name);
-    this.control.paint(alpha, `set ${kept.length ? listed(kept) : "empty"}`);
-    drawn.forEach((one, i) => this.paintSet(said[i], one, sets[i], drawn.length > 1));
+    this.control.paint(alpha, `set ${members.length ? listed(members) : "empty"}`);
+    drawn.forEach((score, i) => this.paintSet(answers[i], score, sets[i], drawn.length > 1));
     say(this.find(".meaning"), meaning(alpha, truthLetter === null));
     const notice = this.find(".notice");
     notice.hidden = !isIn(1, score.n, alpha); // if the smallest possible p-value stays in, so does every option
     if (!notice.hidden) say(notice, score.full_set_text);
     const near = this.scores
-      .filter((one) => one.saturates)
-      .map((one) => saturatedText(one.title, [one.thresholds[alpha - 1]]))
+      .filter((score) => score.saturates)
+      .map((score) => saturatedText(score.title, [score.thresholds[alpha - 1]]))
       .filter(Boolean)
       .join(" ");
     say(this.find(".saturated"), near && this.extra ? `${near} The Alpha lab can leave E and F out.` : near);
     this.speakSoon(() =>
       say(
         this.find(".summary"),
-        drawn.map((one, i) => summary(alpha, one.title, lettersOf(sets[i], letters), truthLetter)).join(" "),
+        drawn.map((score, i) => summary(alpha, score.title, lettersOf(sets[i], letters), truthLetter)).join(" "),
       ),
     );
     window.dispatchEvent(new CustomEvent(MOVED, { detail: this.view() }));
   }
 
-  paintSet(said, score, members, named) {
+  paintSet(host, score, members, named) {
     const { letters, truthLetter } = this;
-    const kept = lettersOf(members, letters);
-    const answer = said.querySelector(".answer");
-    say(answer, `${named ? `${score.title} ` : ""}${setText(kept)}`);
+    const memberLetters = lettersOf(members, letters);
+    const answer = host.querySelector(".answer");
+    say(answer, `${named ? `${score.title} ` : ""}${setText(memberLetters)}`);
     answer.classList.toggle("long", answer.textContent.length > LONG_ANSWER && this.classes);
-    say(said.querySelector(".verdict"), verdict(kept, letters.length, truthLetter));
-    say(said.querySelector(".next"), nextToLeave(score, members, letters, score.leaves));
+    say(host.querySelector(".verdict"), verdict(memberLetters, letters.length, truthLetter));
+    say(host.querySelector(".next"), nextToLeave(score, members, letters, score.leaves));
   }
 
   close() {

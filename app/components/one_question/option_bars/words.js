@@ -13,17 +13,18 @@ export function leavesText(leaves, filled) {
 }
 
 // How many options are left, and whether the truth is among them, if it is known.
-export function verdict(kept, k, truth) {
+export function verdict(members, k, truth) {
   const left =
-    kept.length === 0
+    members.length === 0
       ? "Every option is ruled out"
-      : kept.length === k
+      : members.length === k
         ? `None of the ${k} options is ruled out`
-        : `${kept.length} of ${k} options can’t be ruled out`;
+        : `${members.length} of ${k} options can’t be ruled out`;
   if (truth === null) return `${left}.`;
-  const held = kept.includes(truth);
-  if (kept.length === 0) return `${left}, even the truth, ${truth}.`;
-  if (kept.length === 1) return held ? `${left}: ${truth}, the truth.` : `${left}. The truth, ${truth}, is ruled out.`;
+  const held = members.includes(truth);
+  if (members.length === 0) return `${left}, even the truth, ${truth}.`;
+  if (members.length === 1)
+    return held ? `${left}: ${truth}, the truth.` : `${left}. The truth, ${truth}, is ruled out.`;
   return held ? `${left}. The truth, ${truth}, is among them.` : `${left}. The truth, ${truth}, is ruled out.`;
 }
 
@@ -51,7 +52,7 @@ export function nextToLeave(standing, members, letters, leaves) {
   return `Next to leave: ${who} at alpha ${plainAlpha(next)}.`;
 }
 
-export function summary(alpha, title, kept, truth) {
-  const held = truth === null ? "" : kept.includes(truth) ? ", which holds the truth" : ", which misses the truth";
-  return `At alpha ${plainAlpha(alpha)} the ${title} set is ${kept.length ? listed(kept) : "empty"}${held}.`;
+export function summary(alpha, title, members, truth) {
+  const held = truth === null ? "" : members.includes(truth) ? ", which holds the truth" : ", which misses the truth";
+  return `At alpha ${plainAlpha(alpha)} the ${title} set is ${members.length ? listed(members) : "empty"}${held}.`;
 }

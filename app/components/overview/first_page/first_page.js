@@ -22,22 +22,22 @@ function curve(card, anchor) {
   const y = (size) => 100 * (1 - size / most);
   const holder = make("div.curve");
   put(holder, { role: "img", "aria-label": card.label });
-  const said = make("p.strong");
+  const caption = make("p.strong");
   const plot = make("div.plot");
   const svg = draw(plot, "svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" });
   const points = sizes.map(([alpha, size], i) => `${i ? "L" : "M"}${x(alpha)},${y(size).toFixed(2)}`);
   draw(svg, "path", { class: "line", d: points.join("") });
   const rule = plot.appendChild(make("span.rule"));
   const dot = plot.appendChild(make("span.dot"));
-  holder.append(said, plot, make("p.ends", make("span", "alpha 0"), make("span", "1")));
+  holder.append(caption, plot, make("p.ends", make("span", "alpha 0"), make("span", "1")));
   const show = ([alpha, size]) => {
     dot.style.left = rule.style.left = `${x(alpha)}%`;
     dot.style.top = rule.style.top = `${y(size)}%`;
-    said.textContent = `alpha ${alpha / 1000} → ${size.toFixed(1)} of ${options} options`;
+    caption.textContent = `alpha ${alpha / 1000} → ${size.toFixed(1)} of ${options} options`;
   };
   show(card.at);
   const nearest = (alpha) =>
-    sizes.reduce((best, one) => (Math.abs(one[0] - alpha) < Math.abs(best[0] - alpha) ? one : best));
+    sizes.reduce((best, point) => (Math.abs(point[0] - alpha) < Math.abs(best[0] - alpha) ? point : best));
   anchor.addEventListener("pointermove", (event) => {
     const box = plot.getBoundingClientRect();
     show(nearest((1000 * (event.clientX - box.left)) / box.width));

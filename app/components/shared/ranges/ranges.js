@@ -28,13 +28,14 @@ export function between(low, high, format) {
 
 // The stretches of alpha at which every set is known exactly, as [first, last] in thousandths.
 export function stretches(shares) {
-  const found = [];
+  const stretches = [];
   for (let alpha = 1; alpha <= shares.length; alpha++) {
     if (shares[alpha - 1] !== 1) continue;
-    if (found.length && found[found.length - 1][1] === alpha - 1) found[found.length - 1][1] = alpha;
-    else found.push([alpha, alpha]);
+    if (stretches.length && stretches[stretches.length - 1][1] === alpha - 1)
+      stretches[stretches.length - 1][1] = alpha;
+    else stretches.push([alpha, alpha]);
   }
-  return found;
+  return stretches;
 }
 
 // Where the nearest alpha is at which every set is known exactly.
@@ -141,8 +142,8 @@ class Ranges extends Live {
     const { alpha } = this;
     this.control.paint(alpha);
     say(this.find("#promise"), promise(alpha));
-    const said = this.updates.map((update) => update(alpha)).filter(Boolean);
-    this.speakSoon(() => say(this.find(".summary"), `At alpha ${plainAlpha(alpha)} ${said.join("; ")}.`));
+    const sentences = this.updates.map((update) => update(alpha)).filter(Boolean);
+    this.speakSoon(() => say(this.find(".summary"), `At alpha ${plainAlpha(alpha)} ${sentences.join("; ")}.`));
   }
 
   buildLab(articles) {
@@ -247,9 +248,9 @@ class Ranges extends Live {
 }
 
 export function setText(letters, words) {
-  const of = (asked) => letters.filter((_, j) => words[j] === asked);
-  const inside = of("in");
-  const untold = of(UNTOLD);
+  const lettersThatAre = (word) => letters.filter((_, j) => words[j] === word);
+  const inside = lettersThatAre("in");
+  const untold = lettersThatAre(UNTOLD);
   const known = inside.length ? `{${inside.join(", ")}}` : "{ }";
   return untold.length ? `${known}; for ${untold.join(", ")} it can't be told` : `${known}, known exactly`;
 }
@@ -264,13 +265,13 @@ function optionRow(rows, data, score, j) {
   perhaps.style.left = `${score.surely[j] / 9.99}%`;
   perhaps.style.width = `${(score.perhaps[j] - score.surely[j]) / 9.99}%`;
   track.append(surely, perhaps, line);
-  const said = make("div.word");
-  rows.append(name, track, said);
+  const caption = make("div.word");
+  rows.append(name, track, caption);
   return (alpha, text) => {
     line.style.left = `${(100 * (alpha - 1)) / 998}%`;
-    say(said, text);
-    said.classList.toggle("out", text === "out");
-    said.classList.toggle("untold", text === UNTOLD);
+    say(caption, text);
+    caption.classList.toggle("out", text === "out");
+    caption.classList.toggle("untold", text === UNTOLD);
   };
 }
 

@@ -18,7 +18,7 @@ function shade(share, most) {
 
 // The whole number of nats at which a strip's colour is full.
 function fullAt(values, least) {
-  const sorted = values.map(Math.abs).sort((one, other) => one - other);
+  const sorted = values.map(Math.abs).sort((first, other) => first - other);
   return Math.max(least, Math.ceil(sorted[Math.floor(FULL_FROM * (sorted.length - 1))]));
 }
 
@@ -40,9 +40,9 @@ class Strip {
   }
 
   load(data) {
-    const said = JSON.stringify(data);
-    if (said === this.said) return;
-    this.said = said;
+    const text = JSON.stringify(data);
+    if (text === this.said) return;
+    this.said = text;
     this.data = data;
     this.width = null;
     const changes = data.a.map((loss, i) => loss - data.b[i]);
