@@ -57,7 +57,7 @@ class Recipe:
         }
 
     def position(self, steps_done: int) -> tuple[Stage, int] | None:
-        """The stage and the step in it that follow so many steps; None at the end."""
+        """The stage and the step in it that follow ``steps_done`` steps; None at the end."""
         for stage, steps in self.stage_steps.items():
             if steps_done < steps:
                 return stage, steps_done
