@@ -47,7 +47,7 @@ def same_weights(trainer: Trainer, other: Trainer) -> bool:
 
 
 def interrupt(trainer: Trainer, steps: int) -> None:
-    """Train so many steps, and end within the next one."""
+    """Train this many steps, and end within the next one."""
     step = trainer._step
 
     def stopping(*position) -> float:

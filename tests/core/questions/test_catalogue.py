@@ -92,7 +92,7 @@ def test_broken_files(tmp_path):
     for name, says in (
         (path, "holds no questions"),
         (tmp_path / "other.jsonl", "there is no file"),
-        (f"qa@{tmp_path / 'mine.pdf'}", r"none of .json, .jsonl, .ndjson, .csv, .tsv, .xlsx, .parquet"),
+        (f"qa@{tmp_path / 'mine.pdf'}", r"not one of .json, .jsonl, .ndjson, .csv, .tsv, .xlsx, .parquet"),
     ):
         with pytest.raises(InputError, match=says):
             catalogue.load(str(name))
