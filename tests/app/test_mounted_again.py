@@ -20,6 +20,10 @@ def test_calls_may_come_and_end_in_any_order():
     assert passed_tests([Path(__file__).parent / "mounted.test.mjs"]) == 7
 
 
+def test_a_page_that_is_drawn_again_leaves_what_is_being_typed():
+    assert passed_tests([Path(__file__).parent / "number_dial.test.mjs"]) == 2
+
+
 @pytest.mark.quick
 def test_every_component_is_mounted_by_the_shared_function():
     unmanaged = {path for path in COMPONENTS.rglob("*.js") if UNMANAGED.search(path.read_text("utf-8"))}

@@ -22,7 +22,7 @@ export class AlphaControl extends NumberDial {
 
   // `spoken` is what a screen reader says of the slider.
   paint(alpha, spoken) {
-    this.number.value = plainAlpha(alpha);
+    this.write(plainAlpha(alpha));
     if (spoken) this.range.setAttribute("aria-valuetext", `${plainAlpha(alpha)}, ${spoken}`);
   }
 }

@@ -21,6 +21,8 @@ export class NumberDial {
       this.jump(Number(this.range.value) + step);
       released();
     };
+    this.number.oninput = () => (this.typing = true);
+    this.number.onblur = () => (this.typing = false);
     this.number.onchange = () => this.typed();
   }
 
@@ -28,12 +30,17 @@ export class NumberDial {
     return Number(this.range.max);
   }
 
+  // Write into the field, but not over what a person is typing when the page is drawn again.
+  write(text) {
+    if (!this.typing) this.number.value = text;
+  }
+
   // The ends of the slider, where it stands, and what a screen reader says of it.
   show(value, spoken, most = this.most) {
     if (most !== this.most) this.range.max = this.number.max = most / this.scale;
     this.range.max = most;
     this.range.value = value;
-    this.number.value = String(value / this.scale);
+    this.write(String(value / this.scale));
     this.range.setAttribute("aria-valuetext", spoken);
   }
 
@@ -48,6 +55,7 @@ export class NumberDial {
   }
 
   typed() {
+    this.typing = false;
     const value = Math.round(Number(this.number.value) * this.scale);
     if (this.number.value.trim() === "" || !(value >= this.least && value <= this.most)) {
       const stays = String(Number(this.range.value) / this.scale);

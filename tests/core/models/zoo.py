@@ -533,7 +533,7 @@ BROKEN = {
     "no weights": (filed(llama, lambda f: (f / WEIGHTS).unlink()), "has no weights"),
     "no model_type": (configured(llama, model_type=None), "which type of model"),
     "an unknown type": (configured(llama, model_type="llama9"), r"does not know \(llama9\)"),
-    "no such values": (configured(llama, num_attention_heads="four"), "has values that transformers can't use for a llama"),
+    "no such values": (configured(llama, num_attention_heads="four"), "values that transformers can't use for a llama"),
     "code": (
         configured(llama, model_type="own", auto_map={"AutoConfig": "c.C", "AutoModelForCausalLM": "m.OwnModel"}),
         r"needs code of its makers to run, which Hedge never runs \(OwnModel\)",
