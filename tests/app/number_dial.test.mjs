@@ -13,7 +13,7 @@ function control() {
 
 function type(number, text) {
   number.value = text;
-  number.oninput();
+  number.oninput?.();
 }
 
 test("what is being typed stays when the page is drawn again", () => {
