@@ -63,14 +63,14 @@ def test_the_overview_equals_the_reports(home: Path):
             {"run": run_id, **overview_figures(report(evaluation.load(run_id), alpha, scores=tuple(shown)))}
             for run_id in sorted(ids)
         ]
-        found = table.sort_values("run", ignore_index=True)[list(expected[0])]
-        pd.testing.assert_frame_equal(found, pd.DataFrame(expected), check_exact=True)
+        rows = table.sort_values("run", ignore_index=True)[list(expected[0])]
+        pd.testing.assert_frame_equal(rows, pd.DataFrame(expected), check_exact=True)
 
 
-def overview_figures(of: Report) -> dict[str, float]:
+def overview_figures(report: Report) -> dict[str, float]:
     """The columns of Overview with the figures of scores, from a report."""
     columns = {}
-    for name, figures in of.scores.items():
+    for name, figures in report.scores.items():
         columns[f"{name}_coverage"], columns[f"{name}_coverage_p"] = figures.coverage, figures.p_value
         columns[f"{name}_set_size"], columns[f"{name}_uacc"] = figures.mean_set_size, figures.uacc
         for figure, ends in (

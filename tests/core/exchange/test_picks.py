@@ -416,8 +416,8 @@ def test_sets_by_subject_allow_for_coarse_frequencies_and_those_by_letter_need_e
     def evaluations(counted, by):
         shares = np.array([rng.multinomial(m, p) / m for m, p in zip(counted, often, strict=True)])
         run = replace(of_arrays(shares, labels, calibration=np.arange(240) < 120), groups=named)
-        of = [replace(run, samples=counted if which else None) for which in (True, False)]
-        return [report(one, 300, scores=("lac",), by=by).scores["lac"] for one in of]
+        runs = [replace(run, samples=counted if which else None) for which in (True, False)]
+        return [report(run, 300, scores=("lac",), by=by).scores["lac"] for run in runs]
 
     own, plain = evaluations(samples, "group")
     assert own.mean_set_size == plain.mean_set_size
