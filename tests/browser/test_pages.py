@@ -276,7 +276,8 @@ def runs_are_chosen_in_a_dialog(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"runs=model-0-[\w-]+(&|$)"))
     settled(page).get_by_role("button", name="Choose runs").press("Enter")
     expect(dialog).to_be_visible()
-    settled(page)  # a dialog that is still drawn takes no key
+    settled(page)
+    page.wait_for_function("() => document.querySelector('[role=dialog]').contains(document.activeElement)")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     settled(page).get_by_role("button", name="Clear all").press("Enter")

@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
 
 import aiohttp
@@ -80,14 +80,17 @@ def test_many_connections_at_once_write_one_line_and_phones_leave_room(home: Pat
         client.run(visit_together())
         until(lambda: client.ask("GET", "/", headers=PAGE).status == 200)
 
-        async def listen(http: aiohttp.ClientSession) -> list[tuple[int, bytes]]:
-            stream = f"{address}/join/{live.code}/stream"
-            answers = [await http.get(stream, headers={"Authorization": f"Bearer {seat}"}) for seat in seats]
-            return [(answer.status, await answer.content.readline()) for answer in answers]
-
         async def listen_together() -> list[tuple[int, bytes]]:
-            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
-                heard = await listen(http)
+            stream = f"{address}/join/{live.code}/stream"
+            async with (
+                aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http,
+                AsyncExitStack() as streams,
+            ):
+                answers = [
+                    await streams.enter_async_context(http.get(stream, headers={"Authorization": f"Bearer {seat}"}))
+                    for seat in seats
+                ]
+                heard = [(answer.status, await answer.content.readline()) for answer in answers]
                 async with aiohttp.ClientSession() as monitoring, monitoring.get(f"{address}/healthz") as answer:
                     assert answer.status == 200
                 return heard
