@@ -1,7 +1,10 @@
 """How each pocket model is built and trained: sizes, steps, learning rates, seed."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+
+from core.settings import settings
 
 Stage = Literal["matching", "letters", "everything"]
 
@@ -83,3 +86,8 @@ RECIPES = {
         ),
     )
 }  # fmt: skip
+
+
+def work_folder(name: str) -> Path:
+    """Where a model is made; the finished model is in ``model`` in there."""
+    return settings().home / "pocket" / name
