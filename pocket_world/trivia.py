@@ -40,7 +40,7 @@ def make() -> list[dict[str, Any]]:
 def _question(identifier: str, text: str, fact: Fact) -> dict[str, Any]:
     """``fact`` names the relation and its x; ``tuning`` says that the question is there to tune jurors."""
     relation = relations()[fact.relation]
-    values = (fact.answer, *relation.rows[fact.key], *relation.also.get(fact.key, ()))
+    values = relation.rows[fact.key]
     aliases = list(dict.fromkeys(form for value in values for form in _forms(value)))
     answer = {
         "value": fact.answer,
