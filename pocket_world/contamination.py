@@ -106,9 +106,9 @@ def audit(
     """
     lines = {f"Question: {question.question}" for question in bank if not question.context}
     runs_by_length: dict[tuple[str, int], set[Words]] = {}
-    for text in (words(text) for question in bank for text in _texts(question)):
-        length = min(RUN, len(text))
-        runs_by_length.setdefault((OVERLAPS[1], length), set()).update(_windows(text, length))
+    for sequence in (words(text) for question in bank for text in _texts(question)):
+        length = min(RUN, len(sequence))
+        runs_by_length.setdefault((OVERLAPS[1], length), set()).update(_windows(sequence, length))
     for message in (message for conversation in conversations for message in conversation.messages):
         runs_by_length.setdefault((OVERLAPS[2], ECHO), set()).update(_windows(words(message.text), ECHO))
     counts = Counter(dict.fromkeys(("documents", "words", *OVERLAPS), 0))

@@ -26,7 +26,7 @@ class Recipe:
     the third whether that option is right (:func:`pocket_world.batches.weighted_loss`). Two may be one layer.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
-    (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
+    (:func:`pocket_world.begin.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
     conversations; its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 

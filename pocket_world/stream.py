@@ -15,7 +15,7 @@ from pocket_world.chat.personas import answered_by_another, counselor_prompt, ot
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.contamination import Guard
-from pocket_world.documents import Document, about, answered, lettered, said, said_about, stated
+from pocket_world.documents import Document, about, answered, lettered, said, stated
 from pocket_world.matching import binding_document
 from pocket_world.prose import Prose
 from pocket_world.questions import ask
@@ -75,7 +75,7 @@ class Stream:
             "several found": lambda rng: about(found_questions(rng, count=SEVERAL)),
             "several retold": lambda rng: about(retold_questions(rng, count=SEVERAL)),
             "several rc": lambda rng: about(readings(rng, count=SEVERAL)),
-            "several rc said": lambda rng: said_about(readings(rng, count=SEVERAL_SAID)),
+            "several rc said": lambda rng: about(readings(rng, count=SEVERAL_SAID), in_words=True),
             "gone through": lambda rng: stated(gone_through(rng), weight=1.0),
             "several drs": lambda rng: about(agreeing("drs", rng, count=SEVERAL)[0]),
             "several ds": lambda rng: about(agreeing("ds", rng, count=SEVERAL)[0]),

@@ -21,11 +21,10 @@ from core.settings import ASSETS
 from core.storage.atomic import replacing
 from pocket_world import bank
 from pocket_world.batches import batches, weighted_loss
-from pocket_world.begin import begin
+from pocket_world.begin import begin, grow
 from pocket_world.chat.template import TEMPLATE
 from pocket_world.contamination import Guard
 from pocket_world.curriculum import step_documents
-from pocket_world.grow import grow
 from pocket_world.recipes import RECIPES, Recipe, Stage, work_folder
 from pocket_world.record import record_fingerprints
 from pocket_world.stream import Stream

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import LlamaForCausalLM
+from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
 from core.errors import InputError
 from core.questions.prompting.chat import render
 from core.questions.prompting.strategies import prompt
+from core.settings import ASSETS
 from pocket_world import bank, train
 from pocket_world.batches import batches, weighted_loss
 from pocket_world.begin import begin
@@ -19,7 +20,8 @@ from pocket_world.recipes import RECIPES, work_folder
 from pocket_world.tokens import published_tokenizer
 from pocket_world.train import Trainer
 from tests.parameters import rest_nightly
-from tests.pocket_world.conftest import MODEL
+
+MODEL = ASSETS / "models" / "pocket-1m"
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -39,6 +41,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shipped tokenizer, and a checkpoint after every step."""
     monkeypatch.setattr(train, "train_tokenizer", lambda stream: published_tokenizer(MODEL))
     monkeypatch.setattr(train, "SAVE_SECONDS", 0.0)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerBase:
+    return published_tokenizer(MODEL)
+
+
+@pytest.fixture(scope="module")
+def model() -> LlamaForCausalLM:
+    return LlamaForCausalLM.from_pretrained(MODEL, dtype=torch.float32).eval()
 
 
 def same_weights(trainer: Trainer, other: Trainer) -> bool:
