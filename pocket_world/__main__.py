@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=description)
         added.set_defaults(run=run, names=tuple(names))
         if option:
-            added.add_argument(option, choices=names, dest="names", nargs=1, help="make one alone (default: all)")
+            added.add_argument(option, choices=names, dest="names", nargs=1, help="only this one (default: all)")
         return added
 
     model = partial(command, names=RECIPES, option="--model")
