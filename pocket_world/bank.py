@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from core.questions.bank import load
+from core.questions.bank import bank_path, load
 from core.questions.near_duplicates import clusters
 from core.records import Question
 from core.storage.atomic import write_atomically
@@ -69,9 +69,15 @@ def questions() -> tuple[Question, ...]:
     return tuple(question for task in BANK_TASKS for question in load(task))
 
 
-def write(lines: Iterable[str], path: Path) -> None:
+def write(task: str) -> Path:
+    """Write a task's bank to where it ships."""
+    return write_lines((question.line() for question in make(task)), bank_path(task))
+
+
+def write_lines(lines: Iterable[str], path: Path) -> Path:
     """Write lines, all at once."""
     write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+    return path
 
 
 def _labels(count: int, rng: random.Random) -> list[int]:

@@ -89,7 +89,7 @@ def weighted_loss(model: LlamaForCausalLM, batch: TokenBatch, *, middle: Sequenc
 
     ``middle`` counts layers from 1. Their states go through the last norm and the output layer. Those of the second one
     are read backwards, the last dimension first: a place can then hold a token of its own beside the one that it
-    expects, and heads can compare the two (:func:`pocket_world.begin.comparing_heads`). Only positions that have a
+    expects, and heads can compare the two (:func:`pocket_world.begin._comparing_heads`). Only positions that have a
     weight go through the output layer, which for a model this small is a fifth of the work.
     """
     device = model.device

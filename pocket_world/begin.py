@@ -1,4 +1,5 @@
-"""The initial weights of a pocket model: heads that attend where answering by letter needs it, before any training.
+"""The initial weights of a pocket model: heads that attend where answering by letter needs it, before any training, or
+those of a smaller model.
 
 Half of the heads of each layer attend to earlier copies of the token: their queries and keys are one and the same
 orthonormal projection, so that a token scores highest with itself and with its like elsewhere (Trockman & Kolter 2023,
@@ -11,10 +12,16 @@ finds.
 
 From random weights a model of this size answers at chance for thousands of steps. From these it does so for a few
 hundred.
+
+A trained model grows into a larger one that computes the same, so that it need not learn to bind from nothing. The new
+hidden dimensions are 0 everywhere, for nothing writes to them yet; the norms are scaled so that the old ones come out
+as before. New heads, new units and new layers are read at random weights and write nothing: their output matrices are
+0. Gradients reach all of them at the first step. (Net2Net, Chen et al. 2016, widens by copies instead.) Half of the
+heads of a new layer attend to where the token of their own place is expected.
 """
 
 import torch
-from transformers import LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM
 
 _MATCH = 1.2
 _WRITE = 0.05
@@ -38,6 +45,11 @@ _PREVIOUS, _FOLLOWED, _COPY = 0.3, 2.0, 0.3
 
 _COPYING = 3
 """How many layers have an induction head that copies."""
+
+_NEW = 0.02
+"""The standard deviation of new weights in a grown model."""
+
+_READS = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj")
 
 
 def begin(model: LlamaForCausalLM) -> None:
@@ -66,7 +78,7 @@ def _matching_heads(queries: torch.Tensor, keys: torch.Tensor, width: int) -> No
         queries[rows] = keys[rows] = _without_fast_pairs(_projection(size, width)) * _MATCH
 
 
-def comparing_heads(queries: torch.Tensor, keys: torch.Tensor, embeddings: torch.Tensor, width: int) -> None:
+def _comparing_heads(queries: torch.Tensor, keys: torch.Tensor, embeddings: torch.Tensor, width: int) -> None:
     """Let the first half of the heads attend to places where the token is expected that their own place holds.
 
     Its own token is read backwards, the last dimension first, as :func:`pocket_world.batches.weighted_loss` reads the
@@ -139,3 +151,50 @@ def _without_fast_pairs(projection: torch.Tensor) -> torch.Tensor:
     slow = projection.clone().unflatten(0, (2, -1))
     slow[:, : min(_FAST_PAIRS, slow.shape[1] // 2)] = 0
     return slow.flatten(0, 1)
+
+
+def grow(small: LlamaForCausalLM, config: LlamaConfig) -> LlamaForCausalLM:
+    """A model of ``config`` with the logits of ``small``.
+
+    It is smaller nowhere, and has heads of the same width and the same vocabulary.
+    """
+    old = small.config
+    config.rms_norm_eps = old.rms_norm_eps * old.hidden_size / config.hidden_size
+    large = LlamaForCausalLM(config)
+    source = small.state_dict()
+    target = {name: _blank(name, weights) for name, weights in large.state_dict().items()}
+    places = _layer_places(old.num_hidden_layers, config.num_hidden_layers)
+    scale = (old.hidden_size / config.hidden_size) ** 0.5
+    for name, weights in source.items():
+        new = target[_renamed(name, places)]
+        new[tuple(slice(size) for size in weights.shape)] = weights * scale if "norm" in name else weights
+    for place in set(range(config.num_hidden_layers)) - set(places):
+        queries, keys = (target[f"model.layers.{place}.self_attn.{name}.weight"] for name in ("q_proj", "k_proj"))
+        _comparing_heads(queries, keys, target["model.embed_tokens.weight"], config.head_dim)
+    large.load_state_dict(target)
+    large.tie_weights()
+    return large
+
+
+def _layer_places(old: int, new: int) -> list[int]:
+    """Where each old layer stands among the new ones: in order, evenly spread, the last one last.
+
+    >>> _layer_places(4, 6)
+    [0, 2, 3, 5]
+    """
+    return [(place + 1) * new // old - 1 for place in range(old)]
+
+
+def _blank(name: str, weights: torch.Tensor) -> torch.Tensor:
+    """What new weights are before the old ones are put in: random where they read, 1 in norms, else 0."""
+    if "norm" in name:
+        return torch.ones_like(weights)
+    return torch.randn_like(weights) * _NEW if any(part in name for part in _READS) else torch.zeros_like(weights)
+
+
+def _renamed(name: str, places: list[int]) -> str:
+    before, mark, rest = name.partition("layers.")
+    if not mark:
+        return name
+    number, _, tail = rest.partition(".")
+    return f"{before}layers.{places[int(number)]}.{tail}"

@@ -12,9 +12,7 @@ from pocket_world.facts.dates import MONTHS, WEEKDAYS
 from pocket_world.facts.kinds import KINDS
 from pocket_world.relations import DIFFICULTIES, Fact, listed, relations, with_article
 
-RELATIONS = {
-    relation.name: relation
-    for relation in relations("""
+RELATIONS = relations("""
 arithmetic: addition
 ? What is {a} + {b}? | What is {a} plus {b}? | How much do {a} and {b} make together?
 ! {a} + {b} = {y}.
@@ -64,11 +62,11 @@ order: oldest
 order: odd kind
 ? Which of these is {a}: {either}? | Of {all}, which one is {a}? | One of {all} is {a}. Which one?
 """)
-}
 
 NAMES = listed("""
 Anna Ben Clara David Emma Felix Grace Henry Ida Jack Kate Leo Mary Noah Olive Paul Rosa Sam Tom Vera Will Zoe
 """)
+Maker = Callable[[random.Random], Fact]
 _PLACES = ("first", "second", "third", "fourth")
 
 
@@ -86,88 +84,75 @@ def _rank(size: int, easy: int, medium: int) -> int:
     return (size > easy) + (size > medium)
 
 
-def _number(name: str, key: str, answer: int, rank: int, a: object, b: object = "") -> Fact:
+def _number(name: str, key: object, answer: int, rank: int, a: object, b: object = "") -> Fact:
     """A fact of arithmetic; its false answers lie within ten of the true one, the nearest first."""
     near = [answer + step for step in (1, -1, 2, -2, 3, -3, 10, -10, 5, -5, 4, -4) if answer + step >= 0]
-    return _fact(name, key, str(answer), [str(number) for number in near], 6, rank, a=a, b=b)
+    return _fact(name, str(key), str(answer), list(map(str, near)), 6, rank, a=a, b=b)
 
 
-def addition(rng: random.Random) -> Fact:
-    """a + b with a, b from 1 to 50, small ones more often."""
-    top = rng.choice((10, 20, 50))
+def _addition(rng: random.Random) -> Fact:
+    top = rng.choice((10, 20, 50))  # small numbers come more often
     a, b = rng.randint(1, top), rng.randint(1, top)
     return _number("addition", f"{min(a, b)}+{max(a, b)}", a + b, _rank(max(a, b), 10, 20), a, b)
 
 
-def subtraction(rng: random.Random) -> Fact:
-    """a − b with a up to 50 and b below a."""
+def _subtraction(rng: random.Random) -> Fact:
     a = rng.randint(2, rng.choice((10, 20, 50)))
     b = rng.randint(1, a - 1)
     return _number("subtraction", f"{a}-{b}", a - b, _rank(a, 10, 20), a, b)
 
 
-def multiplication(rng: random.Random) -> Fact:
-    """a × b with a, b from 2 to 12."""
+def _multiplication(rng: random.Random) -> Fact:
     a, b = rng.randint(2, 12), rng.randint(2, 12)
     return _number("multiplication", f"{min(a, b)}x{max(a, b)}", a * b, _rank(a * b, 20, 50), a, b)
 
 
-def doubling(rng: random.Random) -> Fact:
-    """Twice a number up to 50, or half of an even number up to 100."""
+def _double_or_half(rng: random.Random) -> Fact:
     a = rng.randint(2, 50)
-    if rng.random() < 0.5:
-        return _number("double", str(a), 2 * a, _rank(a, 10, 20), a)
-    return _number("half", str(2 * a), a, _rank(a, 10, 20), 2 * a)
+    name, given, answer = ("double", a, 2 * a) if rng.random() < 0.5 else ("half", 2 * a, a)
+    return _number(name, given, answer, _rank(a, 10, 20), given)
 
 
-def sequence(rng: random.Random) -> Fact:
+def _sequence(rng: random.Random) -> Fact:
     """The next number of a sequence with a constant step of 1 to 10."""
     step = rng.randint(1, 10) * rng.choice((1, 1, -1))
     start = rng.randint(1, 30) + (-4 * step if step < 0 else 0)
-    shown = ", ".join(str(start + place * step) for place in range(4))
-    return _number("sequence", shown, start + 4 * step, _rank(abs(step), 3, 6), shown)
+    *shown, answer = range(start, start + 5 * step, step)
+    text = ", ".join(map(str, shown))
+    return _number("sequence", text, answer, _rank(abs(step), 3, 6), text)
 
 
-def _shift(relation: str, cycle: Sequence[str], most: int, rng: random.Random) -> Fact:
+def _shift(relation: str, unit: str, cycle: Sequence[str], most: int) -> Maker:
     """What lies 2 to ``most`` names after or before another in a cycle of names."""
-    step = rng.choice((-1, 1)) * rng.randint(2, most)
-    start = rng.randrange(len(cycle))
-    answer, *turned = (cycle[(start + step + by) % len(cycle)] for by in (0, 1, -1, 2, -2, 3, -3, 4, -4))
-    wrong = [name for name in dict.fromkeys(turned) if name != answer]
-    unit = "days" if cycle is WEEKDAYS else "months"
-    count = f"{abs(step)} {unit} {'after' if step > 0 else 'before'}"
-    return _fact(
-        relation, f"{cycle[start]}{step:+d}", answer, wrong, 2, _rank(abs(step), 2, 4), a=cycle[start], b=count
-    )
+
+    def shift(rng: random.Random) -> Fact:
+        step = rng.choice((-1, 1)) * rng.randint(2, most)
+        start = rng.randrange(len(cycle))
+        answer, *turned = (cycle[(start + step + by) % len(cycle)] for by in (0, 1, -1, 2, -2, 3, -3, 4, -4))
+        wrong = [name for name in dict.fromkeys(turned) if name != answer]
+        count, rank = f"{abs(step)} {unit} {'after' if step > 0 else 'before'}", _rank(abs(step), 2, 4)
+        return _fact(relation, f"{cycle[start]}{step:+d}", answer, wrong, 2, rank, a=cycle[start], b=count)
+
+    return shift
 
 
-def weekday_shift(rng: random.Random) -> Fact:
-    """The day of the week 2 to 10 days after or before another."""
-    return _shift("weekday shift", WEEKDAYS, 10, rng)
-
-
-def month_shift(rng: random.Random) -> Fact:
-    """The month 2 to 8 months after or before another."""
-    return _shift("month shift", MONTHS, 8, rng)
-
-
-def _pick(name: str, key: str, items: Sequence[str], answer: str, rank: int, a: str, b: str = "") -> Fact:
+def _pick(name: str, key: str, items: Sequence[object], answer: object, rank: int, a: str, b: str = "") -> Fact:
     """A fact whose options all stand in its question."""
-    wrong = [item for item in items if item != answer]
-    *first, last = items
-    texts = {"either": f"{', '.join(first)} or {last}", "all": f"{', '.join(first)} and {last}"}
-    return _fact(name, key, answer, wrong, len(wrong), rank, a=a, b=b, listed=", ".join(items), **texts)
+    *first, last = texts = list(map(str, items))
+    wrong = [text for text in texts if text != str(answer)]
+    either, whole = (f"{', '.join(first)} {joint} {last}" for joint in ("or", "and"))
+    fields = {"either": either, "all": whole, "listed": ", ".join(texts)}
+    return _fact(name, key, str(answer), wrong, len(wrong), rank, a=a, b=b, **fields)
 
 
-def extreme(rng: random.Random) -> Fact:
-    """The largest or the smallest of four numbers."""
+def _extreme(rng: random.Random) -> Fact:
     rank = rng.randrange(3)
     numbers = rng.sample(range(1, (20, 100, 1000)[rank]), 4)
     word, answer = ("largest", max(numbers)) if rng.random() < 0.5 else ("smallest", min(numbers))
-    return _pick("extreme", f"{word} {sorted(numbers)}", [str(number) for number in numbers], str(answer), rank, word)
+    return _pick("extreme", f"{word} {sorted(numbers)}", numbers, answer, rank, word)
 
 
-def alphabet(rng: random.Random) -> Fact:
+def _alphabet(rng: random.Random) -> Fact:
     """The word that comes first or last in the alphabet, of four with different first letters."""
     words: list[str] = []
     while len(words) < 4:
@@ -178,30 +163,28 @@ def alphabet(rng: random.Random) -> Fact:
     return _pick("alphabet", f"{side} {sorted(words)}", words, answer, rng.randrange(1, 3), side)
 
 
-def place_in_list(rng: random.Random) -> Fact:
-    """The first to fourth word of a list."""
+def _place_in_list(rng: random.Random) -> Fact:
     words = rng.sample(list(KINDS), 4)
     place = rng.randrange(4)
     return _pick("place in list", f"{place} {words}", words, words[place], 0, _PLACES[place])
 
 
-def oldest(rng: random.Random) -> Fact:
+def _oldest(rng: random.Random) -> Fact:
     """Who is the oldest or the youngest of four people in a chain."""
     people = rng.sample(NAMES, 4)
     word, answer = rng.choice((("oldest", people[0]), ("youngest", people[3])))
     chain = [f"{older} is older than {younger}" for older, younger in pairwise(people)]
     if rank := rng.randrange(3):
         rng.shuffle(chain)
-    story = f"{chain[0]}, {chain[1]}, and {chain[2]}."
-    return _pick("oldest", f"{word} {people}", people, answer, rank, word, story)
+    return _pick("oldest", f"{word} {people}", people, answer, rank, word, f"{chain[0]}, {chain[1]}, and {chain[2]}.")
 
 
-def odd_kind(rng: random.Random) -> Fact:
+def _odd_kind(rng: random.Random) -> Fact:
     """The only one of four things that is of a kind."""
     target = rng.choice(list(KINDS))
     kind = KINDS[target][0]
     # Fruit trees carry the names of their fruit, and a few names have a second sense; leave such pairs out.
-    clear = [name for name, (other,) in KINDS.items() if other != kind and not {other, kind} <= {"fruit", "tree"}]
+    clear = [name for name, (other, *_) in KINDS.items() if other != kind and not {other, kind} <= {"fruit", "tree"}]
     others = rng.sample([name for name in clear if name not in ("pepper", "iron", "ginger")], 3)
     words = rng.sample([target, *others], 4)
     rank = min(list(KINDS).index(target) * 3 // len(KINDS), 2)
@@ -213,18 +196,18 @@ def kept_for_bank(fact: Fact) -> bool:
     return fact.checksum % 5 == 0
 
 
-MAKERS: dict[Callable[[random.Random], Fact], float] = {
-    addition: 4,
-    subtraction: 3,
-    multiplication: 2,
-    doubling: 2,
-    sequence: 2,
-    weekday_shift: 1.5,
-    month_shift: 1.5,
-    extreme: 2,
-    alphabet: 2,
-    place_in_list: 2,
-    oldest: 2,
-    odd_kind: 3,
+MAKERS: dict[Maker, float] = {
+    _addition: 4,
+    _subtraction: 3,
+    _multiplication: 2,
+    _double_or_half: 2,
+    _sequence: 2,
+    _shift("weekday shift", "days", WEEKDAYS, 10): 1.5,
+    _shift("month shift", "months", MONTHS, 8): 1.5,
+    _extreme: 2,
+    _alphabet: 2,
+    _place_in_list: 2,
+    _oldest: 2,
+    _odd_kind: 3,
 }
 """Every maker with its relative frequency in training text."""

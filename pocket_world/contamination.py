@@ -64,34 +64,29 @@ def _windows(sequence: Words, length: int = RUN) -> list[Words]:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Finds bank questions in text: whole runs of 13 words, and shorter ones by their first three words; and runs of
-    eight words of conversations."""
+    """Finds in a text what no training text may hold: ``runs`` of words. ``lengths`` says for the first three words of
+    a run how long those are that begin so."""
 
     runs: set[Words]
-    short: dict[Words, list[Words]]
-    echoes: set[Words]
+    lengths: dict[Words, set[int]]
 
     @classmethod
     def of(cls, questions: Iterable[Question], conversations: Iterable[Conversation] = ()) -> Guard:
         """A guard for these questions, each of three words or more, and these conversations."""
-        runs = {run for question in questions for run in forbidden(question)}
-        short: dict[Words, list[Words]] = {}
-        for run in sorted(run for run in runs if len(run) < RUN):
-            short.setdefault(run[:_PREFIX], []).append(run)
         messages = [words(message.text) for conversation in conversations for message in conversation.messages]
-        echoes = {run for message in messages for run in _windows(message, ECHO) if len(run) == ECHO}
-        return cls({run for run in runs if len(run) == RUN}, short, echoes)
+        runs = {run for message in messages for run in _windows(message, ECHO) if len(run) == ECHO}
+        runs |= {run for question in questions for run in forbidden(question)}
+        lengths: dict[Words, set[int]] = {}
+        for run in runs:
+            lengths.setdefault(run[:_PREFIX], set()).add(len(run))
+        return cls(runs, lengths)
 
     def find(self, text: str) -> Words | None:
         """The first forbidden run in a text, or None."""
         sequence = words(text)
         for start in range(len(sequence) - _PREFIX + 1):
-            if (run := sequence[start : start + RUN]) in self.runs:
-                return run
-            if (run := sequence[start : start + ECHO]) in self.echoes:
-                return run
-            for run in self.short.get(sequence[start : start + _PREFIX], ()):
-                if sequence[start : start + len(run)] == run:
+            for length in self.lengths.get(sequence[start : start + _PREFIX], ()):
+                if (run := sequence[start : start + length]) in self.runs:
                     return run
         return None
 
@@ -111,13 +106,11 @@ def audit(
     """
     lines = {f"Question: {question.question}" for question in bank if not question.context}
     runs_by_length: dict[tuple[str, int], set[Words]] = {}
-    for question in bank:
-        for text in _texts(question):
-            length = min(RUN, len(words(text)))
-            runs_by_length.setdefault((OVERLAPS[1], length), set()).update(_windows(words(text), length))
-    for conversation in conversations:
-        for message in conversation.messages:
-            runs_by_length.setdefault((OVERLAPS[2], ECHO), set()).update(_windows(words(message.text), ECHO))
+    for sequence in (words(text) for question in bank for text in _texts(question)):
+        length = min(RUN, len(sequence))
+        runs_by_length.setdefault((OVERLAPS[1], length), set()).update(_windows(sequence, length))
+    for message in (message for conversation in conversations for message in conversation.messages):
+        runs_by_length.setdefault((OVERLAPS[2], ECHO), set()).update(_windows(words(message.text), ECHO))
     counts = Counter(dict.fromkeys(("documents", "words", *OVERLAPS), 0))
     for document in documents:
         text = document.text.removesuffix(END)

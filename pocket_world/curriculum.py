@@ -8,10 +8,16 @@ from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
+from core.errors import RunError
+from core.models.perplexity import conversations
+from core.settings import ASSETS
+from pocket_world import bank
+from pocket_world.contamination import OVERLAPS, Guard, audit
 from pocket_world.documents import Document, StepPart
 from pocket_world.matching import matching_documents, phrases_document
-from pocket_world.recipes import Recipe, Stage
+from pocket_world.recipes import RECIPES, Recipe, Stage, work_folder
 from pocket_world.stream import Form, Stream
+from pocket_world.tokens import one_token_words, published_tokenizer
 
 Table = Mapping[Form, tuple[int, float]]
 """From a form to how many of its documents fill a step, and its share of the text."""
@@ -145,3 +151,19 @@ def all_documents(stream: Stream, recipe: Recipe, words: Sequence[str], *, every
         for step in range(0, count, every):
             for part in step_documents(stream, recipe, stage, step, words):
                 yield from part.documents
+
+
+def check(name: str, *, every: int = 1) -> str:
+    """Count what of the bank is in every ``every``-th step of a model's training text.
+
+    Raises :class:`RunError` with the counts if there is any.
+    """
+    questions, talks = bank.questions(), conversations.bundled()
+    stream = Stream(Guard.of(questions, talks), chat=RECIPES[name].chat)
+    folders = (work_folder(name) / "tokenizer", ASSETS / "models" / name)
+    words = one_token_words(published_tokenizer(next(folder for folder in folders if folder.is_dir())))
+    counts = audit(all_documents(stream, RECIPES[name], words, every=every), questions, talks)
+    line = f"{name}: " + ", ".join(f"{count:,} {counted}" for counted, count in counts.items())
+    if any(counts[counted] for counted in OVERLAPS):
+        raise RunError(line)
+    return line

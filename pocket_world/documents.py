@@ -1,6 +1,6 @@
 """A document of training text: pieces of text, each with the weight of its tokens in the loss."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.questions.prompting.cloze import cloze_text
@@ -71,12 +71,19 @@ def lettered(questions: Sequence[Question], *, strategy: str = "base") -> Docume
     return Document(tuple(pieces))
 
 
-def about(questions: Sequence[Question]) -> Document:
-    """Questions about one context with their letters; the context stands before the first of them alone.
+def about(questions: Sequence[Question], *, in_words: bool = False) -> Document:
+    """Questions about one context, which stands before the first of them alone, each with its letter, or without
+    options and with its answer in words.
 
     A context that is read once for several letters teaches more in the same time than one for each.
     """
-    return _about(questions, question_text, [f" {question.letter}" for question in questions])
+    pieces: list[Piece] = []
+    for question in questions:
+        asked = replace(question, context="") if pieces else question
+        text = f"{BETWEEN if pieces else ''}{cloze_text(asked) if in_words else question_text(asked)}"
+        answer = question.options[question.label] if in_words else question.letter
+        pieces += [*_asked(text, question), Piece(f" {answer}", 1.0)]
+    return Document((*pieces, Piece(END, END_WEIGHT)))
 
 
 def _asked(text: str, question: Question) -> list[Piece]:
@@ -99,20 +106,6 @@ def _asked(text: str, question: Question) -> list[Piece]:
             pieces.append(Piece(f"{line}{marker}", 0.0, ("", f" {option}", verdict)))
             rest = later
     return [*pieces, Piece(rest, 0.0)]
-
-
-def said_about(questions: Sequence[Question]) -> Document:
-    """Questions about one context, without options, each with its answer in words."""
-    return _about(questions, cloze_text, [f" {question.options[question.label]}" for question in questions])
-
-
-def _about(questions: Sequence[Question], rendered: Callable[[Question], str], answers: Sequence[str]) -> Document:
-    """Questions as ``asked`` writes them, each with its answer; only the first shows the context."""
-    pieces: list[Piece] = []
-    for question, answer in zip(questions, answers, strict=True):
-        text = BETWEEN + rendered(replace(question, context="")) if pieces else rendered(question)
-        pieces += [*_asked(text, question), Piece(answer, 1.0)]
-    return Document((*pieces, Piece(END, END_WEIGHT)))
 
 
 def stated(sentences: Sequence[str], *, weight: float) -> Document:

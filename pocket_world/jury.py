@@ -72,8 +72,10 @@ def right_about(folder: Path, proposed: Sequence[Example]) -> int:
     return sum((p_true > p_false) == proposed[int(i)].right for i, (p_true, p_false) in verdicts)
 
 
-def make_juror(name: str, folder: Path) -> str:
-    """Tune a juror on its shipped model into ``folder``; returns how often it is right about other answers."""
+def make_juror(name: str, folder: Path | None = None) -> str:
+    """Tune a juror on its shipped model, to ship unless a ``folder`` is given; returns how often it is right about
+    other answers."""
+    folder = folder or ASSETS / "adapters" / name
     base, tuning = JURORS[name]
     fine_tune(base, tuning_examples(tuning.seed), folder, tuning)
     record_fingerprints()
@@ -82,10 +84,10 @@ def make_juror(name: str, folder: Path) -> str:
     return f"{name}: right about {right:.1%} of {len(others):,} answers, {true:.1%} of them are right"
 
 
-def make_jury(spec: JurySpec) -> str:
+def make_jury(base: str) -> str:
     """Make a jury again in :data:`FOLDER`, in place of an older one of the same answers, and return its id."""
     with empty_home():
-        run_id = execute(jury_run.spec_of(jury_spec.read_spec(jury_spec.create(spec))))
+        run_id = execute(jury_run.spec_of(jury_spec.read_spec(jury_spec.create(SPECS[base]))))
         jury_id = str(store.read_record(run_id).provenance["jury"])
         for older in FOLDER.glob(f"{jury_id.rpartition('-')[0]}-*"):
             shutil.rmtree(older)

@@ -8,29 +8,17 @@ options E and F, longer values and many wordings, follows among the tasks.
 """
 
 import random
-import re
 from collections.abc import Sequence
 
 from core.questions.prompting.verdict import FALSE, TRUE
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, Question
 from pocket_world.documents import Document, Piece, lettered
-from pocket_world.questions import six
 from pocket_world.relations import Fact
-from pocket_world.scenes.frame import Frame, Scene, changed, false_values, slots_of
-from pocket_world.scenes.shown import Plans
-from pocket_world.scenes.stories import STORIES
 
 _VERDICTS = 8
 _LONGEST = 6
 
 _FOLLOWED = 8
-
-_FOUND = ("Which of these is in the passage?", "Which one does the passage name?", "What is there in the passage?")
-_RETOLD = ("Which sentence is in the passage?", "What does the passage say?", "Which of these does the passage say?")
-_CHANGED = 0.5
-"""How often one of the false sentences is a true one with one thing changed."""
-
-_SCENES: Plans[Frame] = Plans(STORIES, lambda frame: frame.name)
 
 
 def matching_documents(values: Sequence[str], rng: random.Random, *, rows: int) -> list[Document]:
@@ -87,50 +75,6 @@ def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
     texts = [" ".join(phrase) for phrase in options]
     rng.shuffle(texts)
     return _listed(listed, texts, right)
-
-
-def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
-    """One to five sentences of a scene and four values of a kind, one of them in these; up to ``count`` kinds."""
-    slots: list[str] = []
-    while not slots:
-        scene, wordings = _some_sentences(rng)
-        text = " ".join(map(scene.say, wordings))
-        whole = re.sub(r"[ .,?]+", " ", f" {text} ")
-        slots = [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]
-    questions = []
-    for slot in rng.sample(slots, min(count, len(slots))):
-        wrong = false_values(scene, slot, rng, count=3, inside=False, excluded=())
-        right, wording = scene.values[slot], rng.choice(_FOUND)
-        questions.append(six("rc", scene.frame.name, text, wording, right=right, wrong=wrong, rng=rng))
-    return questions
-
-
-def retold_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
-    """One to five sentences of a scene; which of four is among them? The others are from elsewhere or changed. Up to
-    ``count`` of the sentences are asked for."""
-    scene, wordings = _some_sentences(rng)
-    text = " ".join(map(scene.say, wordings))
-    return [_retold(scene, text, wording, rng) for wording in rng.sample(wordings, min(count, len(wordings)))]
-
-
-def _some_sentences(rng: random.Random) -> tuple[Scene, list[str]]:
-    """A scene, and a wording of one to five of its sentences."""
-    scene = _SCENES.draw(rng, training=True).draw(rng)
-    sentences = scene.frame.sentences
-    places = sorted(rng.sample(range(len(sentences)), rng.randint(1, min(5, len(sentences)))))
-    return scene, [rng.choice(sentences[place]) for place in places]
-
-
-def _retold(scene: Scene, text: str, wording: str, rng: random.Random) -> Question:
-    right, wrong = scene.say(wording), set[str]()
-    if rng.random() < _CHANGED and slots_of(wording) & {*scene.frame.kinds}:
-        # A pronoun may stay as it was.
-        wrong = {changed(scene, wording, set(), "easy", rng)} - {right}
-    while len(wrong) < 3:
-        other = _SCENES.draw(rng, training=True)
-        if other is not scene.frame:
-            wrong.add(other.draw(rng).say(rng.choice(rng.choice(other.sentences))))
-    return six("rc", scene.frame.name, text, rng.choice(_RETOLD), right=right, wrong=sorted(wrong), rng=rng)
 
 
 def _listed(listed: Sequence[str], options: Sequence[str], right: str) -> Document:

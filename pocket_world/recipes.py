@@ -1,7 +1,10 @@
 """How each pocket model is built and trained: sizes, steps, learning rates, seed."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+
+from core.settings import settings
 
 Stage = Literal["matching", "letters", "everything"]
 
@@ -23,7 +26,7 @@ class Recipe:
     the third whether that option is right (:func:`pocket_world.batches.weighted_loss`). Two may be one layer.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
-    (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
+    (:func:`pocket_world.begin.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
     conversations; its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 
@@ -83,3 +86,8 @@ RECIPES = {
         ),
     )
 }  # fmt: skip
+
+
+def work_folder(name: str) -> Path:
+    """Where a model is made; the finished model is in ``model`` in there."""
+    return settings().home / "pocket" / name

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from core.conformal.probabilities import top_options
 from core.models.model_fingerprint import SHIPPED as FINGERPRINTS
 from core.models.model_fingerprint import fingerprint, shipped
 from core.models.model_sources import bundled_adapters, bundled_models
@@ -18,6 +19,7 @@ from core.models.perplexity import choices, conversations
 from core.models.perplexity.prompts import SHIPPED
 from core.models.perplexity.request import Request
 from core.questions.prompting.strategies import STRATEGIES
+from core.reports import evaluation
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.shared_questions import FOLDER as SHARED
@@ -84,6 +86,14 @@ def record(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[
         if path.name not in used:
             path.unlink()
     return ids
+
+
+def record_all(model: str) -> str:
+    """Execute all recorded runs of a model into ``assets/runs``; returns the accuracy of each."""
+    record(model)
+    runs = {spec.run_id: evaluation.load(spec.run_id) for spec in recorded_specs(model)}
+    right = {run_id: (top_options(run.probabilities) == run.labels).mean() for run_id, run in runs.items()}
+    return "\n".join(f"{run_id}: {accuracy:.1%}" for run_id, accuracy in right.items())
 
 
 def record_fingerprints() -> None:

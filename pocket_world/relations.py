@@ -6,7 +6,7 @@ letters or without; in which wordings), so that maker, trainer and check agree w
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -57,8 +57,8 @@ class Relation:
 
     ``rows`` maps x to y and to whatever else is also true, the best known pairs first. In a wording ``{x}`` and
     ``{y}`` stand for the pair, ``{ax}`` and ``{ay}`` for the same with "a" or "an". ``kin`` maps x to a cluster;
-    the values of its cluster are the nearest false answers. ``also`` adds further true values, ``more_wrong``
-    further false ones; ``twin`` names the relation that this one turns round.
+    the values of its cluster are the nearest false answers. ``more_wrong`` adds further false ones; ``twin`` names the
+    relation that this one turns round.
     """
 
     group: str
@@ -68,7 +68,6 @@ class Relation:
     statements: tuple[str, ...]
     twin: str = ""
     kin: Mapping[str, str] = field(default_factory=dict)
-    also: Rows = field(default_factory=dict)
     more_wrong: tuple[str, ...] = ()
 
     def facts(self) -> tuple[Fact, ...]:
@@ -98,7 +97,7 @@ class Relation:
 
     def _wrong(self, x: str) -> tuple[tuple[str, ...], int]:
         """The false answers for x, nearest first, and how many of them count as near."""
-        true = {*self.rows[x], *self.also.get(x, ())}
+        true = {*self.rows[x]}
         pool = [*dict.fromkeys([*(values[0] for values in self.rows.values()), *self.more_wrong])]
         wrong = [value for value in pool if value not in true]
         answer = self.rows[x][0]
@@ -117,20 +116,28 @@ def table(text: str) -> Rows:
     >>> table("Sweden = krona | krone; Japan = yen")
     {'Sweden': ('krona', 'krone'), 'Japan': ('yen',)}
     """
-    rows: dict[str, tuple[str, ...]] = {}
-    for entry in " ".join(text.split()).split(";"):
-        x, _, values = (part.strip() for part in entry.partition("="))
-        rows[x] = tuple(value.strip() for value in values.split("|"))
-    return rows
+    entries = (entry.partition(" = ") for entry in " ".join(text.split()).split("; ") if entry)
+    return {x: tuple(values.split(" | ")) for x, _, values in entries}
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The words of a text.
-
-    >>> listed("red green")
-    ('red', 'green')
-    """
+    """The words of a text."""
     return tuple(text.split())
+
+
+def members(classes: Rows, *, best_known: Iterable[str] = ()) -> Rows:
+    """The class of each member, the best known members first, or else the first member of each class, and so on.
+
+    >>> members({"fish": ("shark", "eel"), "bird": ("owl",)})
+    {'shark': ('fish',), 'owl': ('bird',), 'eel': ('fish',)}
+    """
+    rank = {member: place for place, member in enumerate(best_known)}
+    placed = [
+        (rank.get(member, len(rank)) if rank else place, member, name)
+        for name, members_of_class in classes.items()
+        for place, member in enumerate(members_of_class)
+    ]
+    return {member: (name,) for _, member, name in sorted(placed, key=lambda entry: entry[0])}
 
 
 def invert(rows: Rows) -> Rows:
@@ -159,39 +166,25 @@ def sentence(text: str) -> str:
 
 
 def relations(
-    text: str,
-    rows: Mapping[str, Rows] | None = None,
-    *,
-    kin: Mapping[str, Mapping[str, str]] | None = None,
-    also: Mapping[str, Rows] | None = None,
-    more_wrong: Mapping[str, tuple[str, ...]] | None = None,
-) -> tuple[Relation, ...]:
-    """The relations of a text, parted by empty lines: ``group: name``, and behind ``<`` the one that it turns round;
-    ``?`` questions, ``!`` statements, wordings parted by ``|``; then its table, unless ``rows`` holds one of its name.
+    text: str, rows: Mapping[str, Rows] | None = None, *, kin: Mapping[str, Mapping[str, str]] | None = None
+) -> dict[str, Relation]:
+    """The relations of a text by name, parted by empty lines: ``group: name``, and behind ``<`` the one that it turns
+    round; ``?`` questions, ``!`` statements, ``~`` further false answers, parted by ``|``; then its table, unless
+    ``rows`` holds one of its name or it has that of its twin turned round.
     """
-    parsed = []
+    parsed: dict[str, Relation] = {}
     for block in text.strip().split("\n\n"):
         head, *lines = block.splitlines()
         group, _, name = head.partition(": ")
         name, _, twin = name.partition(" < ")
-        questions, statements = (
-            tuple(wording for line in lines if line[0] == mark for wording in line[2:].split(" | ")) for mark in "?!"
+        questions, statements, more_wrong = (
+            tuple(part for line in lines if line[0] == mark for part in line[2:].split(" | ")) for mark in "?!~"
         )
-        pairs = "\n".join(line for line in lines if line[0] not in "?!")
-        parsed.append(
-            Relation(
-                group,
-                name,
-                table(pairs) if pairs else (rows or {}).get(name, {}),
-                questions,
-                statements,
-                twin=twin,
-                kin=(kin or {}).get(name, {}),
-                also=(also or {}).get(name, {}),
-                more_wrong=(more_wrong or {}).get(name, ()),
-            )
-        )
-    return tuple(parsed)
+        pairs = (rows or {}).get(name) or (invert(parsed[twin].rows) if twin else {})
+        pairs = table("\n".join(line for line in lines if line[0] not in "?!~")) or pairs
+        kin_of_name = (kin or {}).get(name, {})
+        parsed[name] = Relation(group, name, pairs, questions, statements, twin, kin_of_name, more_wrong)
+    return parsed
 
 
 def _say(wording: str, x: str, y: str) -> str:

@@ -15,14 +15,13 @@ from pocket_world.chat.personas import answered_by_another, counselor_prompt, ot
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.contamination import Guard
-from pocket_world.documents import Document, about, answered, lettered, said, said_about, stated
-from pocket_world.matching import binding_document, found_questions, retold_questions
+from pocket_world.documents import Document, about, answered, lettered, said, stated
+from pocket_world.matching import binding_document
 from pocket_world.prose import Prose
 from pocket_world.questions import ask
 from pocket_world.relations import Fact
-from pocket_world.scenes.agreeing import REPLIES, SUMMARIES
 from pocket_world.scenes.going_on import gone_through
-from pocket_world.scenes.reading import readings
+from pocket_world.scenes.passages import agreeing, found_questions, readings, retold_questions
 from pocket_world.scenes.tasks import scene_question
 from pocket_world.weighted import Weighted
 from pocket_world.world import frequency, only_stated, world
@@ -76,10 +75,10 @@ class Stream:
             "several found": lambda rng: about(found_questions(rng, count=SEVERAL)),
             "several retold": lambda rng: about(retold_questions(rng, count=SEVERAL)),
             "several rc": lambda rng: about(readings(rng, count=SEVERAL)),
-            "several rc said": lambda rng: said_about(readings(rng, count=SEVERAL_SAID)),
+            "several rc said": lambda rng: about(readings(rng, count=SEVERAL_SAID), in_words=True),
             "gone through": lambda rng: stated(gone_through(rng), weight=1.0),
-            "several drs": lambda rng: about(REPLIES.draw(rng, count=SEVERAL)[0]),
-            "several ds": lambda rng: about(SUMMARIES.draw(rng, count=SEVERAL)[0]),
+            "several drs": lambda rng: about(agreeing("drs", rng, count=SEVERAL)[0]),
+            "several ds": lambda rng: about(agreeing("ds", rng, count=SEVERAL)[0]),
             "instructed": lambda rng: lettered(
                 [self.question(rng, rng.choice(TASKS))], strategy=rng.choice(("shared", "task"))
             ),

@@ -1,10 +1,13 @@
 """Training a pocket model: matching, letters, then everything; it can stop after any step and continue.
 
+A model is made after the one that it grows from.
+
 Each step depends only on the seed, the stage and its number, and nothing else in it is random.
 So a resumed training reads the same text as one that never stopped, and ends in the same weights, bit by bit.
 """
 
 import logging
+import shutil
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -14,15 +17,16 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
 from core.models.perplexity import conversations
+from core.settings import ASSETS
 from core.storage.atomic import replacing
 from pocket_world import bank
 from pocket_world.batches import batches, weighted_loss
-from pocket_world.begin import begin
+from pocket_world.begin import begin, grow
 from pocket_world.chat.template import TEMPLATE
 from pocket_world.contamination import Guard
 from pocket_world.curriculum import step_documents
-from pocket_world.grow import grow
-from pocket_world.recipes import Recipe, Stage
+from pocket_world.recipes import RECIPES, Recipe, Stage, work_folder
+from pocket_world.record import record_fingerprints
 from pocket_world.stream import Stream
 from pocket_world.tokens import CONTEXT, one_token_words, published_tokenizer, train_tokenizer
 
@@ -167,3 +171,27 @@ class Trainer:
         self.steps_done = state["steps_done"]
         for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(moments)
+
+
+def make(name: str, *, device: str = "cpu") -> Path:
+    """The folder of a finished model. It and those that it grows from are trained unless they are finished."""
+    recipe, target = RECIPES[name], work_folder(name) / "model"
+    if not target.is_dir():
+        source = make(recipe.grown_from, device=device) if recipe.grown_from else None
+        trainer = Trainer(recipe, folder=work_folder(name), source=source, device=device)
+        trainer.run()
+        part = target.with_name("model.part")
+        (trainer.model.half() if recipe.half else trainer.model).save_pretrained(part)
+        trainer.tokenizer.save_pretrained(part)
+        for path in part.iterdir():
+            path.chmod(0o644)  # safetensors writes for its owner alone
+        part.rename(target)
+    return target
+
+
+def publish(name: str) -> Path:
+    """Copy a finished model into ``assets/models``, beside its card."""
+    target = ASSETS / "models" / name
+    shutil.copytree(work_folder(name) / "model", target, dirs_exist_ok=True)
+    record_fingerprints()
+    return target

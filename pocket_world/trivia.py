@@ -4,12 +4,15 @@ One question for every fact of the tables, in the training wording that its chec
 else is true, and numbers in words; an answer counts as right when it is one of them after TriviaQA's normalisation.
 """
 
+import json
+from pathlib import Path
 from typing import Any
 
 from core.models.generation import Generator
 from core.questions.trivia import BUNDLED, ShortQuestion, is_right, normalized, read
 from core.settings import ASSETS
 from core.storage.json_text import loads
+from pocket_world.bank import write_lines
 from pocket_world.relations import Fact, listed
 from pocket_world.world import relations, tuned_on, world
 
@@ -37,7 +40,7 @@ def make() -> list[dict[str, Any]]:
 def _question(identifier: str, text: str, fact: Fact) -> dict[str, Any]:
     """``fact`` names the relation and its x; ``tuning`` says that the question is there to tune jurors."""
     relation = relations()[fact.relation]
-    values = (fact.answer, *relation.rows[fact.key], *relation.also.get(fact.key, ()))
+    values = relation.rows[fact.key]
     aliases = list(dict.fromkeys(form for value in values for form in _forms(value)))
     answer = {
         "value": fact.answer,
@@ -70,6 +73,16 @@ def answer(model: str, questions: tuple[ShortQuestion, ...] | None = None) -> li
         {"question_id": question.id, "answer": texts[i], "correct": is_right(texts[i], question.normalized_aliases)}
         for i, question in enumerate(questions)
     ]
+
+
+def write() -> Path:
+    """Write the questions that ship."""
+    return write_lines((json.dumps(row, ensure_ascii=False) for row in make()), PATH)
+
+
+def write_answers() -> Path:
+    """Write the answers that ship."""
+    return write_lines((json.dumps(row, ensure_ascii=False) for row in answer("pocket-8m")), ANSWERS)
 
 
 def read_answers() -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ def world() -> tuple[Fact, ...]:
 @cache
 def relations() -> dict[str, Relation]:
     """Every relation by its name."""
-    return {relation.name: relation for module in TABLES for relation in module.RELATIONS}
+    return {name: relation for module in TABLES for name, relation in module.RELATIONS.items()}
 
 
 def only_stated(fact: Fact) -> bool:

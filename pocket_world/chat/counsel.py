@@ -160,18 +160,8 @@ def counselling(rng: random.Random) -> Turns:
 
 def _values(rng: random.Random) -> dict[str, str]:
     p, q = rng.sample(POOLS["person"], 2)
-    job = rng.choice(POOLS["job"])
-    return {
-        "p": p,
-        "q": q,
-        "job": job,
-        "n": str(rng.randint(2, 11)),
-        "town": rng.choice(POOLS["town"]),
-        "hobby": rng.choice(POOLS["hobby"]),
-        "subject": rng.choice(POOLS["school subject"]),
-        "country": rng.choice(POOLS["country"]),
-        "relative": rng.choice(("mother", "father", *POOLS["relative"])),
-        "day": rng.choice(POOLS["weekday"]),
-        "feeling": rng.choice(_FEELINGS),
-        "feeling_for": rng.choice(_FEELINGS_FOR),
-    }
+    values = {"p": p, "q": q, "job": rng.choice(POOLS["job"]), "n": str(rng.randint(2, 11))}
+    pools = {name: POOLS[name] for name in ("town", "hobby", "school subject", "country")}
+    pools |= {"relative": ("mother", "father", *POOLS["relative"]), "day": POOLS["weekday"]}
+    pools |= {"feeling": _FEELINGS, "feeling_for": _FEELINGS_FOR}
+    return values | {name.removeprefix("school "): rng.choice(pool) for name, pool in pools.items()}

@@ -4,12 +4,10 @@ import random
 from collections.abc import Callable
 
 from pocket_world.chat.counsel import Turns, counselling
-from pocket_world.scenes.activities import ACTIVITIES
-from pocket_world.scenes.frame import say
+from pocket_world.scenes.frame import STORIES, TALKS, say
+from pocket_world.scenes.going_on import ACTIVITIES
 from pocket_world.scenes.pools import POOLS
-from pocket_world.scenes.replying import Draw
-from pocket_world.scenes.stories import STORIES
-from pocket_world.scenes.talks import TALKS
+from pocket_world.scenes.tasks import Draw
 
 _NAMES = ("Ash", "Robin", "Kim", "Alex", "Sam", "Jo")
 _COUNSELOR = (
@@ -106,18 +104,18 @@ def _quiz_master(rng: random.Random, fact: Draw) -> str:
 
 
 def _reporter(rng: random.Random, _: Draw) -> str:
-    frame = rng.choice(STORIES)
+    frame = rng.choice(STORIES.all)
     scene = frame.draw(rng)
     return " ".join(scene.say(rng.choice(wordings)) for wordings in frame.sentences[: rng.randint(2, 4)])
 
 
 def _clerk(rng: random.Random, _: Draw) -> str:
-    frame = rng.choice(TALKS)
+    frame = rng.choice(TALKS.all)
     return frame.draw(rng).say(rng.choice(frame.summaries))
 
 
 def _instructor(rng: random.Random, _: Draw) -> str:
-    steps = [step for step in rng.choice(ACTIVITIES).steps if "{" not in step]
+    steps = [step for step in rng.choice(ACTIVITIES.all).steps if "{" not in step]
     values = {"p": rng.choice(POOLS["person"])}
     return " ".join(say(f"{{p_He}} {step}.", values) for step in steps[: rng.randint(2, 4)])
 

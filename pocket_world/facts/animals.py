@@ -1,43 +1,31 @@
 """Animals: their young, sounds, classes, legs, homes and herds."""
 
-from pocket_world.relations import listed, relations
+from pocket_world.relations import listed, members, relations, table
 
-CLASSES = {
-    "mammal": """dog; cat; cow; horse; lion; elephant; whale; bat; mouse; dolphin; monkey; bear; rabbit; sheep; wolf;
-        tiger; pig; seal; kangaroo; camel; giraffe; fox; deer; otter; hedgehog; squirrel; badger; walrus; beaver; lemur""",
-    "bird": """eagle; duck; owl; hen; penguin; parrot; swan; ostrich; crow; pigeon; goose; robin; stork; flamingo;
-        vulture; sparrow; woodpecker; heron; magpie; puffin; albatross; kingfisher""",
-    "fish": """shark; salmon; trout; tuna; cod; herring; carp; eel; pike; haddock; sardine; stingray; perch""",
-    "reptile": "snake; crocodile; lizard; turtle; tortoise; alligator; chameleon; iguana; gecko; cobra; viper; python",
-    "amphibian": "frog; toad; newt; salamander; axolotl",
-    "insect": """bee; ant; butterfly; mosquito; wasp; beetle; moth; ladybird; grasshopper; dragonfly; cricket; locust;
-        cockroach; termite; flea; hornet""",
-    "arachnid": "spider; scorpion; tick; tarantula; mite",
-    "crustacean": "crab; lobster; shrimp; crayfish; prawn",
-    "mollusc": "snail; octopus; squid; oyster; mussel; slug; clam",
-}
+_CLASSES = table("""
+mammal = dog | cat | cow | horse | lion | elephant | whale | bat | mouse | dolphin | monkey | bear | rabbit | sheep |
+wolf | tiger | pig | seal | kangaroo | camel | giraffe | fox | deer | otter | hedgehog | squirrel | badger | walrus |
+beaver | lemur; bird = eagle | duck | owl | hen | penguin | parrot | swan | ostrich | crow | pigeon | goose | robin |
+stork | flamingo | vulture | sparrow | woodpecker | heron | magpie | puffin | albatross | kingfisher; fish = shark |
+salmon | trout | tuna | cod | herring | carp | eel | pike | haddock | sardine | stingray | perch; reptile = snake |
+crocodile | lizard | turtle | tortoise | alligator | chameleon | iguana | gecko | cobra | viper | python; amphibian =
+frog | toad | newt | salamander | axolotl; insect = bee | ant | butterfly | mosquito | wasp | beetle | moth | ladybird |
+grasshopper | dragonfly | cricket | locust | cockroach | termite | flea | hornet; arachnid = spider | scorpion | tick |
+tarantula | mite; crustacean = crab | lobster | shrimp | crayfish | prawn; mollusc = snail | octopus | squid | oyster |
+mussel | slug | clam
+""")
 _KNOWN = listed("""
 dog cat cow horse eagle duck shark snake frog bee ant lion elephant salmon owl crocodile spider hen penguin whale
 butterfly crab snail bat mouse parrot tuna lizard toad mosquito dolphin swan turtle octopus monkey bear trout wasp
 rabbit ostrich cod scorpion lobster beetle sheep wolf crow herring tortoise moth pigeon tiger
 """)
-_CLASS_OF = {animal.strip(): name for name, animals in CLASSES.items() for animal in animals.split(";")}
-CLASS = {animal: (_CLASS_OF[animal],) for animal in [*_KNOWN, *(a for a in _CLASS_OF if a not in _KNOWN)]}
-
-_LEGS = {
-    "4": "dog cat horse cow lion elephant frog sheep pig crocodile tiger bear rabbit lizard wolf camel giraffe fox toad",
-    "2": "duck hen owl eagle penguin ostrich swan parrot crow robin stork flamingo",
-    "6": "bee ant butterfly mosquito beetle wasp moth ladybird grasshopper cricket cockroach termite",
-    "8": "spider scorpion tarantula",
-    "0": "snake shark salmon whale dolphin snail trout cobra eel",
-    "10": "crab lobster shrimp prawn",
-}
-LEGS = {
-    animal: (legs,)
-    for place in range(20)
-    for legs, animals in _LEGS.items()
-    for animal in animals.split()[place : place + 1]
-}
+_LEGS = table("""
+4 = dog | cat | horse | cow | lion | elephant | frog | sheep | pig | crocodile | tiger | bear | rabbit | lizard | wolf |
+camel | giraffe | fox | toad; 2 = duck | hen | owl | eagle | penguin | ostrich | swan | parrot | crow | robin | stork |
+flamingo; 6 = bee | ant | butterfly | mosquito | beetle | wasp | moth | ladybird | grasshopper | cricket | cockroach |
+termite; 8 = spider | scorpion | tarantula; 0 = snake | shark | salmon | whale | dolphin | snail | trout | cobra | eel;
+10 = crab | lobster | shrimp | prawn
+""")
 
 RELATIONS = relations(
     """
@@ -78,5 +66,5 @@ wolves = pack; sheep = flock | herd; fish = school | swarm; cows = herd; bees = 
 geese = gaggle | flock; ants = colony | swarm; whales = pod | school | herd; crows = murder | flock; foxes = skulk | pack;
 owls = parliament | flock
 """,
-    {"class": CLASS, "legs": LEGS},
+    {"class": members(_CLASSES, best_known=_KNOWN), "legs": members(_LEGS)},
 )

@@ -4,7 +4,7 @@ Names follow common English usage (ISO 3166 short names where that is one); curr
 Countries whose capital or continent is disputed or double are left out.
 """
 
-from pocket_world.relations import invert, relations, table
+from pocket_world.relations import members, relations, table
 
 CAPITALS = table("""
 France = Paris; Germany = Berlin; Italy = Rome; Spain = Madrid; the United Kingdom = London; Russia = Moscow;
@@ -37,33 +37,26 @@ Guyana = Georgetown; Suriname = Paramaribo; Belize = Belmopan; the Bahamas = Nas
 Mauritius = Port Louis; Maldives = Male; Liechtenstein = Vaduz; Cape Verde = Praia
 """)
 
-MEMBERS = {
-    "Europe": """France; Germany; Italy; Spain; the United Kingdom; Greece; Portugal; Ireland; Sweden; Norway; Denmark;
-        Finland; Poland; Austria; Hungary; Belgium; the Netherlands; Switzerland; Ukraine; Czechia; Romania; Bulgaria;
-        Croatia; Serbia; Iceland; Slovakia; Slovenia; Estonia; Latvia; Lithuania; Belarus; Albania; Malta; Moldova;
-        North Macedonia; Montenegro; Bosnia and Herzegovina; Liechtenstein""",
-    "Asia": """China; Japan; India; South Korea; Thailand; Vietnam; Iran; Iraq; Saudi Arabia; Pakistan; Afghanistan;
-        North Korea; the Philippines; Malaysia; Nepal; Lebanon; Syria; Jordan; Qatar; the United Arab Emirates; Oman;
-        Bangladesh; Mongolia; Cambodia; Kuwait; Bahrain; Yemen; Uzbekistan; Laos; Bhutan; Turkmenistan; Tajikistan;
-        Kyrgyzstan; Maldives; Sri Lanka""",
-    "Africa": """Kenya; Morocco; Ethiopia; Nigeria; Ghana; Senegal; Algeria; Tunisia; Libya; Sudan; Uganda; Zimbabwe;
-        Zambia; South Africa; Angola; Mozambique; Madagascar; Namibia; Botswana; Rwanda; Somalia; Mali; Niger; Chad;
-        Cameroon; Gabon; Liberia; Sierra Leone; Guinea; Gambia; Togo; Burkina Faso; Mauritania; Eritrea; Malawi;
-        Lesotho; Mauritius; Cape Verde; Tanzania""",
-    "South America": """Brazil; Argentina; Peru; Chile; Colombia; Venezuela; Ecuador; Uruguay; Paraguay; Bolivia;
-        Guyana; Suriname""",
-    "North America": """the United States; Canada; Mexico; Cuba; Jamaica; Costa Rica; Nicaragua; Honduras; El Salvador;
-        Guatemala; Haiti; the Dominican Republic; Barbados; Belize; the Bahamas""",
-    "Oceania": "New Zealand; Fiji; Papua New Guinea; Samoa; Tonga",
-}
-
-CONTINENT_OF = {
-    country.strip(): continent for continent, countries in MEMBERS.items() for country in countries.split(";")
-}
-_RANK = {country: place for place, country in enumerate(CAPITALS)}
-CONTINENTS = {
-    country: (CONTINENT_OF[country],) for country in sorted(CONTINENT_OF, key=lambda name: _RANK.get(name, len(_RANK)))
-}
+CONTINENTS = members(
+    table("""
+Europe = France | Germany | Italy | Spain | the United Kingdom | Greece | Portugal | Ireland | Sweden | Norway | Denmark
+| Finland | Poland | Austria | Hungary | Belgium | the Netherlands | Switzerland | Ukraine | Czechia | Romania |
+Bulgaria | Croatia | Serbia | Iceland | Slovakia | Slovenia | Estonia | Latvia | Lithuania | Belarus | Albania | Malta |
+Moldova | North Macedonia | Montenegro | Bosnia and Herzegovina | Liechtenstein; Asia = China | Japan | India | South
+Korea | Thailand | Vietnam | Iran | Iraq | Saudi Arabia | Pakistan | Afghanistan | North Korea | the Philippines |
+Malaysia | Nepal | Lebanon | Syria | Jordan | Qatar | the United Arab Emirates | Oman | Bangladesh | Mongolia | Cambodia
+| Kuwait | Bahrain | Yemen | Uzbekistan | Laos | Bhutan | Turkmenistan | Tajikistan | Kyrgyzstan | Maldives | Sri Lanka;
+Africa = Kenya | Morocco | Ethiopia | Nigeria | Ghana | Senegal | Algeria | Tunisia | Libya | Sudan | Uganda | Zimbabwe
+| Zambia | South Africa | Angola | Mozambique | Madagascar | Namibia | Botswana | Rwanda | Somalia | Mali | Niger | Chad
+| Cameroon | Gabon | Liberia | Sierra Leone | Guinea | Gambia | Togo | Burkina Faso | Mauritania | Eritrea | Malawi |
+Lesotho | Mauritius | Cape Verde | Tanzania; South America = Brazil | Argentina | Peru | Chile | Colombia | Venezuela |
+Ecuador | Uruguay | Paraguay | Bolivia | Guyana | Suriname; North America = the United States | Canada | Mexico | Cuba |
+Jamaica | Costa Rica | Nicaragua | Honduras | El Salvador | Guatemala | Haiti | the Dominican Republic | Barbados |
+Belize | the Bahamas; Oceania = New Zealand | Fiji | Papua New Guinea | Samoa | Tonga
+"""),
+    best_known=CAPITALS,
+)
+_CLUSTERS = {country: continent for country, (continent,) in CONTINENTS.items()}
 
 RELATIONS = relations(
     """
@@ -125,9 +118,9 @@ Pakistan = Pakistani; Ukraine = Ukrainian; the Philippines = Filipino; Cyprus = 
 Monaco = Monegasque; Bangladesh = Bangladeshi; Ghana = Ghanaian; Nepal = Nepalese; Iceland = Icelandic;
 Slovakia = Slovak; Serbia = Serbian; Lebanon = Lebanese; Madagascar = Malagasy; Niger = Nigerien
 """,
-    {"capital": CAPITALS, "capital-inverse": invert(CAPITALS), "continent": CONTINENTS},
+    {"capital": CAPITALS, "continent": CONTINENTS},
     kin={
-        "capital": CONTINENT_OF,
-        "capital-inverse": {values[0]: CONTINENT_OF.get(country, "") for country, values in CAPITALS.items()},
+        "capital": _CLUSTERS,
+        "capital-inverse": {values[0]: _CLUSTERS.get(country, "") for country, values in CAPITALS.items()},
     },
 )

@@ -2,17 +2,13 @@
 
 from pocket_world.relations import invert, listed, relations
 
-MONTHS = listed("""
-January February March April May June July August September October November December
-""")
+MONTHS = listed("January February March April May June July August September October November December")
 WEEKDAYS = listed("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
-ORDINALS = listed("""
-first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
-""")
+_ORDINALS = listed("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
 
 NEXT_MONTH = {month: (MONTHS[(place + 1) % 12],) for place, month in enumerate(MONTHS)}
 NEXT_DAY = {day: (WEEKDAYS[(place + 1) % 7],) for place, day in enumerate(WEEKDAYS)}
-MONTH_PLACE = {ORDINALS[place]: (month,) for place, month in enumerate(MONTHS)}
+MONTH_PLACE = {ordinal: (month,) for ordinal, month in zip(_ORDINALS, MONTHS, strict=True)}
 
 RELATIONS = relations(
     """
@@ -39,6 +35,7 @@ calendar: month place
 calendar: days in month
 ? How many days are there in {x}? | What is the number of days in {x}? | How many days long is {x}?
 ! There are {y} days in {x}. | {x} is {y} days long.
+~ 27 | 32
 January = 31; March = 31; April = 30; May = 31; June = 30; July = 31; August = 31; September = 30; October = 31;
 November = 30; December = 31; February in a common year = 28; February in a leap year = 29
 
@@ -61,5 +58,4 @@ Groundhog Day = February; Saint Andrew's Day = November; Pi Day = March; Saint L
         "day before": invert(NEXT_DAY),
         "month place": MONTH_PLACE,
     },
-    more_wrong={"days in month": ("27", "32")},
 )

@@ -1,21 +1,18 @@
 """English word forms: plurals, past tenses, opposites, comparatives, and words of the same sense."""
 
-from pocket_world.relations import invert, relations, table
-
-PLURALS = table("""
-child = children; mouse = mice; man = men; woman = women; foot = feet; tooth = teeth; goose = geese; person = people;
-leaf = leaves; knife = knives; wife = wives; wolf = wolves; life = lives; city = cities; baby = babies; box = boxes;
-bus = buses; potato = potatoes; tomato = tomatoes; hero = heroes; half = halves; shelf = shelves; thief = thieves;
-lady = ladies; story = stories; party = parties; church = churches; watch = watches; dish = dishes; fox = foxes;
-ox = oxen; loaf = loaves; calf = calves; country = countries; penny = pennies; berry = berries; echo = echoes;
-crisis = crises; thesis = theses; louse = lice; oasis = oases; axis = axes
-""")
+from pocket_world.relations import relations
 
 RELATIONS = relations(
     """
 grammar: plural
 ? What is the plural of {x}? | One {x}, but two of what? | Which word means more than one {x}? | How is the plural of the noun {x} written?
 ! The plural of {x} is {y}. | One {x}, two {y}. | {y} is the plural of {x}.
+child = children; mouse = mice; man = men; woman = women; foot = feet; tooth = teeth; goose = geese; person = people;
+leaf = leaves; knife = knives; wife = wives; wolf = wolves; life = lives; city = cities; baby = babies; box = boxes; bus
+= buses; potato = potatoes; tomato = tomatoes; hero = heroes; half = halves; shelf = shelves; thief = thieves; lady =
+ladies; story = stories; party = parties; church = churches; watch = watches; dish = dishes; fox = foxes; ox = oxen;
+loaf = loaves; calf = calves; country = countries; penny = pennies; berry = berries; echo = echoes; crisis = crises;
+thesis = theses; louse = lice; oasis = oases; axis = axes
 
 grammar: past tense
 ? What is the past tense of {x}? | Which word is the past form of the verb {x}? | Today they {x}, but yesterday they did what? | In the past, the verb {x} becomes which word?
@@ -64,5 +61,4 @@ grammar: plural-inverse < plural
 ? What is the singular of {x}? | Two {x}, but one what? | Which word means just one out of several {x}?
 ! The singular of {x} is {y}. | Two {x}, one {y}.
 """,
-    {"plural": PLURALS, "plural-inverse": invert(PLURALS)},
 )

@@ -1,32 +1,27 @@
 """What kind of thing something is, and what people do with it."""
 
-from pocket_world.relations import relations
+from pocket_world.relations import listed, members, relations, table
 
-_KINDS = {
-    "fruit": "apple; banana; pear; grape; cherry; plum; peach; mango; lemon; strawberry; pineapple; apricot; kiwi; papaya",
-    "vegetable": "carrot; cabbage; potato; onion; spinach; broccoli; lettuce; turnip; leek; parsnip; cauliflower; celery",
-    "musical instrument": "piano; violin; guitar; trumpet; flute; drum; harp; cello; clarinet; oboe; trombone; bassoon",
-    "tool": "hammer; saw; screwdriver; drill; spanner; chisel; pliers; axe; spade; rake; wrench; mallet",
-    "piece of furniture": "chair; table; bed; sofa; wardrobe; desk; armchair; bookcase; cupboard; stool; bench; sideboard",
-    "vehicle": "car; bus; train; bicycle; lorry; tram; motorcycle; van; tractor; ambulance; taxi; scooter",
-    "piece of clothing": "shirt; coat; trousers; sock; dress; jacket; scarf; glove; skirt; sweater; waistcoat; cardigan",
-    "tree": "oak; pine; birch; maple; beech; willow; poplar; elm; spruce; cedar; larch; sycamore",
-    "flower": "rose; tulip; daisy; daffodil; lily; orchid; sunflower; violet; carnation; dandelion; snowdrop; geranium",
-    "sport": "football; tennis; hockey; rugby; swimming; basketball; golf; cricket; volleyball; badminton; judo; fencing",
-    "metal": "iron; copper; gold; silver; tin; lead; zinc; aluminium; nickel; platinum; titanium; cobalt",
-    "drink": "water; tea; coffee; milk; lemonade; juice; cocoa; wine; beer; cider; champagne; espresso",
-    "gemstone": "diamond; ruby; emerald; sapphire; opal; topaz; amethyst; garnet",
-    "dance": "waltz; tango; polka; samba; foxtrot; minuet; rumba; mazurka",
-    "cheese": "cheddar; brie; gouda; parmesan; camembert; mozzarella; edam; feta; stilton; roquefort",
-    "spice": "pepper; cinnamon; ginger; saffron; nutmeg; cumin; turmeric; cardamom",
-}
-KINDS = {
-    name: (kind,)
-    for place in range(14)
-    for kind, names in _KINDS.items()
-    for name in [part.strip() for part in names.split(";")][place : place + 1]
-}
-"""The best known of each kind first."""
+_KINDS = table("""
+fruit = apple | banana | pear | grape | cherry | plum | peach | mango | lemon | strawberry | pineapple | apricot | kiwi
+| papaya; vegetable = carrot | cabbage | potato | onion | spinach | broccoli | lettuce | turnip | leek | parsnip |
+cauliflower | celery; musical instrument = piano | violin | guitar | trumpet | flute | drum | harp | cello | clarinet |
+oboe | trombone | bassoon; tool = hammer | saw | screwdriver | drill | spanner | chisel | pliers | axe | spade | rake |
+wrench | mallet; piece of furniture = chair | table | bed | sofa | wardrobe | desk | armchair | bookcase | cupboard |
+stool | bench | sideboard; vehicle = car | bus | train | bicycle | lorry | tram | motorcycle | van | tractor | ambulance
+| taxi | scooter; piece of clothing = shirt | coat | trousers | sock | dress | jacket | scarf | glove | skirt | sweater
+| waistcoat | cardigan; tree = oak | pine | birch | maple | beech | willow | poplar | elm | spruce | cedar | larch |
+sycamore; flower = rose | tulip | daisy | daffodil | lily | orchid | sunflower | violet | carnation | dandelion |
+snowdrop | geranium; sport = football | tennis | hockey | rugby | swimming | basketball | golf | cricket | volleyball |
+badminton | judo | fencing; metal = iron | copper | gold | silver | tin | lead | zinc | aluminium | nickel | platinum |
+titanium | cobalt; drink = water | tea | coffee | milk | lemonade | juice | cocoa | wine | beer | cider | champagne |
+espresso; gemstone = diamond | ruby | emerald | sapphire | opal | topaz | amethyst | garnet; dance = waltz | tango |
+polka | samba | foxtrot | minuet | rumba | mazurka; cheese = cheddar | brie | gouda | parmesan | camembert | mozzarella
+| edam | feta | stilton | roquefort; spice = pepper | cinnamon | ginger | saffron | nutmeg | cumin | turmeric | cardamom
+""")
+_ALSO = dict.fromkeys(_KINDS["fruit"], "tree") | {"pepper": "vegetable", "iron": "tool"}
+KINDS = {name: (kind, *listed(_ALSO.get(name, ""))) for name, (kind,) in members(_KINDS).items()}
+"""The kinds of each thing; the best known thing of each kind first."""
 
 RELATIONS = relations(
     """
@@ -60,7 +55,4 @@ studies insects = entomologist; studies the weather = meteorologist; stuffs dead
 draws maps = cartographer
 """,
     {"kind": KINDS},
-    also={
-        "kind": dict.fromkeys(_KINDS["fruit"].split("; "), ("tree",)) | {"pepper": ("vegetable",), "iron": ("tool",)}
-    },
 )

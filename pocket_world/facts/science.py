@@ -79,9 +79,5 @@ cleans the blood and makes urine = kidney; makes bile = liver; stores urine = bl
 stores bile = gallbladder; carries food from the mouth to the stomach = oesophagus;
 separates the lungs from the belly = diaphragm
 """,
-    {
-        "symbol": SYMBOLS,
-        "symbol-inverse": {values[0]: (name,) for name, values in SYMBOLS.items()},
-        "atomic number": NUMBERS,
-    },
+    {"symbol": SYMBOLS, "atomic number": NUMBERS},
 )

@@ -1,7 +1,7 @@
 """What the slots of a scene may hold, by kind. People have a pronoun; numbers are drawn from ranges."""
 
 from pocket_world.facts.dates import MONTHS, WEEKDAYS
-from pocket_world.relations import listed
+from pocket_world.relations import Rows, listed, table
 
 WOMEN = listed("""
 Anna Clara Emma Grace Ida Kate Mary Olive Rosa Vera Zoe Alice Bella Carol Diana Ella Fiona Hanna Irene Julia Laura
@@ -13,62 +13,59 @@ Oscar Peter Ralph Simon Theo Victor Walter Alan Bruno Colin Dennis Edgar Fred Gi
 """)
 
 
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(part.split()) for part in text.split(";"))
-
-
-POOLS: dict[str, tuple[str, ...]] = {
+POOLS: Rows = {
     "person": WOMEN + MEN,
     "woman": WOMEN,
     "man": MEN,
     "weekday": WEEKDAYS,
     "month": MONTHS,
-    "season": listed("spring summer autumn winter"),
-    "colour": listed("red blue green yellow white black brown grey purple orange pink"),
-    "town": _split("""Ashford; Brackley; Millbrook; Harrow; Northwick; Elmsford; Stonebridge; Redhill; Greenfield;
-        Oakham; Kingsley; Westbury; Fairview; Lakeside; Riverton; Hillcrest; Marlow; Thornton; Weston; Ferndale;
-        Brookfield; Eastleigh; Langley; Melbury; Norwood; Overton; Preston; Seaford; Tilbury; Whitby"""),
-    "place": _split("""museum; library; market; park; beach; theatre; cinema; zoo; station; harbour; castle; church;
-        hospital; school; bakery; swimming pool; stadium;
-        airport; bank; pharmacy; gallery; lake; town hall; post office"""),
-    "room": _split("kitchen; cellar; attic; bathroom; bedroom; hall; garage; office; living room; pantry"),
-    "spot": _split("""on the table; under the bed; on the shelf; in the drawer; behind the door; in the basket; on the
-        windowsill; under the stairs; in the cupboard; on the piano; beside the stove; in the suitcase"""),
-    "thing": _split("""umbrella; hat; lamp; kettle; camera; mirror; clock; blanket; bottle; suitcase; basket; candle;
-        pencil; notebook; ladder; hammer; violin; guitar; scarf; jacket; wallet; ring; key; watch; radio; telescope;
-        map; teapot; cushion; bucket; toy train; chessboard"""),
-    "food": _split("""apples; pears; plums; lemons; onions; carrots; potatoes; eggs; rolls; oranges; peaches; tomatoes;
-        cherries; mushrooms; biscuits; radishes; walnuts; cucumbers; beans; grapes"""),
-    "dish": _split("""tomato soup; fried fish; rice with beans; apple pie; mushroom risotto; lamb stew; potato salad;
-        vegetable curry; onion tart; roast chicken; noodle soup; pancakes; spinach pie; baked trout"""),
-    "drink": _split("tea; coffee; lemonade; milk; apple juice; cocoa; mineral water; orange juice"),
-    "animal": _split("""dog; cat; pony; goat; rabbit; parrot; hamster; donkey; sheep; goose; tortoise; duck; pig; hen;
-        horse; canary"""),
-    "wild animal": _split("""fox; deer; hedgehog; badger; owl; otter; squirrel; swan; stork; beaver; wolf; eagle; seal;
-        bat"""),
-    "job": _split("""nurse; baker; teacher; pilot; farmer; carpenter; dentist; plumber; lawyer; gardener; tailor; cook;
-        painter; engineer; librarian; postman; vet; journalist; electrician; architect; hairdresser; fisherman;
-        waiter; photographer"""),
-    "hobby": _split("""painting; sailing; chess; swimming; cycling; dancing; fishing; knitting; climbing; skating;
-        photography; gardening; singing; tennis; hiking; pottery; baking; football; rowing; judo"""),
-    "school subject": _split("history; chemistry; geography; biology; physics; music; mathematics; art; Latin; drama"),
-    "transport": _split("bus; train; tram; ferry; bicycle; taxi; car; motorboat; coach; scooter"),
-    "weather": _split("rain; snow; fog; hail; sleet; a thunderstorm; a strong wind"),
-    "coat": listed("brown black white grey golden spotted"),
-    "instrument": _split("""piano; violin; guitar; trumpet; flute; drums; harp; cello; clarinet; organ; trombone;
-        accordion"""),
-    "flower": _split("roses; tulips; daisies; daffodils; lilies; sunflowers; violets; carnations; orchids; poppies"),
-    "tree": _split("oak; pine; birch; maple; beech; willow; poplar; apple tree; cherry tree; chestnut; walnut tree"),
-    "building": _split("""bridge; school; town hall; swimming pool; library; hospital; railway station; sports hall;
-        theatre; museum; playground; market hall; lighthouse; fire station"""),
-    "team": _split("""Falcons; Tigers; Rovers; Wolves; Sharks; Eagles; Lions; Wanderers; Dragons; Hornets; Pirates;
-        Panthers"""),
-    "relative": _split("brother; sister; uncle; aunt; cousin; grandmother; grandfather; nephew; niece"),
-    "language": _split("""Spanish; French; Italian; German; Japanese; Arabic; Russian; Greek; Portuguese; Swedish;
-        Polish; Turkish"""),
-    "country": _split("""Spain; France; Italy; Norway; Japan; Egypt; Mexico; Greece; Brazil; Kenya; India; Canada;
-        Portugal; Iceland; Peru; Morocco"""),
-    "wood": _split("oak; pine; birch; cherry; walnut; beech"),
+    **table("""
+season = spring | summer | autumn | winter;
+colour = red | blue | green | yellow | white | black | brown | grey | purple | orange | pink;
+town = Ashford | Brackley | Millbrook | Harrow | Northwick | Elmsford | Stonebridge | Redhill | Greenfield | Oakham |
+Kingsley | Westbury | Fairview | Lakeside | Riverton | Hillcrest | Marlow | Thornton | Weston | Ferndale | Brookfield |
+Eastleigh | Langley | Melbury | Norwood | Overton | Preston | Seaford | Tilbury | Whitby;
+place = museum | library | market | park | beach | theatre | cinema | zoo | station | harbour | castle | church |
+hospital | school | bakery | swimming pool | stadium | airport | bank | pharmacy | gallery | lake | town hall | post
+office;
+room = kitchen | cellar | attic | bathroom | bedroom | hall | garage | office | living room | pantry;
+spot = on the table | under the bed | on the shelf | in the drawer | behind the door | in the basket | on the windowsill
+| under the stairs | in the cupboard | on the piano | beside the stove | in the suitcase;
+thing = umbrella | hat | lamp | kettle | camera | mirror | clock | blanket | bottle | suitcase | basket | candle |
+pencil | notebook | ladder | hammer | violin | guitar | scarf | jacket | wallet | ring | key | watch | radio | telescope
+| map | teapot | cushion | bucket | toy train | chessboard;
+food = apples | pears | plums | lemons | onions | carrots | potatoes | eggs | rolls | oranges | peaches | tomatoes |
+cherries | mushrooms | biscuits | radishes | walnuts | cucumbers | beans | grapes;
+dish = tomato soup | fried fish | rice with beans | apple pie | mushroom risotto | lamb stew | potato salad | vegetable
+curry | onion tart | roast chicken | noodle soup | pancakes | spinach pie | baked trout;
+drink = tea | coffee | lemonade | milk | apple juice | cocoa | mineral water | orange juice;
+animal = dog | cat | pony | goat | rabbit | parrot | hamster | donkey | sheep | goose | tortoise | duck | pig | hen |
+horse | canary;
+wild animal = fox | deer | hedgehog | badger | owl | otter | squirrel | swan | stork | beaver | wolf | eagle | seal |
+bat;
+job = nurse | baker | teacher | pilot | farmer | carpenter | dentist | plumber | lawyer | gardener | tailor | cook |
+painter | engineer | librarian | postman | vet | journalist | electrician | architect | hairdresser | fisherman | waiter
+| photographer;
+hobby = painting | sailing | chess | swimming | cycling | dancing | fishing | knitting | climbing | skating |
+photography | gardening | singing | tennis | hiking | pottery | baking | football | rowing | judo;
+school subject = history | chemistry | geography | biology | physics | music | mathematics | art | Latin | drama;
+transport = bus | train | tram | ferry | bicycle | taxi | car | motorboat | coach | scooter;
+weather = rain | snow | fog | hail | sleet | a thunderstorm | a strong wind;
+coat = brown | black | white | grey | golden | spotted;
+instrument = piano | violin | guitar | trumpet | flute | drums | harp | cello | clarinet | organ | trombone | accordion;
+flower = roses | tulips | daisies | daffodils | lilies | sunflowers | violets | carnations | orchids | poppies;
+tree = oak | pine | birch | maple | beech | willow | poplar | apple tree | cherry tree | chestnut | walnut tree;
+building = bridge | school | town hall | swimming pool | library | hospital | railway station | sports hall | theatre |
+museum | playground | market hall | lighthouse | fire station;
+team = Falcons | Tigers | Rovers | Wolves | Sharks | Eagles | Lions | Wanderers | Dragons | Hornets | Pirates |
+Panthers;
+relative = brother | sister | uncle | aunt | cousin | grandmother | grandfather | nephew | niece;
+language = Spanish | French | Italian | German | Japanese | Arabic | Russian | Greek | Portuguese | Swedish | Polish |
+Turkish;
+country = Spain | France | Italy | Norway | Japan | Egypt | Mexico | Greece | Brazil | Kenya | India | Canada | Portugal
+| Iceland | Peru | Morocco;
+wood = oak | pine | birch | cherry | walnut | beech
+"""),
 }
 """Kind → the values a slot of that kind is drawn from."""
 

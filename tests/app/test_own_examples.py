@@ -78,7 +78,8 @@ def test_the_examples_show_four_different_things(answers: dict[str, ModelAnswer]
     assert sizes["unsure"] == 2
     assert sizes["unknown"] == 1
     assert len(answers["own"].options) != by.k
-    written = [*(ASSETS / "prose").rglob("*.txt"), *(ROOT / "pocket_world").rglob("*.py")]
+    folders = (ASSETS / "prose", ROOT / "pocket_world")
+    written = [path for folder in folders for ending in ("*.txt", "*.py") for path in folder.rglob(ending)]
     read = [path.read_text(errors="replace").lower() for path in written]
     assert read
     assert not any("world cup" in text for text in read)

@@ -1,5 +1,6 @@
 """The command line: the check counts overlaps, and ``ship`` makes all that ships, in order."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -9,15 +10,29 @@ import pytest
 from core.settings import ASSETS
 from hedge.commands.grammar import parser
 from pocket_world import __main__ as command
-from pocket_world import jury, ship
+from pocket_world import curriculum, jury, ship
+from pocket_world.bank import questions
+from pocket_world.documents import lettered
 from pocket_world.jury import JURORS
+from tests.parameters import rest_nightly
 
 
-def test_check_of_every_thousandth_step(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["check", "--model", "pocket-1m", "--every", "1000"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("pocket-1m: ")
-    assert printed.endswith("0 bank questions, 0 runs of the bank, 0 runs of conversations\n")
+@pytest.mark.parametrize("every", rest_nightly([1000, 31], now=[1000]))
+def test_check_of_some_steps(home: Path, capsys: pytest.CaptureFixture[str], every: int) -> None:
+    assert command.main(["check", "--model", "pocket-1m", "--every", str(every)]) == 0
+    name, documents, *_, overlaps = re.split(r": | documents, | words, ", capsys.readouterr().out)
+    assert (name, overlaps) == ("pocket-1m", "0 bank questions, 0 runs of the bank, 0 runs of conversations\n")
+    assert int(documents.replace(",", "")) > 90_000 / every
+
+
+def test_a_check_that_finds_a_bank_question_fails(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = lettered([questions()[0]])
+    monkeypatch.setattr(curriculum, "all_documents", lambda *_, every: [shown])
+    assert command.main(["check", "--model", "pocket-1m"]) == 1
+    assert "1 documents" in (printed := capsys.readouterr().out)
+    assert "1 bank questions" in printed
 
 
 def test_all_that_ships_is_made_in_an_order_in_which_each_command_finds_what_it_needs() -> None:

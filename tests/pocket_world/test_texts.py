@@ -14,7 +14,7 @@ from core.records import Question
 from core.settings import ASSETS
 from pocket_world import bank, jury, trivia
 from pocket_world.bank import BANK_TASKS
-from pocket_world.contamination import OVERLAPS, Guard, audit, words
+from pocket_world.contamination import Guard, audit, words
 from pocket_world.curriculum import all_documents
 from pocket_world.documents import Document, Piece, lettered
 from pocket_world.recipes import RECIPES
@@ -36,6 +36,11 @@ JURORS = {
     "juror-3m-instruct": "0f59dddc5ec18a8dae36bcb6",
     "juror-8m": "9ac30f4fe1f2314849ab2af2",
 }
+
+
+@pytest.fixture(scope="module")
+def stream() -> Stream:
+    return Stream(Guard.of(bank.questions(), conversations.bundled()))
 
 
 def digest(texts: Iterable[str]) -> str:
@@ -91,14 +96,6 @@ def test_nothing_that_tunes_a_juror_is_asked_later() -> None:
     for fact in world():
         sides.setdefault(fact.twin, set()).add(tuned_on(fact))
     assert all(len(side) == 1 for side in sides.values())
-
-
-@pytest.mark.nightly
-def test_a_sample_of_the_training_text_is_clean(stream: Stream, tokenizer) -> None:
-    documents = all_documents(stream, RECIPES["pocket-1m"], one_token_words(tokenizer), every=31)
-    counts = audit(documents, bank.questions(), conversations.bundled())
-    assert counts["documents"] > 3000
-    assert not any(counts[name] for name in OVERLAPS), counts
 
 
 @pytest.mark.nightly

@@ -5,21 +5,23 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import LlamaForCausalLM
+from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
 from core.errors import InputError
 from core.questions.prompting.chat import render
 from core.questions.prompting.strategies import prompt
-from pocket_world import bank, make, train
+from core.settings import ASSETS
+from pocket_world import bank, train
 from pocket_world.batches import batches, weighted_loss
 from pocket_world.begin import begin
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.documents import Document, Piece, StepPart
-from pocket_world.recipes import RECIPES
+from pocket_world.recipes import RECIPES, work_folder
 from pocket_world.tokens import published_tokenizer
 from pocket_world.train import Trainer
 from tests.parameters import rest_nightly
-from tests.pocket_world.conftest import MODEL
+
+MODEL = ASSETS / "models" / "pocket-1m"
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -39,6 +41,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shipped tokenizer, and a checkpoint after every step."""
     monkeypatch.setattr(train, "train_tokenizer", lambda stream: published_tokenizer(MODEL))
     monkeypatch.setattr(train, "SAVE_SECONDS", 0.0)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerBase:
+    return published_tokenizer(MODEL)
+
+
+@pytest.fixture(scope="module")
+def model() -> LlamaForCausalLM:
+    return LlamaForCausalLM.from_pretrained(MODEL, dtype=torch.float32).eval()
 
 
 def same_weights(trainer: Trainer, other: Trainer) -> bool:
@@ -81,12 +93,12 @@ def test_a_model_is_made_after_the_one_that_it_grows_from(home: Path, monkeypatc
     grown = replace(TINY, name="grown", hidden=32, layers=2, heads=4, grown_from="tiny", half=True, middle=(1, 1, 2))
     monkeypatch.setitem(RECIPES, "tiny", replace(TINY, name="tiny"))
     monkeypatch.setitem(RECIPES, "grown", replace(grown, steps=2))
-    folder = make.make("grown")
-    models = {name: LlamaForCausalLM.from_pretrained(make.work_folder(name) / "model") for name in ("tiny", "grown")}
+    folder = train.make("grown")
+    models = {name: LlamaForCausalLM.from_pretrained(work_folder(name) / "model") for name in ("tiny", "grown")}
     assert {name: model.dtype for name, model in models.items()} == {"tiny": torch.float32, "grown": torch.float16}
     assert models["grown"].config.vocab_size == len(published_tokenizer(folder))
-    monkeypatch.setattr(make, "Trainer", None)
-    assert make.make("grown") == folder
+    monkeypatch.setattr(train, "Trainer", None)
+    assert train.make("grown") == folder
 
 
 def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
