@@ -1,4 +1,4 @@
-"""The processes that live in a home: agents, answering servers and the workers of both, no matter who started them."""
+"""The processes that live in a home: agents, their workers and those of own questions, no matter who started them."""
 
 import time
 from collections.abc import Iterable
@@ -6,6 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+
+from core.runs.answering import client
+from core.runs.answering.answer_queue import AnswerQueue
 
 ENDS_WITHIN_S = 40.0
 
@@ -41,7 +44,10 @@ def tree(agent: psutil.Process) -> list[psutil.Process]:
 
 
 def end_all(home: Path) -> None:
-    """Kill what lives in a home, until nothing comes after: what is killed may just have been starting another."""
+    """Kill what lives in a home, until nothing comes after: what is killed may just have been starting another. This
+    process forgets its questions."""
+    client.QUEUE.waiting.clear()
+    client.QUEUE = AnswerQueue()
     end = time.monotonic() + ENDS_WITHIN_S
     quiet = 0
     while quiet < 3:

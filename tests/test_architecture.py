@@ -168,7 +168,7 @@ def test_what_the_page_process_imports_loads_no_torch():
         "from app import first_paint; first_paint.import_components(); "
         "import core.reports.frames, core.runs.engine, core.runs.store, core.questions.catalogue, "
         "core.models.model_sources, core.runs.execution.execute, core.runs.prompts, "
-        "core.models.preview, core.models.registry, core.runs.answering.client, core.runs.answering.server, "
+        "core.models.preview, core.models.registry, core.runs.answering.client, "
         "core.reports.one_question, core.reports.tokens, core.reports.calibration.calibrated, "
         "core.reports.calibration.recalibrated, "
         "core.runs.jury_job, core.reports.jury, charts.static_report, core.checks.runner, core.checks.report, sys; "

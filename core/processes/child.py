@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from core.processes.exit_reasons import MemoryKills, in_words
-from core.processes.starting import log_file, open_log
+from core.processes.log_lines import log_file, open_log
 from core.settings import ROOT
 
 Message = TypeVar("Message")

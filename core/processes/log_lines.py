@@ -1,4 +1,4 @@
-"""Lines of the logs of agents and workers: for a person, or (``HEDGE_LOG_FORMAT=json``) one JSON object a line.
+"""The logs of agents and workers. A line is for a person, or (``HEDGE_LOG_FORMAT=json``) one JSON object.
 
 An object has ``time`` (ISO 8601, UTC), ``process`` (agent or worker), ``pid``, ``message``, and what the line is about:
 ``run``, ``worker``, ``level`` where a library wrote it.
@@ -11,15 +11,33 @@ import sys
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
 
 from core.errors import plain
 from core.settings import settings
 
 AGAIN_S = 600.0
+LARGEST_LOG = 5_000_000
+"""Bytes after which a log is put aside; one older log is kept."""
 
 _process: list[str] = [""]
 _complaints: dict[str, float] = {}
 """When each complaint was written last."""
+
+
+def log_file(name: str | Path) -> Path:
+    """The file of a log: a name in ``HEDGE_HOME/logs``, or a whole path."""
+    return settings().home / "logs" / name
+
+
+def open_log(name: str | Path) -> IO[bytes]:
+    """Open a log (:func:`log_file`) to append to; a large one is put aside first."""
+    path = log_file(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.stat().st_size > LARGEST_LOG:
+        path.replace(path.with_suffix(".old"))
+    return path.open("ab")
 
 
 def begin(process: str) -> None:

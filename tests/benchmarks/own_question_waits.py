@@ -5,8 +5,8 @@
 
 Twenty different questions to the bundled pocket model once it is warm: from the click on Ask until the page shows the
 question's set, and the part of it that the model took. With ``--client``, no browser: from the call of
-:func:`core.runs.answering.client.ask` until the answer is known. The first question is ``cold``: it starts the server
-and the worker and loads the model. Prints one JSON object of milliseconds.
+:func:`core.runs.answering.client.ask` until the answer is known. The first question is ``cold``: it starts
+the worker and loads the model. Prints one JSON object of milliseconds.
 """
 
 import json

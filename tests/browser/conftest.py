@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -13,7 +12,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,6 @@ from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.evaluation import Evaluation
 from core.reports.report import report
 from core.runs.agent import liveness
-from core.runs.answering import client
 from core.settings import ROOT
 from core.storage import file_lock
 from tests import needs
@@ -276,35 +274,27 @@ def in_home(home: Path) -> Iterator[None]:
 
 
 @contextmanager
-def server(home: Path, *, agent: bool = True, answers: bool = False, **variables: str) -> Iterator[str]:
+def server(home: Path, *, agent: bool = True, **variables: str) -> Iterator[str]:
     """`python -m app` in a home of its own; its address. Server, agent and workers end with the block.
 
-    Without ``agent`` the server takes this process for the agent of this host, and without ``answers`` also for the
-    one that answers questions, so it starts no process that loads a model.
+    Without ``agent`` the server takes this process for the agent of this host, and has no model loaded beforehand.
     """
-    held = nullcontext() if agent else held_by_tests(home, answers=answers)
-    with engine_ended(home), held, page_server(home, **variables) as address:
+    held = nullcontext({}) if agent else held_by_tests(home)
+    with engine_ended(home), held as nothing_warm, page_server(home, **nothing_warm, **variables) as address:
         yield address
 
 
 @contextmanager
-def held_by_tests(home: Path, *, answers: bool) -> Iterator[None]:
+def held_by_tests(home: Path) -> Iterator[dict[str, str]]:
     """Hold the lock of a home's agent: pages that launch nothing need none, which costs five seconds a server.
 
-    Without ``answers`` hold that of its answering server too, which a page starts to have a model warm: that costs six
-    seconds more. The address of the server is one where nobody listens.
+    The value is what keeps a page of that home from having a model loaded, which costs six seconds more.
     """
-    with pytest.MonkeyPatch.context() as patch, ExitStack() as locks:
-        patch.setenv("HEDGE_HOME", str(home))
-        for path in (liveness.agent_lock(), *([] if answers else [client.server_lock()])):
-            lock = file_lock.take(path)
-            assert lock is not None
-            locks.enter_context(lock)
-        if not answers:
-            nobody = {"socket": str(home / "nobody"), "key": ""}
-            client.address_file().write_text(json.dumps(nobody), encoding="utf-8")
-        patch.undo()
-        yield
+    with in_home(home):
+        lock = file_lock.take(liveness.agent_lock())
+    assert lock is not None
+    with lock:
+        yield {"HEDGE_WARM_MINUTES": "0"}
 
 
 @contextmanager

@@ -16,11 +16,11 @@ from tests.pictures.faults import lasting_faults
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server with the tests' provider; its address."""
     folder: Path = tmp_path_factory.mktemp("login")
-    with openid.running() as provider, held_by_tests(folder / "home", answers=False):
+    with openid.running() as provider, held_by_tests(folder / "home") as nothing_warm:
         file = folder / "server.toml"
         file.write_text(openid.server_file(provider))
         file.chmod(0o600)
-        with page_server(folder / "home", options=["--login", str(file)]) as address:
+        with page_server(folder / "home", options=["--login", str(file)], **nothing_warm) as address:
             yield address
 
 

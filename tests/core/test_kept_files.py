@@ -36,7 +36,7 @@ from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.runs import groups, store
 from core.runs.agent import host_reports, liveness
-from core.runs.answering import client, custom_question, token_text
+from core.runs.answering import custom_question, token_text
 from core.runs.answering.custom_question import CustomQuestion, ModelAnswer
 from core.runs.answering.token_text import TokenText
 from core.settings import ASSETS
@@ -145,13 +145,6 @@ def own_answer() -> Kept:
     custom_question.write_answer(answer)
     path = store.settings().home / "answers" / f"{answer.answer_id}.json"
     return path, lambda: custom_question.read_answer(answer.answer_id), InputError
-
-
-def answering_address() -> Kept:
-    path = client.address_file()
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(sealed.seal({"socket": "/tmp/listener-0", "key": "00ff" * 16})))
-    return path, client.address, None
 
 
 def bank() -> Kept:
@@ -282,7 +275,7 @@ def adapter_weights() -> Kept:
 
 KINDS = (
     jury_record, jury_table, jury_pipeline, weights_of_a_server, perplexity_request, perplexity_losses,
-    token_evaluation, token_view, own_answer, answering_address, bank, bank_digest, catalogue_cache, cached_figures,
+    token_evaluation, token_view, own_answer, bank, bank_digest, catalogue_cache, cached_figures,
     self_check, fingerprint, servers, columns, group, slots, busy, last_verification, download, adapter_record,
     adapter_weights,
 )  # fmt: skip

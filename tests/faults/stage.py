@@ -21,7 +21,7 @@ import psutil
 from core.errors import HedgeError
 from core.runs import engine, store
 from core.runs.agent import liveness
-from core.runs.agent.worker_process import environment
+from core.runs.agent.worker_process import DETACHED, environment
 from core.runs.spec import RunSpec
 from core.settings import ROOT
 from core.storage import database, file_lock
@@ -137,7 +137,7 @@ class Stage:
         """Start an agent, this host's or one of another name, and wait until it lives."""
         with (self.home / "agent.err").open("ab") as log:
             subprocess.run(
-                [sys.executable, "-m", "core.processes.detached", "core.runs.agent.host_agent"],
+                [*DETACHED, sys.executable, "-m", "core.runs.agent.host_agent"],
                 cwd=ROOT,
                 env=environment() | ({"HEDGE_HOST": host} if host else {}) | variables,
                 stdin=subprocess.DEVNULL,

@@ -17,7 +17,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _port(folder: Path, *options: str) -> Iterator[int]:
     folder.mkdir()
     home = folder / "home"
-    with held_by_tests(home, answers=False), page_server(home, options=options) as address:
+    with held_by_tests(home) as nothing_warm, page_server(home, options=options, **nothing_warm) as address:
         yield int(address.rpartition(":")[2])
 
 

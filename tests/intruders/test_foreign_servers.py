@@ -1,6 +1,6 @@
 """A file from outside makes Hedge ask no server and read no key, in local mode and where people log in.
 
-The strangers' server records every request. The pages, the answering server, its worker and the agent are real.
+The strangers' server records every request. The pages, the worker of own questions and the agent are real.
 """
 
 import json

@@ -41,7 +41,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         file.write_text(openid.server_file(provider, limits="sessions_per_address = 30"))
         file.chmod(0o600)
         options = ["--login", str(file)]
-        with held_by_tests(home, answers=False), page_server(home, options=options) as address:
+        with held_by_tests(home) as nothing_warm, page_server(home, options=options, **nothing_warm) as address:
             yield address, home, provider, run_id, secret
 
 

@@ -35,7 +35,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
         file.write_text(openid.server_file(provider, limits=LIMITS))
         file.chmod(0o600)
         options = ["--login", str(file)]
-        with held_by_tests(home, answers=False), page_server(home, options=options) as address:
+        with held_by_tests(home) as nothing_warm, page_server(home, options=options, **nothing_warm) as address:
             yield address, home, file
 
 

@@ -1,4 +1,4 @@
-"""A question of one's own on the page: a real answering server, a fake model, and nothing typed that is lost."""
+"""A question of one's own on the page: a real worker, a fake model, and nothing typed that is lost."""
 
 import shutil
 from dataclasses import replace

@@ -56,7 +56,7 @@ def test_an_infinite_nll_is_shown_as_such(open_page: Open, home):
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[TokenText]:
-    """The page's requests to the answering server. The fixture answers at once with the recorded view."""
+    """The page's questions. The fixture answers at once with the recorded view."""
     texts: list[TokenText] = []
 
     def answered(request: TokenText) -> None:

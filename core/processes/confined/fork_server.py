@@ -184,6 +184,7 @@ class Session:
         """Why the child died."""
         try:
             self._ended.settimeout(ENDS_WITHIN_S)
+            self._ended.shutdown(socket.SHUT_WR)
             sent = self._ended.recv(4)
         except OSError:
             sent = b""

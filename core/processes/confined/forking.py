@@ -1,7 +1,8 @@
 """The process of a fork server: imports what the work needs, and forks a child with limits for each piece of work.
 
-The connection to its parent brings a pair of sockets for each piece of work, one for the conversation with the child
-and one for how it ended. The process has one thread, so that a fork is safe.
+The connection to its parent brings two sockets for each piece of work: one for the conversation with the child, and
+one at whose end this process kills the child, if it lives, and says how it died. The process has one thread, so that a
+fork is safe.
 """
 
 import importlib
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from core.processes.confined.channel import Channel, Limits
 from core.processes.confined.rights import give_up
@@ -44,86 +45,54 @@ def main(connection: Connection, *modules: str) -> None:
     connection.close()
     for module in modules:
         importlib.import_module(module)
-    _ForkServer(control).serve()
+    sockets = selectors.DefaultSelector()
+    sockets.register(control, selectors.EVENT_READ)
+    with suppress(OSError, EOFError):
+        while True:
+            for key, _ in sockets.select():
+                if key.data is None:
+                    _fork(control, sockets)
+                else:
+                    sockets.unregister(key.fileobj)
+                    _end(key.fileobj, key.data)
     end_group()
 
 
-class _ForkServer:
-    def __init__(self, control: socket.socket) -> None:
-        self.control = control
-        self.children: dict[int, socket.socket] = {}
-        self.selector = selectors.DefaultSelector()
-        self.selector.register(control, selectors.EVENT_READ)
-        self.woken, wakes = socket.socketpair()
-        self.woken.setblocking(False)
-        wakes.setblocking(False)
-        self.wakes = wakes
-        self.selector.register(self.woken, selectors.EVENT_READ)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wakes.fileno())
+def _fork(control: socket.socket, sockets: selectors.BaseSelector) -> None:
+    """Fork a child for a request. Raises :class:`EOFError` if the parent has gone."""
+    _, fds, _, _ = socket.recv_fds(control, 1, 2)
+    if len(fds) != 2:
+        raise EOFError
+    talk, ended = (socket.socket(fileno=fd) for fd in fds)
+    if (child := os.fork()) == 0:
+        ended.close()
+        _become(talk, sockets)
+    talk.close()
+    sockets.register(ended, selectors.EVENT_READ, child)
 
-    def serve(self) -> None:
-        while True:
-            for key, _ in self.selector.select():
-                if key.fileobj is self.control:
-                    if not self._fork():
-                        return
-                elif key.fileobj is self.woken:
-                    with suppress(BlockingIOError):
-                        self.woken.recv(4096)
-                elif key.data in self.children:  # nobody waits for this child any more
-                    os.kill(key.data, signal.SIGKILL)
-                    self.selector.unregister(key.fileobj)
-            self._reap()
 
-    def _fork(self) -> bool:
-        """Fork a child for a request. Returns False if the parent has gone."""
-        try:
-            byte, fds, _, _ = socket.recv_fds(self.control, 1, 2)
-        except OSError:
-            return False
-        if not byte or len(fds) != 2:
-            return False
-        talk, ended = (socket.socket(fileno=fd) for fd in fds)
-        child = os.fork()
-        if child == 0:
-            self._become(talk, ended)
-        talk.close()
-        self.children[child] = ended
-        self.selector.register(ended, selectors.EVENT_READ, child)
-        return True
+def _end(ended: Any, child: int) -> None:
+    """End a child that has died, or for which nobody waits any more, and say how it died."""
+    os.kill(child, signal.SIGKILL)  # one that has died keeps its status
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with ended, suppress(OSError):
+        ended.send(status.to_bytes(4, "little", signed=True))
 
-    def _become(self, talk: socket.socket, ended: socket.socket) -> None:
-        """In the child: work, and end. It keeps no other socket, and writes nothing to the caller's terminal or log."""
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self.selector.close()
-        for other in (self.control, self.woken, self.wakes, ended, *self.children.values()):
-            other.close()
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        os.dup2(nowhere, 2)
-        os.close(nowhere)
-        status = 1
-        try:
-            status = _work(talk)
-        finally:
-            os._exit(status)
 
-    def _reap(self) -> None:
-        while self.children:
-            try:
-                child, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if child == 0:
-                return
-            ended = self.children.pop(child)
-            with suppress(KeyError, ValueError):
-                self.selector.unregister(ended)
-            with suppress(OSError):
-                ended.send(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
-            ended.close()
+def _become(talk: socket.socket, sockets: selectors.BaseSelector) -> NoReturn:
+    """In the child: work, and end. It keeps no other socket, and writes nothing to the caller's terminal or log."""
+    for key in sockets.get_map().values():
+        key.fileobj.close()  # type: ignore[union-attr]
+    sockets.close()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    status = 1
+    try:
+        status = _work(talk)
+    finally:
+        os._exit(status)
 
 
 def _work(talk: socket.socket) -> int:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import IO
 
 from core.errors import HedgeError
-from core.processes.log_lines import say
+from core.processes.log_lines import complain, say
 from core.processes.stop_signals import StopSignals
 from core.runs import trash
 from core.runs.agent import host_reports, liveness, recovery, watchdog
@@ -37,7 +37,6 @@ class Agent:
         self.woken = 0
         self.last_needed = time.monotonic()
         self.recovery = Recovery({worker.executor for worker in workers})
-        self.complaints: dict[str, str] = {}
         self.progress = watchdog.ProgressWatch()
         self.archiving: threading.Thread | None = None
 
@@ -76,15 +75,12 @@ class Agent:
         self._end()
 
     def _try(self, name: str, task: Callable[[], object]) -> None:
-        """Do a task that a lost database or a full disk may prevent. The same complaint is logged only once."""
+        """Do a task that a lost database or a full disk may prevent. The same complaint is logged once in ten
+        minutes."""
         try:
             task()
         except (HedgeError, OSError) as error:
-            if self.complaints.get(name) != str(error):
-                say(f"{name}: {error}")
-            self.complaints[name] = str(error)
-        else:
-            self.complaints.pop(name, None)
+            complain(f"{name}: {error}")
 
     def _report(self, worker: WorkerProcess, death: Death) -> None:
         """Record how a worker died, for the run that it was executing."""

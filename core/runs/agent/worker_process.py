@@ -2,17 +2,20 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from core.errors import RunError
 from core.models.devices import nvml
 from core.models.devices.slots import Slot
 from core.processes.child import Child
-from core.processes.starting import start_detached
+from core.processes.log_lines import log_file, open_log
 from core.runs.agent import liveness
-from core.settings import settings
+from core.settings import ROOT, settings
 from core.storage import database
 
 STEADY_AFTER_S = 10.0
@@ -24,6 +27,8 @@ FREED_BUT_GIB = 0.5
 IDLE_MINUTES = 30
 """How long an agent that Hedge started on its own stays without a run."""
 AGENT_STARTS_WITHIN_S = 10.0
+DETACHED = ("sh", "-c", '"$0" "$@" &')
+"""What starts the command behind it so that it outlives this process, which need not reap it."""
 AGENTS_DEVICES = "HEDGE_AGENTS_DEVICES"
 """The agent's own ``CUDA_VISIBLE_DEVICES``, empty if it has none, as a worker passes it to the next agent."""
 LAST_RUN = "last run"
@@ -181,11 +186,20 @@ def start_agent(*, up: Callable[[], bool] = lambda: True) -> None:
     Returns once it is ``up``. If several processes start one at once, all but one of the agents find the lock held and
     end. Raises :class:`~core.errors.RunError` if it is not up in time.
     """
-    start_detached(
-        ("core.runs.agent.host_agent", str(IDLE_MINUTES)),
-        environment=environment(),
-        log=f"agent-{liveness.host()}.log",
-        up=up,
-        within_s=AGENT_STARTS_WITHIN_S,
-        what="no agent could be started on this host",
-    )
+    log = f"agent-{liveness.host()}.log"
+    with open_log(log) as output:
+        subprocess.run(
+            [*DETACHED, sys.executable, "-m", "core.runs.agent.host_agent", str(IDLE_MINUTES)],
+            cwd=ROOT,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            check=False,
+        )
+    end = time.monotonic() + AGENT_STARTS_WITHIN_S
+    while not up():
+        if time.monotonic() > end:
+            raise RunError(f"no agent could be started on this host; {log_file(log)} says why")
+        time.sleep(0.01)

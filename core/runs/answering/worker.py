@@ -1,6 +1,6 @@
 """The process that loads models and answers.
 
-The answering server, its parent, sends a :class:`CustomQuestion`, a :class:`TokenText` or a model to load, and gets an
+The queue, in its parent, sends a :class:`CustomQuestion`, a :class:`TokenText` or a model to load, and gets an
 :class:`AnswerProgress` for each piece of news.
 
 It asks the model exactly as a finished run asked its own questions: with the run's strategy, form, format,
@@ -56,27 +56,27 @@ Report = Callable[..., None]
 
 
 def main(connection: Connection) -> None:
-    """Answer until the server has gone."""
-    server = Parent(connection)
+    """Answer until the parent has gone."""
+    parent = Parent(connection)
     access.work()
     os.nice(NICENESS)
     models = ModelCache()
     while True:
-        match server.receive():
+        match parent.receive():
             case (model, dtype):
                 try:
                     models.by_token(model) if dtype == BY_TOKEN else models.get((model, dtype))
                 except Exception:  # the error is reported when the model is asked
                     traceback.print_exc()
             case question:
-                _answer(question, models, server)
+                _answer(question, models, parent)
 
 
-def _answer(question: CustomQuestion | TokenText, models: ModelCache, server: Parent) -> None:
+def _answer(question: CustomQuestion | TokenText, models: ModelCache, parent: Parent) -> None:
     """Answer one question, or read one text, and report the result."""
 
     def report(stage: Any, **values: Any) -> None:
-        server.send(AnswerProgress(question.answer_id, stage, **values))
+        parent.send(AnswerProgress(question.answer_id, stage, **values))
 
     try:
         with extras.missing_packages_explained():

@@ -37,9 +37,9 @@ def started(command: Sequence[str], home: Path, *, under: Sequence[str] = ()) ->
     log, opened = home.parent / "server.log", home.parent / "opened"
     browser = f"sh -c 'echo %s > {opened}'"
     environment = {**os.environ, "HEDGE_HOME": str(home), "CUDA_VISIBLE_DEVICES": "", "BROWSER": browser}
-    with held_by_tests(home, answers=False), log.open("wb") as out:
+    with held_by_tests(home) as nothing_warm, log.open("wb") as out:
         whole = [*under, sys.executable, "-m", *command, str(port)]
-        process = psutil.Popen(whole, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
+        process = psutil.Popen(whole, cwd=ROOT, env=environment | nothing_warm, stdout=out, stderr=subprocess.STDOUT)
         try:
             wait_for(f"http://127.0.0.1:{port}/healthz", process, log)
             yield f"http://127.0.0.1:{port}", process

@@ -1,6 +1,6 @@
 """Quotas of one person: runs that wait, disk space, questions a minute; and a disk that is nearly full."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +17,7 @@ from core.models.perplexity.prompts import SystemPrompt
 from core.models.perplexity.request import Request
 from core.runs import actions, engine, store
 from core.runs.answering import client
+from core.runs.answering.answer_queue import AnswerQueue
 from core.runs.answering.custom_question import CustomQuestion
 from core.runs.queue import run_queue
 from core.runs.spec import RunSpec
@@ -173,17 +174,17 @@ def test_visitors_of_a_public_server_are_told_apart_by_their_address(limited: Pa
 
 
 @needs_models
-def test_the_limit_stands_before_the_answering_server(limited: Path, monkeypatch: pytest.MonkeyPatch):
-    requests: list[Sequence[object]] = []
-    monkeypatch.setattr(client, "_start_server", lambda: None)
-    monkeypatch.setattr(client, "_call", lambda *words: requests.append(words))
+def test_the_limit_stands_before_the_queue(limited: Path, monkeypatch: pytest.MonkeyPatch):
+    queue = AnswerQueue()
+    monkeypatch.setattr(queue, "start", lambda: None)  # nothing answers
+    monkeypatch.setattr(client, "QUEUE", queue)
     run_id = synthetic_run(30)
     with access.acting_as(ANN):
         for n in range(3):
             client.ask(CustomQuestion("pocket-1m", run_id, f"Which of {n}?", ("a", "b")))
         with pytest.raises(QuotaError):
             client.ask(CustomQuestion("pocket-1m", run_id, "Which of 9?", ("a", "b")))
-    assert len(requests) == 3
+    assert len(queue.waiting) == 3
 
 
 def test_the_person_at_this_machine_has_no_limits(home: Path):

@@ -66,3 +66,15 @@ def test_another_format_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HEDGE_LOG_FORMAT", "xml")
     with pytest.raises(InputError, match="HEDGE_LOG_FORMAT can't be 'xml'"):
         settings()
+
+
+@pytest.mark.quick
+def test_a_log_is_put_aside_when_it_grows(home, monkeypatch):
+    monkeypatch.setattr(log_lines, "LARGEST_LOG", 10)
+    with log_lines.open_log("a.log") as log:
+        log.write(b"0123456789abc")
+    with log_lines.open_log("a.log") as log:
+        log.write(b"new")
+    folder = home / "logs"
+    assert (folder / "a.log").read_bytes() == b"new"
+    assert (folder / "a.old").read_bytes() == b"0123456789abc"

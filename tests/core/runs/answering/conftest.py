@@ -1,21 +1,16 @@
-"""A real answering server and its worker in a home of their own, with a run of the fake model to calibrate by."""
+"""A real worker in a home of its own, with a run of the fake model to calibrate by."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from core.runs.agent.worker_process import environment
 from core.runs.answering import client
 from core.runs.answering.custom_question import AnswerProgress, CustomQuestion
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
-from core.settings import ROOT
 from tests.core.runs.conftest import until
 from tests.processes import living
 
@@ -50,6 +45,11 @@ def run_id(fake_home: Path) -> str:
     return execute(RunSpec(model="fake", task="qa", samples=40))
 
 
+def next_engine(monkeypatch: pytest.MonkeyPatch, **fake: float) -> None:
+    """Give the fake model of the next worker properties of its own, by default a minute to load."""
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(fake or {"load_ms": 60_000}))
+
+
 class Stages(list[str]):
     """A report that keeps the stages of an answer."""
 
@@ -57,30 +57,6 @@ class Stages(list[str]):
         self.append(stage)
 
 
-StartServer = Callable[..., subprocess.Popen[bytes]]
-
-
-@pytest.fixture
-def start_server(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartServer]:
-    """Starts a server that is this test's child, with limits and a fake model of its own."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(*arguments: str, limits: dict[str, float] | None = None, **fake: Any) -> subprocess.Popen[bytes]:
-        monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(fake))
-        command = [sys.executable, "-m", "core.runs.answering.server", *arguments]
-        if limits:
-            command += ["--limits", json.dumps(limits)]
-        process = subprocess.Popen(command, cwd=ROOT, env=environment())
-        started.append(process)
-        until(lambda: client.is_server_up() or process.poll() is not None, "the server to start")
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
-
-
 def worker_process(home: Path) -> psutil.Process:
-    """The worker of the home's server."""
+    """The worker of the home."""
     return until(lambda: living(home, "core.runs.answering.worker"), "the worker")[0]

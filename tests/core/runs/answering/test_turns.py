@@ -9,77 +9,74 @@ from core import access
 from core.access import Actor, UserRole, quotas
 from core.access.quotas import Quotas
 from core.errors import InputError
-from core.processes.stop_signals import StopSignals
 from core.runs.answering import client
+from core.runs.answering.answer_queue import AnswerQueue
 from core.runs.answering.custom_question import CustomQuestion
-from core.runs.answering.server import AnsweringServer
-from tests.core.runs.answering.conftest import StartServer, own, until_stage
+from tests.core.runs.answering.conftest import next_engine, own, until_stage
 
 
 @pytest.fixture
-def server() -> AnsweringServer:
-    signals = StopSignals.__new__(StopSignals)  # no handlers here
-    signals.requested = False
-    return AnsweringServer(idle_s=60.0, limits={}, signals=signals)
+def queue() -> AnswerQueue:
+    """A queue that has not begun to answer."""
+    return AnswerQueue()
 
 
 def question(text: str) -> CustomQuestion:
     return CustomQuestion("fake", "run", text, ("a", "b"))
 
 
-def asked_in_turn(server: AnsweringServer) -> list[str]:
+def asked_in_turn(queue: AnswerQueue) -> list[str]:
     """The texts of the waiting questions in the order in which they are handed to the worker."""
     texts = []
-    while server.waiting:
-        job = server._next()
-        assert job is not None
+    while queue.waiting:
+        job = queue._next()
         texts.append(job.question.question)
     return texts
 
 
 @pytest.mark.quick
-def test_visitors_take_turns(server: AnsweringServer):
+def test_visitors_take_turns(queue: AnswerQueue):
     for n in range(5):
-        server.ask(question(f"a{n}"), "ann", "ann")
-    server.ask(question("b0"), "ben", "ben")
-    progress = server.ask(question("b1"), "ben", "ben")
+        queue.ask(question(f"a{n}"), "ann", "ann")
+    queue.ask(question("b0"), "ben", "ben")
+    progress = queue.ask(question("b1"), "ben", "ben")
     assert progress.ahead == 3  # a0, b0 and a1
-    assert server.progress(question("a2").answer_id, 0.0, "ann").ahead == 4
-    assert asked_in_turn(server) == ["a0", "b0", "a1", "b1", "a2", "a3", "a4"]
+    assert queue.progress(question("a2").answer_id, 0.0, "ann").ahead == 4
+    assert asked_in_turn(queue) == ["a0", "b0", "a1", "b1", "a2", "a3", "a4"]
     # Ann has just had her turn, so Ben is next although she asked first.
-    server.ask(question("a5"), "ann", "ann")
-    server.ask(question("b2"), "ben", "ben")
-    assert asked_in_turn(server) == ["b2", "a5"]
+    queue.ask(question("a5"), "ann", "ann")
+    queue.ask(question("b2"), "ben", "ben")
+    assert asked_in_turn(queue) == ["b2", "a5"]
 
 
 @pytest.mark.quick
-def test_one_visitor_can_t_fill_the_queue(server: AnsweringServer):
+def test_one_visitor_can_t_fill_the_queue(queue: AnswerQueue):
     for n in range(3):
-        server.ask(question(f"a{n}"), "ann", "ann", 3)
+        queue.ask(question(f"a{n}"), "ann", "ann", 3)
     with pytest.raises(InputError, match=r"^3 of your questions are waiting already, and this server keeps 3 for each"):
-        server.ask(question("a3"), "ann", "ann", 3)
-    server.ask(question("a2"), "ann", "ann", 3)  # it waits already
-    server.ask(question("b0"), "ben", "ben", 3)
-    server.stop(question("a1").answer_id, "ann")
-    server.ask(question("a3"), "ann", "ann", 3)
+        queue.ask(question("a3"), "ann", "ann", 3)
+    queue.ask(question("a2"), "ann", "ann", 3)  # it waits already
+    queue.ask(question("b0"), "ben", "ben", 3)
+    queue.stop(question("a1").answer_id, "ann")
+    queue.ask(question("a3"), "ann", "ann", 3)
 
 
 @pytest.mark.quick
-def test_stop_ends_one_s_own_question_alone(server: AnsweringServer):
+def test_stop_ends_one_s_own_question_alone(queue: AnswerQueue):
     name = question("shared").answer_id
     for asker in ("page 1", "page 2"):
-        server.ask(question("shared"), asker, "10.0.0.1")
+        queue.ask(question("shared"), asker, "10.0.0.1")
     for stranger in ("page 3", "page 1"):
-        server.stop(name, stranger)
-        assert server.progress(name, 0.0, stranger).message == "Stopped."
-    assert server.progress(name, 0.0, "page 2").stage == "waiting"
-    assert len(server.waiting) == 1
-    server.ask(question("shared"), "page 1", "10.0.0.1")  # once more
-    assert server.progress(name, 0.0, "page 1").stage == "waiting"
+        queue.stop(name, stranger)
+        assert queue.progress(name, 0.0, stranger).message == "Stopped."
+    assert queue.progress(name, 0.0, "page 2").stage == "waiting"
+    assert len(queue.waiting) == 1
+    queue.ask(question("shared"), "page 1", "10.0.0.1")  # once more
+    assert queue.progress(name, 0.0, "page 1").stage == "waiting"
     for asker in ("page 1", "page 2"):
-        server.stop(name, asker)
-    assert not server.waiting
-    assert server.progress(name, 0.0, "page 3").message == "Stopped before it was asked."
+        queue.stop(name, asker)
+    assert not queue.waiting
+    assert queue.progress(name, 0.0, "page 3").message == "Stopped before it was asked."
 
 
 @pytest.fixture
@@ -93,10 +90,10 @@ def public(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_visitors_of_a_public_server_have_a_page_and_a_line_of_their_own(
-    run_id: str, start_server: StartServer, public: None
+    run_id: str, public: None, monkeypatch: pytest.MonkeyPatch
 ):
-    """The real server: each page stops its own questions alone, and all pages of one line share its turns."""
-    start_server(load_ms=60_000)
+    """The real queue: each page stops its own questions alone, and all pages of one line share its turns."""
+    next_engine(monkeypatch)
     access.serve("public")
     page = [Actor("visitor", UserRole.VIEWER, f"2001:db8::{n}", f"page {n}") for n in range(2)]
     other = Actor("visitor", UserRole.VIEWER, "192.0.2.1", "other page")
