@@ -3,7 +3,7 @@
 
 import { shownAlpha } from "../shared/dom.js";
 import { betaBinomialBand } from "../shared/coverage_distributions.js";
-import { counted, percent } from "../shared/formatting.js";
+import { counted, percent, thresholdText } from "../shared/formatting.js";
 import { accuracy, byGroup, evaluate, prepare, rank, strataTies } from "../shared/sets.js";
 import { lookAt, poolOf } from "../alpha_lab/splits.js";
 import { halved } from "./guess.js";
@@ -116,7 +116,7 @@ export const TRUTHS = {
   shift_coverage: (at) => at.shifted("coverage"),
 };
 
-const score = (value) => (Number.isFinite(value) ? value.toFixed(3) : "no score at all");
+const score = (value) => (Number.isFinite(value) ? thresholdText(value, 3) : "no score at all");
 const options = (size) => size.toFixed(2);
 const frequency = (p, draws) => (p <= 1 / (draws + 1) ? `${share(1 / (draws + 1))} or less` : share(p));
 
