@@ -8,6 +8,8 @@ import { beyondSaid } from "../../app/components/alpha_lab/resampling.js";
 import {
   bandSaid,
   besideThreshold,
+  differenceShown,
+  pSaid,
   percentsApart,
   thresholdText,
   verdict,
@@ -139,3 +141,13 @@ test("splits beyond the figure are named by their side", () => {
     " 2 splits lie below the figure and 1 split lies above the figure, where chance alone puts 0.3.",
   );
 });
+
+test("a difference is that of the terms that stand beside it", () => {
+  assert.equal((100 * (0.8715 - 0.7624)).toFixed(1), "10.9"); // beside 87.2% and 76.2%
+  assert.equal(differenceShown(87.15, 76.24, 1), 11);
+  assert.equal(differenceShown(76.24, 87.15, 1), -11);
+  assert.equal(differenceShown(87.15, 76.24, 1, 9.5), 9.5); // of other questions than the terms
+});
+
+test("p-values have one form", () =>
+  assert.deepEqual([0.0001, 0.001, 0.0412].map(pSaid), ["p < 0.001", "p = 0.001", "p = 0.041"]));

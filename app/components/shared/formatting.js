@@ -53,6 +53,21 @@ export function percentsApart(shares, sets, digits = 1) {
   return values.map((value) => `${isTiny(value) ? powerOfTen(value) : value.toFixed(Math.min(decimals, MOST_ZEROS))}%`);
 }
 
+// A difference that stands beside its two terms: that of the terms as they are written, so that whoever subtracts them
+// finds it. Where the paired difference `exact` is of other questions than the terms, it is that one.
+// core.estimates.difference_shown is the same.
+export function differenceShown(value, other, digits, exact = value - other) {
+  if (Math.abs(exact - (value - other)) > 1e-9) return exact;
+  return Number((Number(value.toFixed(digits)) - Number(other.toFixed(digits))).toFixed(digits));
+}
+
+// P-values, as core.reports.p_values writes them.
+export function pText(p) {
+  return p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3);
+}
+
+export const pSaid = (p) => (p < 0.001 ? `p ${pText(p)}` : `p = ${pText(p)}`);
+
 export function counted(count, singular, plural) {
   return `${count.toLocaleString("en")} ${count === 1 ? singular : plural}`;
 }
