@@ -20,7 +20,7 @@ class Estimate:
 
 def difference_shown(value: float, other: float, *, digits: int, exact: float) -> float:
     """A difference that stands beside its two terms: that of the terms as they are written with ``digits`` decimals, so
-    that whoever subtracts them finds it. It is ``exact`` where this is of other questions than the terms.
+    that a person who subtracts finds it. It is ``exact`` where this is of other questions than the terms.
 
     >>> round(87.15 - 76.24, 1), difference_shown(87.15, 76.24, digits=1, exact=87.15 - 76.24)
     (10.9, 11.0)

@@ -53,7 +53,7 @@ export function percentsApart(shares, sets, digits = 1) {
   return values.map((value) => `${isTiny(value) ? powerOfTen(value) : value.toFixed(Math.min(decimals, MOST_ZEROS))}%`);
 }
 
-// A difference that stands beside its two terms: that of the terms as they are written, so that whoever subtracts them
+// A difference that stands beside its two terms: that of the terms as they are written, so that a person who subtracts
 // finds it. Where the paired difference `exact` is of other questions than the terms, it is that one.
 // core.estimates.difference_shown is the same.
 export function differenceShown(value, other, digits, exact = value - other) {
