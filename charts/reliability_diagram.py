@@ -1,7 +1,4 @@
-"""Reliability diagrams of a run: accuracy against confidence, by bins and as a smooth curve.
-
-Altair layers bins, intervals and the smooth curve.
-"""
+"""Reliability diagrams of a run: accuracy against confidence, by bins. Altair layers bins and their intervals."""
 
 import functools
 from collections.abc import Sequence
@@ -27,25 +24,23 @@ def share_axis(channel: Literal["x", "y"], field: str, title: str | None) -> alt
     return channel_type(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
-def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, name: str) -> Figure:
-    """Accuracy against confidence: one mark per bin, on the range of a calibrated model's by chance, and a smooth
-    curve.
+def reliability_diagram(bins: pd.DataFrame, title: str, name: str) -> Figure:
+    """Accuracy against confidence: one mark per bin, on the range of a calibrated model's by chance.
 
-    ``bins`` and ``curve`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the
-    questions. An empty bin has no mark. A click on a bin selects it (:data:`BIN`).
+    ``bins`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the questions. An
+    empty bin has no mark. A click on a bin selects it (:data:`BIN`).
     """
-    frame = _rows(bins, curve)
+    frame = _rows(bins)
     chart = _drawn(frame, clicked=True)
     return Figure(frame, chart, f"Reliability of {title}: {_in_words(bins)}.", name)
 
 
-def _rows(bins: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one diagram: its bins, its smooth curve, and the line where accuracy equals confidence."""
+def _rows(bins: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one diagram: its bins, and the line where accuracy equals confidence."""
     n = int(bins["n"].sum())
     return pd.concat(
         [
             bins.assign(kind="bin", share=bins["n"] / max(n, 1)),
-            curve[["confidence", "accuracy"]].dropna().assign(kind="curve"),
             pd.DataFrame({"kind": "ideal", "confidence": [0.0, 1.0], "accuracy": [0.0, 1.0]}),
         ],
         ignore_index=True,
@@ -78,9 +73,7 @@ def _layers(clicked: bool) -> AltairChart:
         ("consistent_high", "Calibrated: to", ".1%"),
     )
     filled = alt.Chart().transform_filter("datum.kind == 'bin' && datum.n > 0")
-    ideal, smooth = (
-        alt.Chart().transform_filter(f"datum.kind == '{kind}'").encode(x, y) for kind in ("ideal", "curve")
-    )
+    ideal = alt.Chart().transform_filter("datum.kind == 'ideal'").encode(x, y)
     shares = filled.mark_rect(opacity=0.55).encode(
         low, share_axis("y", "share", "Accuracy"), x2="high", y2=alt.Y2Datum(0)
     )
@@ -94,7 +87,6 @@ def _layers(clicked: bool) -> AltairChart:
         theme.painted(shares, theme.OUT_OF_SET),
         theme.painted(by_luck, theme.GUARANTEE),
         theme.painted(ideal.mark_line(strokeDash=[4, 4], opacity=0.6), theme.TRUTH),
-        theme.painted(smooth.mark_line(strokeWidth=2 if clicked else 1.5), theme.IN_SET),
         theme.painted(interval, theme.TRUTH),
         top.add_params(alt.selection_point(name=BIN, fields=["bin"])) if clicked else top,
     ).properties(width=SIDE, height=SIDE)
@@ -107,11 +99,10 @@ def _in_words(bins: pd.DataFrame) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """One of several diagrams: its name, its bins and curve, and up to two lines written into it."""
+    """One of several diagrams: its name, its bins, and up to two lines written into it."""
 
     name: str
     bins: pd.DataFrame
-    curve: pd.DataFrame
     note: tuple[str, ...] = ()
 
 
@@ -120,7 +111,7 @@ def reliability_panels(diagrams: Sequence[Diagram], columns: int) -> Figure:
     parts = []
     for diagram in diagrams:
         heading = ([diagram.name] if len(diagrams) > 1 else []) + list(diagram.note)
-        parts.append(_rows(diagram.bins, diagram.curve).assign(diagram="\n".join(heading)))
+        parts.append(_rows(diagram.bins).assign(diagram="\n".join(heading)))
     frame = pd.concat(parts, ignore_index=True)
     panel = _drawn(frame, clicked=False)
     sentences = " ".join(f"{diagram.name}: {_in_words(diagram.bins)}." for diagram in diagrams)

@@ -154,12 +154,12 @@ def _reliability(request: FigureRequest) -> list[Drawing]:
             f"beyond chance {shown(ece.excess)},",
             interval_text(ece.low, ece.high),
         )
-        diagrams.append(Diagram(name, calibrated.bins_frame(figures), calibrated.curve_frame(figures), notes))
+        diagrams.append(Diagram(name, calibrated.bins_frame(figures), notes))
     reading = (
         "On the dashed line, accuracy equals confidence. Each mark is one of 15 bins with the Clopper–Pearson 95% "
         "interval of its accuracy. In the gold area, the accuracy of a calibrated model lies in at least 95 of 100 "
-        "samples. Grey bars are the bins' shares of the questions, the green line is a smooth curve without bins. ECE "
-        "is the expected calibration error; the range is the 95% interval of the error beyond chance."
+        "samples. Grey bars are the bins' shares of the questions. ECE is the expected calibration error; the range is "
+        "the 95% interval of the error beyond chance."
     )
     figure = reliability_panels(diagrams, request.columns)
     return [Drawing(figure, "Reliability: accuracy against confidence", reading, square=True)]

@@ -18,6 +18,18 @@ class Estimate:
         return self.low, self.high
 
 
+def difference_shown(value: float, other: float, *, digits: int, exact: float) -> float:
+    """A difference that stands beside its two terms: that of the terms as they are written with ``digits`` decimals, so
+    that a person who subtracts finds it. It is ``exact`` where this is of other questions than the terms.
+
+    >>> round(87.15 - 76.24, 1), difference_shown(87.15, 76.24, digits=1, exact=87.15 - 76.24)
+    (10.9, 11.0)
+    """
+    if not abs(exact - (value - other)) <= 1e-9:  # also where one is NaN
+        return exact
+    return round(round(value, digits) - round(other, digits), digits)
+
+
 def interval_text(low: float | None, high: float | None, *, digits: int = 3, form: str = "") -> str:
     """The ends of an interval as text, with ``digits`` decimals or in the format ``form``. Without an interval
     they are NaN, or None in JSON.

@@ -28,6 +28,7 @@ from core.reports.repeated import counted, questions_of, sides
 from core.reports.report import DEFAULT_SCORES, Report, ScoreReport, score_report, shown, tuning_note
 from core.reports.report import report as figures_of
 from core.reports.scored_sets import FormedSets, at_alpha, form, option_p_values
+from core.reports.thresholds import threshold_text
 from core.reports.titles import run_title
 from core.runs.caveats import Caveats
 
@@ -123,8 +124,8 @@ class SetFigures:
     def __repr__(self) -> str:
         return (
             f"{SCORES[self.score].title} sets at alpha {alpha_text(self.alpha)}{self._strata}: coverage "
-            f"{shown(self.coverage)}, mean set size {self.mean_set_size:.3f}, threshold {shown(self.threshold)}; "
-            f"{self._sides}{_below(self.caveats)}"
+            f"{shown(self.coverage)}, mean set size {self.mean_set_size:.3f}, threshold "
+            f"{threshold_text(self.threshold, digits=3)}; {self._sides}{_below(self.caveats)}"
         )
 
     def _repr_html_(self) -> str:

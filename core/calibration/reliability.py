@@ -7,10 +7,9 @@ import numpy as np
 
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.calibration.consistency import DRAWS, calibrated_sums
-from core.calibration.smooth import smooth_curve, smooth_error
 from core.conformal.clusters import within
 from core.conformal.coverage import clustered_share_interval
-from core.records import FloatArray, IntArray
+from core.records import IntArray
 
 BAND = (0.025, 0.975)
 
@@ -35,21 +34,6 @@ class ReliabilityBin:
     consistent_high: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """A reliability diagram: its bins, and a smooth curve over [0, 1] whose kernel has the width ``width``.
-
-    ``curve_accuracy`` is NaN at confidences without enough questions nearby
-    (:func:`core.calibration.smooth.smooth_curve`).
-    """
-
-    bins: tuple[ReliabilityBin, ...]
-    curve_confidence: FloatArray
-    curve_accuracy: FloatArray
-    curve_density: FloatArray
-    width: float
-
-
 def reliability(
     top: TopLabel,
     *,
@@ -58,8 +42,8 @@ def reliability(
     by: str = "width",
     draws: int = DRAWS,
     clusters: IntArray | None = None,
-) -> Reliability:
-    """The reliability diagram of the top option's confidence. Questions of a cluster count as one unit.
+) -> tuple[ReliabilityBin, ...]:
+    """The bins of the reliability diagram of the top option's confidence. Questions of a cluster count as one unit.
 
     Raises :class:`InputError` for invalid bins.
     """
@@ -72,7 +56,6 @@ def reliability(
     # (draws, bins).
     drawn = calibrated_sums(top, index, bins=bins, draws=draws, rng=rng, clusters=clusters) + sums
     lowest, highest = np.quantile(drawn, BAND, axis=0)
-    width = smooth_error(top)[1]
     drawn_bins = []
     for b in range(bins):
         n = int(counts[b])
@@ -92,4 +75,4 @@ def reliability(
                 consistent_high=float(share[3]),
             )
         )
-    return Reliability(tuple(drawn_bins), *smooth_curve(top, width), width)
+    return tuple(drawn_bins)

@@ -1,4 +1,4 @@
-"""Smooth calibration error, and the smooth reliability curve.
+"""Smooth calibration error.
 
 The gaps ``correct − confidence`` are smoothed on [0, 1] by a Gaussian kernel that is reflected at both ends. The error
 is the integral of the absolute result: ``smECE_σ = ∫ |Σ K_σ(t, cᵢ) (yᵢ − cᵢ) / n| dt``. The width is the fixed point
@@ -82,28 +82,12 @@ def fixed_points(sums: FloatArray, n: int, *, halvings: int = HALVINGS) -> Float
     return high
 
 
-def smooth_error(top: TopLabel) -> tuple[float, float]:
-    """The smooth calibration error of the top option, from 0 to 1, and its kernel width.
+def smooth_error(top: TopLabel) -> float:
+    """The smooth calibration error of the top option, from 0 to 1.
 
-    >>> smooth_error(TopLabel(np.array([0.5, 0.5]), np.array([1.0, 0.0])))[0]
+    >>> smooth_error(TopLabel(np.array([0.5, 0.5]), np.array([1.0, 0.0])))
     0.0
     """
     sums = on_grid(top.confidence, top.gap)
     width = float(fixed_points(sums, len(top)))
-    return float(error_at(sums, len(top), width)), width
-
-
-def smooth_curve(top: TopLabel, width: float, *, points: int = 101) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Confidence, smoothed accuracy and density at equally spaced points of [0, 1], (points,) each.
-
-    Accuracy is NaN below the smallest and above the largest confidence, and at points with less than one question
-    within the kernel's width.
-    """
-    every = CELLS // (points - 1)
-    mass = densities_of(on_grid(top.confidence, np.ones(len(top))), width)[::every]
-    hits = densities_of(on_grid(top.confidence, top.correct), width)[::every]
-    at = GRID[::every].copy()
-    known = (mass * width > 1) & (at >= top.confidence.min()) & (at <= top.confidence.max())
-    accuracy = np.full(len(mass), np.nan)
-    accuracy[known] = np.clip(hits[known] / mass[known], 0, 1)
-    return at, accuracy, np.maximum(mass, 0) / len(top)
+    return float(error_at(sums, len(top), width))

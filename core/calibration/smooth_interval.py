@@ -32,7 +32,7 @@ HALVINGS = 10
 
 def smooth_estimate(top: TopLabel, chance: FloatArray, clusters: IntArray | None = None) -> CalibrationEstimate:
     """The estimate of the smooth error of the top option; ``chance`` has a calibrated model's errors, one per draw."""
-    value, _ = smooth_error(top)
+    value = smooth_error(top)
     ends = _Ends(top, clusters)
     units = count(clusters, len(top))
     largest = min(max(8 * value, 0.1), 1.0)

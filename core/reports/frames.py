@@ -134,6 +134,7 @@ def _score_columns(name: str, summary: ScoreSummary, alpha: int) -> dict[str, fl
     low, high = strata_band(law.calibrated, law.tested, alpha, ties=law.ties)
     covered = covered_questions(coverage, sum(law.tested.values()))
     columns = {f"{name}_coverage": coverage, f"{name}_coverage_low": low, f"{name}_coverage_high": high}
+    columns[f"{name}_empty_rate"] = float(summary.curve.empty_rate[alpha - 1])
     columns[f"{name}_coverage_p"] = strata_p_value(covered, law.calibrated, law.tested, alpha)
     likely = intervals(summary.sizes, alpha)
     for figure, estimate in (("set_size", likely.mean_set_size), ("uacc", likely.uacc)):

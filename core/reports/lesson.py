@@ -148,21 +148,19 @@ def lesson_tables(run: Evaluation, shift: Shifted | None, search: Search | None)
 
     ``rows``, ``group_names``, ``extra`` and ``seed`` are those of :func:`core.reports.frames.lab_tables`; ``questions``
     has the texts of at most 30 calibration and 30 test questions (:func:`_examples`), and ``examples`` their rows.
-    ``least_covered`` has a p-value for each alpha from 1 to 999 thousandths (:func:`least_covered_by_alpha`), and
-    ``draws`` says how many permutations were made for them. ``shift`` describes the two subjects that ``search`` names,
-    and ``curves`` has coverage and mean set size at each alpha. ``shift`` is None, and there are no curves, for a run
-    without two subjects that are large enough.
+    ``least_covered`` has a p-value for each alpha from 1 to 999 thousandths (:func:`least_covered_by_alpha`). ``shift``
+    describes the two subjects that ``search`` names, and ``curves`` has coverage and mean set size at each alpha.
+    ``shift`` is None, and there are no curves, for a run without two subjects that are large enough.
     """
     run = sample_for_lab(run)
     tables = lab_tables(run)
     examples = _examples(tables["questions"], tables["rows"]["own"].to_numpy(), seed=run.spec.seed)
-    least, draws = least_covered_by_alpha(run)
+    least, _ = least_covered_by_alpha(run)
     return {
         **tables,
         "questions": tables["questions"].take(examples),
         "examples": pa.table({"row": examples.astype(np.int32)}),
         "least_covered": pa.table({"p_value": least}),
-        "draws": draws,
         **(_shift_tables(shift, search) if shift and search else {"shift": None}),
     }
 
@@ -205,7 +203,6 @@ def _shift_tables(shift: Shifted, search: Search) -> dict[str, Any]:
             "m": shift.m,
             "pairs": search.pairs,
             "p_value": search.p_value,
-            "shuffles": search.shuffles,
             "searched_at": SEARCHED_AT,
         },
         "curves": pa.table(

@@ -27,8 +27,15 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.questions.prompting.cloze import NORMALISATIONS
 from core.records import DONT_KNOW, NONE_OF_ABOVE, OPTION_NAMES, BoolArray, FloatArray
-from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
-from core.reports.alpha_lab.view import extra_options
+from core.reports.alpha_lab.saturation import (
+    OFFER,
+    STRATA,
+    can_saturate,
+    decided_by_little,
+    saturated,
+    saturation_note,
+)
+from core.reports.alpha_lab.view import SplitView, look
 from core.reports.caveats import of_run, texts
 from core.reports.evaluation import Evaluation, read_answers
 from core.reports.prompting.option_order import OptionOrder, option_order
@@ -317,7 +324,7 @@ def score_report(
         tuned_on=len(formed.tuned.rows) if SCORES[name].tuned else None,
         notes=(
             *_notes(name, formed.threshold, n, alpha, method, by),
-            *(_saturation_notes(run, name, formed, by) if method != "bluq" else []),
+            *(_saturation_notes(run, name, formed, alpha, by) if method != "bluq" else []),
             *_strata_notes(run, formed, strata.calibrated, by),
             *([tuning_note(name, formed.tuned, by=by)] if SCORES[name].tuned else []),
             *([cloze_note(run)] if run.spec.asks_texts else []),
@@ -502,18 +509,19 @@ def _notes(name: str, q: float, n: int, alpha: Alpha, method: str, by: str) -> t
     return tuple(notes)
 
 
-def _saturation_notes(run: Evaluation, name: str, formed: FormedSets, by: str) -> list[str]:
-    """Notes on thresholds at 1 or just below it, with a remedy if the run has options E and F."""
+def _saturation_notes(run: Evaluation, name: str, formed: FormedSets, alpha: Alpha, by: str) -> list[str]:
+    """Notes on thresholds at 1 or just below it, with the remedy if leaving out options E and F is one."""
     limits = tuple(formed.thresholds.values())
     if not (can_saturate(name, formed.tuned.parameters) and saturated(limits)):
         return []
     note = saturation_note(limits, STRATA[by], title=SCORES[name].title)
     try:
-        places = extra_options(run)
-    except InputError:  # probabilities that are no stored run have no option texts
-        places = ()
-    offers = places and not np.isin(run.labels, places).any()
-    return [note, *([OFFER] if offers else [])]
+        fewer = look(run, SplitView(drop_extra=True))
+    except InputError:  # no E and F, or no option texts, as for probabilities that are no stored run
+        return [note]
+    given = formed.tuned.parameters if formed.tuned.given else None
+    without = form(fewer, name, alpha, by=by, parameters=given).thresholds.values()
+    return [note, *([OFFER] if decided_by_little(limits) and not decided_by_little(without) else [])]
 
 
 def _strata_notes(run: Evaluation, formed: FormedSets, calibrated: dict[str, int], by: str) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from core.reports.evaluation import load
 from core.reports.p_values import p_said, p_text
 from core.reports.repeated import sides
 from core.reports.report import finite, shown
+from core.reports.thresholds import threshold_text
 from core.runs import store
 from core.runs.caveats import COLUMN
 from hedge.commands.answer import CommandResult, of_runs
@@ -126,7 +127,7 @@ def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
     width = max(len(title), *map(len, names))
     lines = [f"    {title:<{width}}      n      m  threshold  coverage (Clopper–Pearson 95%)  size"]
     for name, row in zip(names, strata, strict=True):
-        threshold = "none" if row["threshold"] is None else f"{row['threshold']:.4f}"
+        threshold = "none" if row["threshold"] is None else threshold_text(row["threshold"])
         lines.append(
             f"    {name:<{width}}  {row['n']:>5}  {row['m']:>5}  {threshold:>9}  "
             f"{row['coverage']:>8.3f}  ({row['low']:.3f} to {row['high']:.3f})  {row['mean_set_size']:>4.2f}"

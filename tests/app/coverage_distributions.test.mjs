@@ -14,6 +14,7 @@ import {
   strataBand,
   tiesOf,
 } from "../../app/components/shared/coverage_distributions.js";
+import { besideThreshold } from "../../app/components/shared/formatting.js";
 import { saturatedText } from "../../app/components/shared/saturation.js";
 import { strataSaid } from "../../app/components/alpha_lab/forest.js";
 
@@ -84,6 +85,8 @@ test("bands of strata", () => {
 
 test("the text about APS thresholds near 1", () => {
   for (const [limits, strata, expected] of laws.saturated) assert.equal(saturatedText("APS", limits, strata), expected);
+  for (const [threshold, scores, digits, decimals] of laws.decimals)
+    assert.equal(besideThreshold(threshold, scores, digits)(0.5).length, 2 + decimals);
 });
 
 test("subjects that are covered too little, with all of them looked at", () => {

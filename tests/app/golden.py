@@ -36,6 +36,7 @@ from core.reports.alpha_lab.saturation import saturation_note
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import Evaluation, load
 from core.reports.report import report
+from core.reports.thresholds import threshold_decimals
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -336,6 +337,12 @@ def laws() -> dict[str, Any]:
                 ([0.5, 1 - 1e-9, 1.0], "subjects"),
                 ([0.5, 0.9], "letters"),
             )
+        ],
+        "decimals": [
+            [threshold, scores, digits, threshold_decimals(threshold, scores, digits=digits)]
+            for threshold in (0.0, 2.0**-30, 0.25, 0.8965, 0.99996, 1 - 7.3e-7, 1 - 2.0**-45, 1.0, 1.99999)
+            for scores in ([], [0.25, 0.89651, 1.0], [1 - 3e-8, 1 - 7.4e-7, 1.0])
+            for digits in (3, 4)
         ],
     }
 

@@ -11,6 +11,7 @@ from core.calibration.binned import binned_gaps, expected_by_chance
 from core.calibration.bins import TopLabel, top_label
 from core.calibration.errors import top_errors
 from core.conformal.draws import uniforms
+from core.estimates import difference_shown
 from core.jury.adjudication import Case, adjudicate
 from core.jury.agreement import agreement
 from core.jury.experiment import Protocol
@@ -113,7 +114,7 @@ def calibration_figures(
         "example_confidence": "80%",
         "interval_mass": "95%",
         "right_share": percent(right),
-        "mean_said": [rounded(100 * abs(claim - right), 1)],
+        "mean_said": [points_between(claim, right, claim - right).removeprefix("-")],
         "bins": "15",
         "lean_said": [f"{points(plain.over)}", f"{points(plain.under)}"],
         "worst_bin_said": [
@@ -160,6 +161,7 @@ def juries() -> dict[str, Any]:
     all_wrong, all_right = (float(chances[outcomes.sum(axis=1) == count].sum()) for count in (0, k))
     correlations = [pair.error_correlation.value for pair in agreements.pairs]
     gain = weighted.to_majority
+    gained = points_between(weighted.accuracy.value, majority.accuracy.value, gain.value)
     return {
         "data": tables | {"model": "", "name": "a jury"},
         "alpha": ALPHA,
@@ -183,7 +185,7 @@ def juries() -> dict[str, Any]:
             "splits": "10",
             "majority_disputed": percent(majority.accuracy.value),
             "weighted_disputed": percent(weighted.accuracy.value),
-            "gain_said": minus([points(gain.value), "95%", points(gain.low), points(gain.high)]),
+            "gain_said": minus([gained, "95%", points(gain.low), points(gain.high)]),
         },
         "truths": {
             "independent": independent,
@@ -217,6 +219,8 @@ def asking() -> dict[str, Any]:
     size = [rounded(float(ways[f"set_size{end}"]), 2) for end in ("_low", "_high")]
     picked, first_true = float((picks == 0).mean()), float((habit.labels[habit.test] == 0).mean())
     sets = [run.scores["lac"] for run in (by_letter, by_text)]
+    sizes = [run.mean_set_size for run in reversed(sets)]
+    smaller = difference_shown(*sizes, digits=2, exact=float(ways["set_size"]))
     return {
         "data": asking_tables(runs) | {"model": letters.spec.model_name, "name": "an experiment"},
         "alpha": ALPHA,
@@ -229,19 +233,23 @@ def asking() -> dict[str, Any]:
             "ask_letter_right": percent(by_letter.accuracy),
             "ask_text_right": percent(by_text.accuracy),
             "ask_guessing": percent(1 / letters.k),
-            "ask_pairs_said": [str(ways["only_other"]), str(ways["only_first"]), *span(ways)],
+            "ask_pairs_said": [
+                str(ways["only_other"]),
+                str(ways["only_first"]),
+                *span(ways, by_text.accuracy, by_letter.accuracy),
+            ],
             "ask_first_true": percent(first_true),
             "ask_first_picked": percent(picked),
             "ask_habit_said": [str(int((picks == 0).sum())), f"{len(picks):,}"],
             "ask_habit_right": percent(after.accuracy),
             "ask_most_shots": "5",
             "ask_many_right": percent(long.accuracy),
-            "ask_shots_said": span(shots),
+            "ask_shots_said": span(shots, long.accuracy, by_text.accuracy),
             "ask_letter_size": rounded(sets[0].mean_set_size, 2),
             "ask_text_size": rounded(sets[1].mean_set_size, 2),
             "ask_letter_coverage": percent(sets[0].coverage),
             "ask_text_coverage": percent(sets[1].coverage),
-            "ask_size_said": ["0.100", *minus([rounded(float(ways["set_size"]), 2), "95%", *size])],
+            "ask_size_said": ["0.100", *minus([rounded(smaller, 2), "95%", *size])],
         },
         "truths": {
             "ask_text_right": by_text.accuracy,
@@ -252,10 +260,14 @@ def asking() -> dict[str, Any]:
     }
 
 
-def span(row: Any) -> list[str]:
-    """The difference of accuracies and its interval as the lesson writes them."""
-    mean, low, high = (points(float(row[f"accuracy{end}"])) for end in ("", "_low", "_high"))
-    return minus([mean, "95%", low, high])
+def points_between(value: float, other: float, exact: float) -> str:
+    return rounded(difference_shown(100 * value, 100 * other, digits=1, exact=100 * exact), 1)
+
+
+def span(row: Any, value: float, other: float) -> list[str]:
+    """The difference of two accuracies and its interval as the lesson writes them."""
+    low, high = (points(float(row[f"accuracy{end}"])) for end in ("_low", "_high"))
+    return minus([points_between(value, other, float(row["accuracy"])), "95%", low, high])
 
 
 def minus(texts: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test, { describe } from "node:test";
 import { chosenRows, countOf, readNumbers, sizeOf, wordsOf } from "../../app/components/compare/inspector/rows.js";
 import { foremost, gap, listed } from "../../app/components/shared/many_options.js";
-import { byPair, cellLines, pText, signed } from "../../app/components/compare/comparison/matrix.js";
+import { byPair, cellLines, signed } from "../../app/components/compare/comparison/matrix.js";
 import { cut, tickText, written, zoomed, PANELS } from "../../app/components/compare/comparison/scales.js";
 import { looksOf } from "../../app/components/compare/comparison/dots.js";
 
@@ -136,7 +136,13 @@ describe("the matrix", () => {
       [signed(0.0123, "accuracy"), signed(-0.0123, "accuracy"), signed(0.0001, "accuracy"), signed(null, "uacc")],
       ["+1.2", "−1.2", "0.0", "–"],
     ));
-  test("p-values", () => assert.deepEqual([0.0001, 0.0412, 1, null].map(pText), ["< 0.001", "0.041", "1.000", "–"]));
+  test("a difference is that of the values as they are shown", () => {
+    const pair = { value: 0.8715 - 0.7624, low: 0.08, high: 0.14, p: 0.01, corrected: 0.02 };
+    assert.match(
+      cellLines("accuracy", "one", "two", [0.7624, 0.8715], pair, 1).join(" "),
+      /76\.2% → 87\.2% .*: \+11\.0 /,
+    );
+  });
 });
 
 describe("the zoomed axis", () => {

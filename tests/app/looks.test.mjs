@@ -4,7 +4,16 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { lookAt, makePool } from "../../app/components/alpha_lab/splits.js";
 import { stripReach } from "../../app/components/alpha_lab/figures.js";
-import { bandSaid, verdict } from "../../app/components/shared/formatting.js";
+import { beyondSaid } from "../../app/components/alpha_lab/resampling.js";
+import {
+  bandSaid,
+  besideThreshold,
+  differenceShown,
+  pSaid,
+  percentsApart,
+  thresholdText,
+  verdict,
+} from "../../app/components/shared/formatting.js";
 
 // Four options, eight questions; the last two options are E and F.
 function pool(changes = {}) {
@@ -97,3 +106,48 @@ test("sets of every option are no success of the guarantee", () => {
   assert.match(verdict(result, "all", { low: 1, high: 1 }, 4), /^Every option stays in every set/);
   assert.match(verdict({ ...result, meanSize: 3.9 }, "all", { low: 1, high: 1 }, 4), /^✓ Within the band/);
 });
+
+test("a score above the threshold does not look like one that is in", () => {
+  const threshold = 1 - 7.3e-7;
+  const written = besideThreshold(threshold, [1 - 8e-7, 1 - 3e-8, 1], 3);
+  assert.deepEqual([1 - 8e-7, threshold, 1 - 3e-8, 1].map(written), ["0.999999", "0.999999", "1.000000", "1.000000"]);
+  assert.equal(besideThreshold(0.89651, [0.5, 0.89654], 3)(0.89654), "0.89654");
+  assert.equal(besideThreshold(0.8965, [0.5, 0.9], 3)(0.8965), "0.896");
+  assert.deepEqual(
+    [threshold, 1, 1 - 4e-5, Infinity, 3].map((value) => thresholdText(value)),
+    ["0.999999", "1.0000", "0.99996", "none", "3"],
+  );
+});
+
+test("a probability that is in does not look like one that is out", () => {
+  assert.deepEqual(percentsApart([0.9, 0.06, 0.04], [[true, true, false]]), ["90.0%", "6.0%", "4.0%"]);
+  assert.deepEqual(percentsApart([0.2502, 0.2498], [[true, false]]), ["25.02%", "24.98%"]);
+  assert.deepEqual(percentsApart([1 - 1e-7, 9e-8, 2e-9], [[true, true, false]]), [
+    "100.0000%",
+    "9.0 × 10⁻⁶%",
+    "2.0 × 10⁻⁷%",
+  ]);
+  assert.deepEqual(percentsApart([0.5, 0.5], [[true, false]]), ["50.0%", "50.0%"]); // equal: later options go first
+});
+
+test("splits beyond the figure are named by their side", () => {
+  assert.equal(beyondSaid({ below: 0, above: 0, expected: 0.3 }), "");
+  assert.equal(
+    beyondSaid({ below: 1, above: 0, expected: 0.34 }),
+    " 1 split lies below the figure, where chance alone puts 0.3.",
+  );
+  assert.equal(
+    beyondSaid({ below: 2, above: 1, expected: 0.34 }),
+    " 2 splits lie below the figure and 1 split lies above the figure, where chance alone puts 0.3.",
+  );
+});
+
+test("a difference is that of the terms that stand beside it", () => {
+  assert.equal((100 * (0.8715 - 0.7624)).toFixed(1), "10.9"); // beside 87.2% and 76.2%
+  assert.equal(differenceShown(87.15, 76.24, 1), 11);
+  assert.equal(differenceShown(76.24, 87.15, 1), -11);
+  assert.equal(differenceShown(87.15, 76.24, 1, 9.5), 9.5); // of other questions than the terms
+});
+
+test("p-values have one form", () =>
+  assert.deepEqual([0.0001, 0.001, 0.0412].map(pSaid), ["p < 0.001", "p = 0.001", "p = 0.041"]));

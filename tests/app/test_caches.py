@@ -71,6 +71,7 @@ def overview_figures(report: Report) -> dict[str, float]:
     """The columns of Overview with the figures of scores, from a report."""
     columns = {}
     for name, figures in report.scores.items():
+        columns[f"{name}_empty_rate"] = figures.empty_rate
         columns[f"{name}_coverage"], columns[f"{name}_coverage_p"] = figures.coverage, figures.p_value
         columns[f"{name}_set_size"], columns[f"{name}_uacc"] = figures.mean_set_size, figures.uacc
         for figure, ends in (

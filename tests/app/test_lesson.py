@@ -14,10 +14,12 @@ from core.conformal.coverage import beta_binomial_band
 from core.conformal.scores import score, true_scores
 from core.conformal.scores.table import score_table
 from core.conformal.threshold import rank
+from core.estimates import difference_shown
 from core.reports import evaluation, lesson
 from core.reports.alpha_lab import covariate_shift
 from core.reports.alpha_lab.covariate_shift import Search, Shifted
 from core.reports.evaluation import Evaluation
+from core.reports.p_values import p_said
 from core.reports.report import report
 from tests.app.javascript import passed_tests
 from tests.conftest import synthetic_run
@@ -48,9 +50,7 @@ def score_text(value: float) -> str:
     return rounded(value, 3) if math.isfinite(value) else NOTHING
 
 
-def figures(
-    run: Evaluation, shift: Shifted, search: Search, least: np.ndarray, draws: int, alpha: int
-) -> dict[str, Any]:
+def figures(run: Evaluation, shift: Shifted, search: Search, least: np.ndarray, alpha: int) -> dict[str, Any]:
     """Every figure of the lesson's texts at alpha; of a sentence only its numbers, in a list."""
     small = max(1, alpha // 2)
     now, smaller = report(run, alpha), report(run, small).scores["lac"]
@@ -97,13 +97,13 @@ def figures(
         "band_mass": "95%",
         "band_low": percent(low),
         "band_high": percent(high),
-        "band_width": rounded(100 * (high - low), 1),
+        "band_width": rounded(band_width(low, high), 1),
         "within": "inside" if low <= lac.coverage <= high else "outside",
         "worst_subject": worst.stratum,
         "worst_coverage": percent(worst.coverage),
         "worst_m": f"{worst.m:,}",
         "best_said": [*([str(ties)] if ties > 1 else []), percent(best.coverage)],
-        "worst_luck": [str(len(lac.strata)), percent(p) + (" or less" if p <= 1 / (draws + 1) else "")],
+        "worst_luck": [str(len(lac.strata)), p_said(p)],
         "by_size": [
             f"{least_held.m:,}",
             f"{least_held.size} option{'s' * (least_held.size > 1)}",
@@ -126,8 +126,12 @@ def figures(
         "shift_weighted_size": rounded(shift.weighted_mean_set_size[alpha - 1], 2),
         "pairs": f"{search.pairs:,}",
         "search_alpha": "0.100",
-        "shift_p": percent(search.p_value) + (" or less" if search.p_value <= 1 / (search.shuffles + 1) else ""),
+        "shift_p": p_said(search.p_value),
     }
+
+
+def band_width(low: float, high: float) -> float:
+    return difference_shown(100 * high, 100 * low, digits=1, exact=100 * (high - low))
 
 
 def truths(run: Evaluation, shift: Shifted, alpha: int) -> dict[str, Any]:
@@ -139,7 +143,7 @@ def truths(run: Evaluation, shift: Shifted, alpha: int) -> dict[str, Any]:
         "single_share": lac.sizes[1] / now.n_test,
         "small_threshold": smaller.threshold if math.isfinite(smaller.threshold) else None,
         "size": lac.mean_set_size,
-        "band_width": 100 * (high - low),
+        "band_width": band_width(low, high),
         "worst_coverage": min(stratum.coverage for stratum in lac.strata),
         "shift_coverage": float(shift.coverage[alpha - 1]),
     }
@@ -150,7 +154,7 @@ def golden(run: Evaluation) -> dict[str, Any]:
     shift, search = sides(run)
     sent = lesson.lesson_tables(run, shift, search)
     tables = ("rows", "questions", "examples", "least_covered", "curves")
-    least, draws = lesson.least_covered_by_alpha(run)
+    least, _ = lesson.least_covered_by_alpha(run)
     alphas = ALPHAS[run.spec.model_name]
     return {
         "data": {
@@ -159,7 +163,7 @@ def golden(run: Evaluation) -> dict[str, Any]:
             "scores": score_table(),
             "model": run.spec.model_name,
         },
-        "expected": {alpha: figures(run, shift, search, least=least, draws=draws, alpha=alpha) for alpha in alphas},
+        "expected": {alpha: figures(run, shift, search, least=least, alpha=alpha) for alpha in alphas},
         "truths": {alpha: truths(run, shift, alpha) for alpha in alphas},
     }
 

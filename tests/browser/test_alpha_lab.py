@@ -44,6 +44,7 @@ def runs(shared_home: Path) -> dict[str, str]:
             "two": synthetic_run(60, k=2, model="two-options"),
             "many": synthetic_run(60, k=26, model="26-options"),
             "saturated": saturated_run(),
+            "certain": certain_run(),
         }
 
 
@@ -54,6 +55,14 @@ def saturated_run() -> str:
     logits = scored.logits.copy()
     logits[:, 4:] -= 30
     store.write_logits(store.folder_of(run_id), OptionLogits(scored.ids, logits, scored.letter_mass))
+    return run_id
+
+
+def certain_run() -> str:
+    """A run that gives all but one of its options almost no probability, E and F no less than the others."""
+    run_id = synthetic_run(240, model="certain", signal=2.0)
+    scored = store.read_logits(run_id)
+    store.write_logits(store.folder_of(run_id), OptionLogits(scored.ids, 4 * scored.logits, scored.letter_mass))
     return run_id
 
 
@@ -355,6 +364,38 @@ def test_an_aps_threshold_just_below_1_is_said_with_the_way_out(visit: Visitor, 
     expect(page.get_by_role("radio", name="left out")).to_be_focused()
     expect(page).to_have_url(re.compile("extra=drop"))
     lab.expect_report(run_id, look=Look(drop_extra=True))
+
+
+ALIKE = """(cards, column) => cards.flatMap(card => [0, 1].flatMap(side => {
+    const rows = [...card.querySelectorAll('tbody tr')];
+    const cell = row => row.querySelectorAll('.cell, .scored')[side];
+    const isIn = row => cell(row).textContent === 'in' || cell(row).classList.contains('inside');
+    const text = row => (column ? row.querySelector(column) : cell(row)).textContent.replace('✓', '');
+    const inside = rows.filter(isIn).map(text);
+    return rows.filter(row => !isIn(row)).map(text).filter(out => inside.includes(out));
+}))"""
+"""The texts in a column of tables that stand both beside an option in a set and beside one that is not."""
+
+
+def test_numbers_near_0_and_1_tell_what_is_in_from_what_is_out(visit: Visitor, address: str, runs: dict[str, str]):
+    run = evaluation.load(runs["certain"])
+    aps = report(run, 100).scores["aps"]
+    (note,) = aps.notes  # leaving out E and F would not help, and is not offered
+    page = visit(address).open(f"/alpha_lab?run={run.run_id}&alpha=100")
+    Lab(page).ready()
+    expect(page.locator(".saturated span")).to_have_text(note)
+    expect(page.get_by_role("button", name="Leave E and F out")).to_be_hidden()
+    threshold = page.locator("[data-side=right] [data-figure=threshold]")
+    expect(threshold).to_have_text(re.compile(r"^0\.9{6,}\d*$"))
+    expect(page.locator("li.card")).to_have_count(6)
+    assert page.locator("li.card").evaluate_all(ALIKE, ".probability") == []
+    page.goto(f"{address}/learn?run={run.run_id}&alpha=100&step=7")
+    table = page.locator("table.two-scores")
+    expect(table.locator(".limit").last).to_have_text(re.compile(r"^threshold 0\.9{6,}\d*$"))
+    for _ in range(4):
+        assert table.evaluate_all(ALIKE, "") == []
+        assert table.evaluate_all(ALIKE, ".probability") == []
+        page.get_by_role("button", name="Another question").click()
 
 
 def test_all_that_is_folded_opens_and_every_control_has_a_name(visit: Visitor, address: str, runs: dict[str, str]):

@@ -93,9 +93,12 @@ def test_the_temperature_is_typed_pressed_and_refused(visit: Visitor, address: s
 
 def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
     (figures,) = calibrated(evaluation.load(run_id))
-    filled = [bin for bin in figures.diagram.bins if bin.n]
-    marks = page.get_by_test_id("stVegaLiteChart").first.locator(".mark-symbol path")
+    filled = [bin for bin in figures.reliability if bin.n]
+    diagram = page.get_by_test_id("stVegaLiteChart").first
+    marks = diagram.locator(".mark-symbol path")
     expect(marks).to_have_count(len(filled))
+    # Nothing runs past the marks that they could contradict: the only line is where accuracy equals confidence.
+    expect(diagram.locator(".mark-line path")).to_have_count(1)
     chosen = page.get_by_role("combobox", name="Bin")
     for place in (0, len(filled) - 1):
         settled(page)  # the last click redraws the chart

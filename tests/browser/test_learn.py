@@ -250,3 +250,24 @@ def test_a_lesson_is_chosen_ended_and_printed_by_the_keyboard_alone(visit: Visit
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     expect(page.locator(".course")).to_be_hidden()
     expect(page.locator(".sheet-step").last).to_be_visible()
+
+
+@pytest.mark.parametrize(("name", "step"), [("juries", 2), ("juries", 3), ("asking", 1)])
+def test_a_bar_is_as_long_as_its_figure(visit: Visitor, address: str, name: str, step: int):
+    page = visit(address).open(f"/learn?lesson={name}&step={step}")
+    title = lesson.load(lesson.LESSONS[name]).steps[step - 1].title
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+    settled(page).get_by_role("button", name="Just show me").click()
+    expect(page.locator(".answer")).to_be_visible()
+    bars = page.locator("svg.chart").filter(has=page.locator(".bar-whisker")).first
+    expect(bars.locator("text.strong", has_text="?")).to_have_count(0)
+    off = bars.evaluate(
+        """svg => {
+            const ends = [...svg.querySelectorAll('.grid')].map(line => line.x1.baseVal.value);
+            const all = Math.max(...ends) - Math.min(...ends);
+            const figures = [...svg.querySelectorAll('text.strong')].map(text => parseFloat(text.textContent) / 100);
+            return [...svg.querySelectorAll('rect')].map((bar, i) => bar.width.baseVal.value / all - figures[i]);
+        }"""
+    )
+    assert len(off) > 1
+    assert off == pytest.approx([0] * len(off), abs=0.001)

@@ -51,7 +51,9 @@ def test_cells_hold_the_reports_figures_and_open_their_runs(open_page: Open):
         run_report = report(evaluation.load(run_id), 250)
         figures = run_report.scores["aps"]
         assert cell["size"] == f"{figures.mean_set_size:.1f}"
-        assert cell["right"] == f"{100 * run_report.accuracy:.0f}% right"
+        empty = f", {figures.empty_rate:.0%} empty" if figures.empty_rate >= 0.005 else ""
+        assert cell["right"] == f"{100 * run_report.accuracy:.0f}% right{empty}"
+        assert f"Empty sets {figures.empty_rate:.1%}" in cell["said"]
         low, high = figures.mean_set_size_interval
         assert f"Mean set size {figures.mean_set_size:.2f} of 6 options ({low:.2f} to {high:.2f})" in cell["said"]
         page, _, query = cell["target"]["href"].partition("?")
@@ -76,6 +78,8 @@ def test_the_headline_speaks_of_the_runs_in_the_matrix(open_page: Open):
 def test_cards_show_the_showcase_and_lead_into_hedge(open_page: Open, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
     own = synthetic_run(model="later", signal=5)
+    curve = sent(open_page("overview", alpha="3"), "ways")["cards"][0]
+    assert curve["at"][1] <= curve["sizes"][0][1]  # or the mark would be above the curve, on the card's title
     app = open_page("overview", alpha="200")
     curve, bars, question = sent(app, "ways")["cards"]
     showcase = curve["target"]["query"]["run"]

@@ -115,7 +115,7 @@ def _binned_hit(seed: int, *, name: str, law: str, n: int, by: str) -> bool:
 @cache
 def smooth_truth(law: str) -> float:
     """The smooth error of the law."""
-    return smooth_error(TopLabel(*population(law)))[0]
+    return smooth_error(TopLabel(*population(law)))
 
 
 def _smooth_hit(seed: int, *, law: str, n: int) -> bool:

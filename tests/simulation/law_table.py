@@ -142,7 +142,7 @@ def true_errors(name: str) -> dict[str, float]:
         "under": float(np.maximum(sums, 0).sum() / n),
         "l2": float(np.sqrt((sums**2 / np.maximum(counts, 1)).sum() / n)),
         "classwise_ece": float(classes / n / k),
-        "smooth_ece": smooth_error(TopLabel(top.confidence, right))[0],
+        "smooth_ece": smooth_error(TopLabel(top.confidence, right)),
     }
 
 
@@ -240,9 +240,9 @@ def calibration(law: Law, n: int, seed: int) -> Measured:
         out[TITLES[name]] = Interval(estimate.value, estimate.low, estimate.high, truth, 0, most, rounding)
     if law.calibrated:
         out["p of the ECE"], out["p of Spiegelhalter's z"] = calibrated_run.test.p_value, calibrated_run.test.z_p_value
-    filled = [number for number, row in enumerate(calibrated_run.diagram.bins) if row.n]
+    filled = [number for number, row in enumerate(calibrated_run.reliability) if row.n]
     number = filled[int(np.random.default_rng([seed, 3]).integers(len(filled)))]
-    row = calibrated_run.diagram.bins[number]
+    row = calibrated_run.reliability[number]
     top = top_label(run.probabilities[run.test], run.labels[run.test])
     inside = place(top.confidence, edges(np.zeros(1))) == number  # a share of votes may be the end of a bin
     share = float(_top_share(run.probabilities[run.test], rows.shares[n:])[inside].mean())

@@ -26,7 +26,7 @@ import { lookAt, poolOf } from "./splits.js";
 import { hints } from "../shared/hints.js";
 import { questionTexts } from "../shared/question_texts.js";
 import { Questions } from "./questions.js";
-import { canSaturate, saturatedText } from "../shared/saturation.js";
+import { canSaturate, isDecidedByLittle, saturatedText } from "../shared/saturation.js";
 import { Presenter } from "../shared/presenter.js";
 import { savePng, saveSvg, standAlone } from "./save.js";
 import { slotsOf } from "../shared/slots.js";
@@ -207,7 +207,7 @@ class Lab extends Live {
     this.m = this.look.test.length;
     this.digits = this.m >= 1000 ? 2 : 1;
     this.bands = Object.fromEntries(SIDES.map((side) => [side, null]));
-    this.other = null;
+    this.other = this.effectCells = null;
     this.switches.seed(this);
     this.slots.forEach((slot) =>
       this.cards[slot.side].seed(
@@ -412,7 +412,7 @@ class Lab extends Live {
     this.paintSaturated(results);
   }
 
-  // A note on thresholds of 1 or just below it, with a button that leaves out E and F if that is possible.
+  // A note on thresholds of 1 or just below it, with a button that leaves out E and F if that helps.
   paintSaturated(results) {
     const notice = this.find(".saturated");
     const strata = { all: "", group: "subjects", class: "options" }[this.view.by];
@@ -423,11 +423,13 @@ class Lab extends Live {
       .map(({ side, title }) => saturatedText(title, [...results[side].thresholds], strata))
       .filter(Boolean)
       .join(" ");
+    const decided = (resultOf) => slots.some(({ side }) => isDecidedByLittle([...resultOf(side).thresholds]));
     const offers =
-      text &&
       this.view.extra === "keep" &&
       this.extra.length > 0 &&
-      !this.look.labels.some((label) => this.extra.includes(label));
+      !this.look.labels.some((label) => this.extra.includes(label)) &&
+      decided((side) => results[side]) &&
+      !decided((side) => evaluate(this.opposite[side], this.view.alpha, this.policy));
     notice.hidden = !text;
     say(
       notice.querySelector("span"),
@@ -472,23 +474,24 @@ class Lab extends Live {
     return (hits, code, m) => guaranteePValue(hits, by === "all" ? this.prepared[side].n : n[code], m, alpha);
   }
 
+  // The scores of the other choice: without E and F if they are kept, and with them if they are left out.
+  get opposite() {
+    if (!this.other) {
+      const look = this.lookWith({ ...this.view, extra: this.view.extra === "keep" ? "drop" : "keep" });
+      this.other = Object.fromEntries(this.slots.map(({ side, name }) => [side, prepare(name, look)]));
+    }
+    return this.other;
+  }
+
   // Coverage, size and UAcc with and without E and F, if a person leaves them out.
   paintEffect() {
     const table = this.find(".effect");
     const { alpha } = this.view;
     table.hidden = this.view.extra !== "drop";
     if (table.hidden) return;
-    if (!this.other) {
-      const look = this.lookWith({ ...this.view, extra: "keep" });
-      this.other = {
-        look,
-        prepared: Object.fromEntries(this.slots.map(({ side, name }) => [side, prepare(name, look)])),
-      };
-      this.effectCells = null;
-    }
     const lines = this.slots.flatMap(({ side, title }) =>
       [
-        [this.other.prepared[side], "with E and F"],
+        [this.opposite[side], "with E and F"],
         [this.prepared[side], "without"],
       ].map(([prepared, words]) => {
         const result = evaluate(prepared, alpha, this.policy);

@@ -1,7 +1,7 @@
 // What a screen reader says in place of each figure: its title, and the figures that it shows at this alpha.
 
 import { plainAlpha } from "../shared/dom.js";
-import { counted, percent } from "../shared/formatting.js";
+import { counted, percent, thresholdText } from "../shared/formatting.js";
 
 // Texts by the figure's name; in `strips` by side. `results` are the figures of the slots' scores at `alpha`, `m` is the
 // number of test questions and `k` that of options.
@@ -40,7 +40,7 @@ function limit(threshold) {
   if (Number.isNaN(threshold)) return "Thresholds differ, so there is no single line.";
   return threshold === Infinity
     ? "There is no threshold: every score stays."
-    : `The threshold is ${threshold.toFixed(4)}.`;
+    : `The threshold is ${thresholdText(threshold)}.`;
 }
 
 function bandText(band, alpha, shown) {

@@ -1,7 +1,7 @@
 // The two scores side by side, with large figures for what changes with alpha.
 
 import { say } from "../shared/dom.js";
-import { bandSaid, counted, percent, tuningHint, tuningText, verdict } from "../shared/formatting.js";
+import { bandSaid, counted, percent, thresholdText, tuningHint, tuningText, verdict } from "../shared/formatting.js";
 
 const BAND_HINT =
   "If the guarantee holds, coverage on this test set lies in the band for 95% of the draws of calibration and test questions. " +
@@ -66,11 +66,7 @@ export class Card {
     this.find("[data-figure=band]").dataset.value = band ? `${band.low} ${band.high}` : "";
     show("of", `of ${k} options`);
     const limits = by === "all" ? [] : [...result.thresholds].filter((q) => !Number.isNaN(q));
-    show(
-      "threshold",
-      by === "all" ? (result.threshold === Infinity ? "none" : result.threshold.toFixed(4)) : between(limits),
-      result.threshold,
-    );
+    show("threshold", by === "all" ? thresholdText(result.threshold) : between(limits), result.threshold);
     show("emptyRate", percent(result.emptyRate, digits), result.emptyRate);
     show("single", percent(result.sizes[1] / m, digits));
     show("full", percent(result.sizes[k] / m, digits));
@@ -80,6 +76,5 @@ export class Card {
 }
 
 function between(limits) {
-  const written = (q) => (q === Infinity ? "none" : q.toFixed(2));
-  return `${written(Math.min(...limits))} to ${written(Math.max(...limits))}`;
+  return `${thresholdText(Math.min(...limits), 2)} to ${thresholdText(Math.max(...limits), 2)}`;
 }

@@ -9,9 +9,9 @@ from app.components.shared.runs import titles
 from app.formatting import counted, plain, sentence
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.alpha import THOUSAND
-from core.conformal.shift import DRAWS
 from core.errors import HedgeError
 from core.reports.alpha_lab.covariate_shift import FEWEST, SEARCHED_AT, Search, Shifted
+from core.reports.p_values import p_said
 from core.reports.titles import record_task_title
 from core.runs.store import RunRecord
 
@@ -120,8 +120,7 @@ def searched_words(search: Search) -> str:
         f"This pair was found by searching {search.pairs:,} pairs: its coverage at alpha "
         f"{SEARCHED_AT / THOUSAND:g}, {100 * search.coverage:.1f}%, is furthest below the target. Chance alone "
         f"{how_often} gives a pair this bad: with the subjects shuffled over the questions, the worst pair of a search "
-        f"is as bad with a frequency of {_p(search.p_value, search.shuffles)} (corrected p-value, {search.shuffles} "
-        "shuffles)."
+        f"is as bad with {p_said(search.p_value)} (corrected p-value, {search.shuffles} shuffles)."
     )
 
 
@@ -130,10 +129,6 @@ def chosen_words(shifted: Shifted) -> str:
     far = "would be rare" if shifted.p_value < LIKELY else "would be common"
     return (
         "This pair was chosen, not found by a search. If the two kinds of question were alike, scores this "
-        f"far apart {far} (exchangeability p = {_p(shifted.p_value, DRAWS)}, valid if the pair was chosen "
+        f"far apart {far} ({p_said(shifted.p_value)} by a test of exchangeability, valid if the pair was chosen "
         "before anyone saw its figures)."
     )
-
-
-def _p(p_value: float, draws: int) -> str:
-    return f"less than {2 / (draws + 1):.3f}" if p_value < 1.5 / (draws + 1) else f"{p_value:.3f}"

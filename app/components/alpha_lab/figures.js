@@ -2,6 +2,7 @@
 // alpha moves, only a few attributes change. A slot is one of the two scores: {side, name, title, ink, mark}.
 
 import { draw, put, say } from "../shared/dom.js";
+import { thresholdText } from "../shared/formatting.js";
 import {
   ALPHA_ACROSS,
   MARGIN,
@@ -179,7 +180,7 @@ export function scoresFigure(host, label, { side, ink }, { counts, low, high }) 
     put(line, { x1: at, x2: at });
     line.style.display = endless ? "none" : "";
     put(note, { "text-anchor": late ? "end" : "start", x: endless ? x(high) : at + (late ? -6 : 6) });
-    say(note, endless ? "no threshold: every score stays" : threshold.toFixed(4));
+    say(note, endless ? "no threshold: every score stays" : thresholdText(threshold));
   };
 }
 

@@ -3,6 +3,7 @@
 
 import { memberRow } from "../shared/sets.js";
 import { choices, make, say } from "../shared/dom.js";
+import { percentsApart } from "../shared/formatting.js";
 import { foremost, gap, listed } from "../shared/many_options.js";
 
 const CARDS = 6;
@@ -72,15 +73,14 @@ function optionRow(letter, text, probability, isTrue, slots) {
   const row = make("tr", { className: isTrue ? "true" : "" });
   const option = make("td.text", text);
   if (isTrue) option.append(" ", make("span.tag", "truth"));
-  const share = make("td.probability", `${(100 * probability).toFixed(1)}%`);
   const bar = make("span.bar");
   bar.style.width = `${100 * probability}%`;
-  share.append(bar);
+  const share = make("span");
   const cells = slots.map(() => {
     return make("td.cell", make("span"));
   });
-  row.append(make("td.letter", letter), option, share, ...cells);
-  return { row, cells };
+  row.append(make("td.letter", letter), option, make("td.probability", share, bar), ...cells);
+  return { row, cells, share };
 }
 
 // A set in words: its letters, and whether it holds the truth.
@@ -141,8 +141,15 @@ function card(lab, place, open) {
     ...(others ? [make("div.others", `and ${others} less probable options`)] : []),
     ...lines.map(({ line }) => line),
   );
+  const sets = slots.map(() => []);
   const show = shownSets(lab, place, (i, members) => {
-    rows.forEach(({ cells }, at) => {
+    sets[i] = shown.map((j) => members[j] === 1);
+    const percents = percentsApart(
+      shown.map((j) => own[j]),
+      sets,
+    );
+    rows.forEach(({ cells, share }, at) => {
+      say(share, percents[at]);
       const inside = members[shown[at]] === 1;
       cells[i].classList.toggle("member", inside);
       say(cells[i].firstChild, inside ? "in" : "out");

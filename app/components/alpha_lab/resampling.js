@@ -79,11 +79,12 @@ export function lawFigure(host, label, { ink }, { n, m, alpha, ties = null }) {
   const own = draw(svg, "path", { class: `dot fill-${ink}`, d: "M0,0l5,-9h-10z" });
   return (coverages, drawn, shown) => {
     const counts = new Int32Array(bins.count);
-    let outside = 0;
+    const outside = { below: 0, above: 0 };
     for (let i = 0; i < drawn; i++) {
       const bin = Math.floor((Math.round(coverages[i] * m) - bins.low) / bins.width);
-      if (bin >= 0 && bin < bins.count) counts[bin]++;
-      else outside++;
+      if (bin < 0) outside.below++;
+      else if (bin >= bins.count) outside.above++;
+      else counts[bin]++;
     }
     bars.forEach((bar, i) => {
       const top = y(Math.min(most, counts[i]));
@@ -91,8 +92,20 @@ export function lawFigure(host, label, { ink }, { n, m, alpha, ties = null }) {
     });
     own.style.display = shown === null ? "none" : "";
     if (shown !== null) own.setAttribute("transform", `translate(${x(Math.max(from, Math.min(to, shown)))},${y(0)})`);
-    return outside;
+    return { ...outside, expected: drawn * (1 - bins.expected.reduce((sum, share) => sum + share, 0)) };
   };
+}
+
+export function beyondSaid({ below, above, expected }) {
+  if (!below && !above) return "";
+  const places = [
+    [below, "below"],
+    [above, "above"],
+  ].filter(([count]) => count);
+  const [first, second] = places.map(
+    ([count, side]) => `${counted(count, "split lies", "splits lie")} ${side} the figure`,
+  );
+  return ` ${second ? `${first} and ${second}` : first}, where chance alone puts ${expected.toFixed(1)}.`;
 }
 
 export function spread(values, drawn) {
@@ -207,7 +220,7 @@ export class RedrawnSplits {
       this.find(".redrawn"),
       `${this.drawn.toLocaleString("en")} splits with ${many} calibration and ${rest} test questions have a mean coverage of ` +
         `${percent(mean, 2)}. 95% of them lie between ${percent(low, 1)} and ${percent(high, 1)}.` +
-        (outside ? ` ${counted(outside, "split lies", "splits lie")} outside the figure.` : ""),
+        beyondSaid(outside),
     );
   }
 }

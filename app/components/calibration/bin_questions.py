@@ -22,7 +22,7 @@ def questions(named: Sequence[Named], view: CalibrationView) -> None:
         st.session_state[DIAGRAM_KEY] = 0
     place = left.selectbox("Diagram", places, format_func=lambda i: named[i].name, key=DIAGRAM_KEY)
     diagram = named[place].diagram
-    filled = {i: b for i, b in enumerate(diagram.diagram.bins, start=1) if b.n}
+    filled = {i: b for i, b in enumerate(diagram.reliability, start=1) if b.n}
     if st.session_state.get(BIN_KEY) not in filled:
         st.session_state[BIN_KEY] = max(
             filled, key=lambda i: abs(filled[i].accuracy - filled[i].confidence) * filled[i].n

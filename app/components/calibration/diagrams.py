@@ -35,7 +35,7 @@ READING = (
     "On the dashed line, accuracy equals confidence. Above it the model is underconfident, below it overconfident. "
     "Each mark is a bin with the Clopper–Pearson 95% interval of its accuracy. In each bin, the accuracy of a "
     "calibrated model lies in the gold area in at least 95 of 100 samples. Grey bars show the bin's share of the "
-    "questions, and the green line is a smooth curve without bins. An empty bin has no mark."
+    "questions. An empty bin has no mark."
 )
 SAID_HEIGHT = 80
 """About the height of the sentences below a diagram, in pixels."""
@@ -97,7 +97,7 @@ def diagrams(named: Sequence[Named]) -> None:
         for i, entry in enumerate(named):
             name, diagram = entry.name, entry.diagram
             bins = frames.bins_frame(diagram)
-            figure = reliability_diagram(bins, frames.curve_frame(diagram), name, f"reliability-{i}")
+            figure = reliability_diagram(bins, name, f"reliability-{i}")
             key = f"diagram-{diagram.run}-{diagram.stratum}-{diagram.bins}-{diagram.by}"
             with st.container(width=SIDE):
                 st.markdown(f"**{plain(name)}**")

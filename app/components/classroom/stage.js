@@ -2,6 +2,7 @@
 
 import { counted, lettersIn, membersOf, thresholdAt, tooFew } from "../../classroom/class_sets.js";
 import { headRow, make } from "../shared/dom.js";
+import { thresholdText } from "../shared/formatting.js";
 import { paintSeats } from "./people.js";
 
 const OPTIONS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -100,7 +101,7 @@ function sideOf(name, side, state) {
   const { score, truths, alpha, calibration } = state;
   const count = truths.length;
   const result = counted(state.scores[side][score], truths, alpha);
-  const threshold = result.threshold === Infinity ? "none, so every option stays in" : result.threshold.toFixed(4);
+  const threshold = result.threshold === Infinity ? "none, so every option stays in" : thresholdText(result.threshold);
   const card = make(
     "div.side",
     make("h4", name),

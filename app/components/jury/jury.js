@@ -2,6 +2,7 @@
 // settles on is sent to Python.
 
 import { draw, make, put, say } from "../shared/dom.js";
+import { differenceShown } from "../shared/formatting.js";
 import { hints } from "../shared/hints.js";
 import { Live, mountedLive } from "../shared/live.js";
 import { SHARE_ACROSS, asPercent, axes, steps } from "../shared/svg.js";
@@ -160,6 +161,7 @@ class Jury extends Live {
     const head = this.find(".rules-table .measure");
     say(head, MEASURES[order]);
     head.title = (this.data.pairwise ? PAIR_HOVERS : MEASURE_HOVERS)[order];
+    const majority = this.rules.find(({ name }) => name === "majority").measures;
     const sorted = [...this.rules].sort((a, b) => b.measures[order] - a.measures[order]);
     const { complete } = this.data;
     const values = sorted.map(({ measures }) => measures[order]);
@@ -201,7 +203,8 @@ class Jury extends Live {
             "vector-effect": "non-scaling-stroke",
           });
         draw(svg, "rect", { class: "point", x: x(outcome.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
-        const [gain, least, most] = outcome.gain.map((share) => 100 * share);
+        const [exact, least, most] = outcome.gain.map((share) => 100 * share);
+        const gain = differenceShown(100 * outcome.measures.accuracy, 100 * majority.accuracy, 1, exact);
         const ends = outcome.gain[1] === null ? "" : ` (${signed(least)} to ${signed(most)})`;
         const gainText = outcome.name === "majority" ? "" : `${signed(gain)}${ends}`;
         line.append(first, make("td.value", percent1(outcome.measures[order])), plot, make("td.of-gain", gainText));

@@ -14,6 +14,7 @@ from app.formatting import counted, plain, sentence, signed
 from app.state.jury import JuryView
 from charts.juror_gains import juror_gains
 from charts.juror_reliability import juror_reliability
+from core.estimates import difference_shown
 from core.jury.adjudication import CONSTANT, RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
@@ -147,9 +148,13 @@ def rules_table(record: JuryRecord, experiment: JuryExperiment | None) -> None:
             rows.append(row)
         table = pd.DataFrame(rows)
         table.insert(0, "rule", [outcome.rule for outcome in experiment.outcomes])
+        accuracies = dict(zip(table["rule"], table["accuracy"], strict=True))
         shown = pd.DataFrame(
             {"Rule": [RULES[name].title for name in table["rule"]]}
-            | {title: [_with_interval(row, name) for row in rows] for name, title in TITLES.items()}
+            | {
+                title: [_with_interval(row, name, accuracies.get(name.removeprefix("to_"))) for row in rows]
+                for name, title in TITLES.items()
+            }
         )
         static_table(shown, alt="Every rule's measures with their intervals")
         figures.download("Figures as CSV", table, "jury-rules", About([record.name]))
@@ -157,11 +162,14 @@ def rules_table(record: JuryRecord, experiment: JuryExperiment | None) -> None:
         st.code("hedge jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
 
 
-def _with_interval(row: dict[str, float], name: str) -> str:
+def _with_interval(row: dict[str, float], name: str, other: float | None) -> str:
+    """A figure with its interval. ``other`` is the accuracy that a difference is from."""
     value, low, high = (100 * row[column] for column in (name, f"{name}_low", f"{name}_high"))
     if name.startswith("to_"):
         if row[name] == 0 and low != low:
             return "–"  # the rule itself
+        if other is not None:
+            value = difference_shown(100 * row["accuracy"], 100 * other, digits=1, exact=value)
         if low != low:
             return f"{signed(value, 1)} (no interval)"
         return f"{signed(value, 1)} ({signed(low, 1)} to {signed(high, 1)})"

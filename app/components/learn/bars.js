@@ -13,17 +13,16 @@ const VALUE_ROOM = 58;
 
 // `rows` is [{name, ink}], with `outlined` for a value that is only expected. Returns update(values), which takes for each
 // row {value, low, high, text} or null to hide it, and `guessed(value)`, which marks a guess on the row `at`.
-export function shareBars(host, rows, label, { from = 0, to = 1 } = {}) {
+export function shareBars(host, rows, label) {
   host.style.height = tall(BAR_TOP + BAR_ROW * rows.length + AXIS);
   const { svg, width, height } = canvas(host, label);
   const barRow = Math.min(TALLEST_ROW, (height - BAR_TOP - AXIS) / rows.length);
   const barTall = BAR_SHARE * barRow;
-  const x = linear(from, to, 0, width - VALUE_ROOM);
+  const x = linear(0, 1, 0, width - VALUE_ROOM);
   const end = BAR_TOP + barRow * rows.length - 8;
-  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
-    const tick = from + part * (to - from);
+  for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
     draw(svg, "line", { class: "grid faint", x1: x(tick), x2: x(tick), y1: 4, y2: end });
-    draw(svg, "text", { x: x(tick), y: end + 16, "text-anchor": part ? "middle" : "start" }, asPercent(tick));
+    draw(svg, "text", { x: x(tick), y: end + 16, "text-anchor": tick ? "middle" : "start" }, asPercent(tick));
   }
   const drawn = rows.map(({ name, ink = "lac", outlined = false }, i) => {
     const y = BAR_TOP + barRow * i;
@@ -42,12 +41,11 @@ export function shareBars(host, rows, label, { from = 0, to = 1 } = {}) {
     update(values) {
       drawn.forEach(({ bar, whisker, text }, i) => {
         const current = values[i];
-        const wide = current ? Math.max(0, x(Math.min(to, current.value)) - x(from)) : 0;
+        const wide = current ? x(current.value) : 0;
         put(bar, { width: wide });
         whisker.style.display = Number.isFinite(current?.low) ? "" : "none";
-        if (Number.isFinite(current?.low))
-          put(whisker, { x1: x(Math.max(from, current.low)), x2: x(Math.min(to, current.high)) });
-        const after = current?.high === undefined ? wide : Math.max(wide, x(Math.min(to, current.high)));
+        if (Number.isFinite(current?.low)) put(whisker, { x1: x(current.low), x2: x(current.high) });
+        const after = current?.high === undefined ? wide : Math.max(wide, x(current.high));
         put(text, { x: after + 6 });
         say(text, current ? (current.text ?? share(current.value)) : "?");
       });
@@ -56,7 +54,7 @@ export function shareBars(host, rows, label, { from = 0, to = 1 } = {}) {
       mark.style.display = value === null ? "none" : "";
       if (value === null) return;
       const { y } = drawn[at];
-      const place = x(Math.max(from, Math.min(to, value)));
+      const place = x(value);
       put(line, { x1: place, x2: place, y1: y - 4, y2: y + barTall + 4 });
       put(words, { x: place, y: y - 6, "text-anchor": place > width / 2 ? "end" : "start" });
     },

@@ -3,7 +3,7 @@
 
 import { shownAlpha } from "../shared/dom.js";
 import { betaBinomialBand } from "../shared/coverage_distributions.js";
-import { counted, percent } from "../shared/formatting.js";
+import { counted, differenceShown, pSaid, percent, thresholdText } from "../shared/formatting.js";
 import { accuracy, byGroup, evaluate, prepare, rank, strataTies } from "../shared/sets.js";
 import { lookAt, poolOf } from "../alpha_lab/splits.js";
 import { halved } from "./guess.js";
@@ -29,7 +29,6 @@ export function lessonRun(data) {
     groupNames: data.group_names,
     sorted: lac.calibration.slice().sort(),
     leastCovered: data.least_covered.getChild("p_value").toArray(),
-    draws: data.draws,
     shift: data.shift && { ...data.shift, curves: shiftCurves(data.curves) },
   };
 }
@@ -110,15 +109,14 @@ export const TRUTHS = {
   median_score: medianScore,
   small_threshold: (at) => at.smaller.threshold,
   size: (at) => at.lac.meanSize,
-  band_width: (at) => 100 * (at.band[1] - at.band[0]),
+  band_width: ({ band }) => differenceShown(100 * band[1], 100 * band[0], 1),
   worst_coverage: (at) => (at.subjects.length > 1 ? at.worst.coverage : NaN),
   smaller_score: (at) => (at.lac.meanSize === at.aps.meanSize ? "" : at.lac.meanSize < at.aps.meanSize ? "LAC" : "APS"),
   shift_coverage: (at) => at.shifted("coverage"),
 };
 
-const score = (value) => (Number.isFinite(value) ? value.toFixed(3) : "no score at all");
+const score = (value) => (Number.isFinite(value) ? thresholdText(value, 3) : "no score at all");
 const options = (size) => size.toFixed(2);
-const frequency = (p, draws) => (p <= 1 / (draws + 1) ? `${share(1 / (draws + 1))} or less` : share(p));
 
 function singles(at) {
   const count = at.lac.sizes[1];
@@ -151,8 +149,8 @@ function smallThresholdSaid({ run, lac, smaller }) {
 function worstLuck(at) {
   const p = at.run.leastCovered[at.alpha - 1];
   return (
-    `If the misses were spread over the **${whole(at.subjects.length)}** subjects at random, the lowest coverage would ` +
-    `be this low in **${frequency(p, at.run.draws)}** of cases, so ` +
+    `A test that spreads the misses over the **${whole(at.subjects.length)}** subjects at random gives the lowest ` +
+    `coverage **${pSaid(p)}**, so ` +
     (p > OFTEN ? "this may be no more than chance." : "chance alone hardly explains it.")
   );
 }
@@ -248,5 +246,5 @@ export const FACTS = {
   shift_weighted_size: (at) => options(at.shifted("weighted_size")),
   pairs: ({ run }) => whole(run.shift?.pairs ?? 0),
   search_alpha: ({ run }) => shownAlpha(run.shift?.searched_at ?? 0),
-  shift_p: ({ run }) => (run.shift ? frequency(run.shift.p_value, run.shift.shuffles) : ""),
+  shift_p: ({ run }) => (run.shift ? pSaid(run.shift.p_value) : ""),
 };

@@ -32,6 +32,8 @@ from core.reports import one_question
 from core.reports.bounded import bounded_options, probability_ends
 from core.reports.frames import alpha_value
 from core.reports.one_question import CalibratedRun, OptionPValues
+from core.reports.report import shown as shown_figure
+from core.reports.thresholds import decimals_apart, threshold_decimals
 from core.reports.titles import reading_order, record_task_title
 from core.runs.store import RunRecord
 
@@ -247,10 +249,17 @@ def options_in_full(
     frame = one_question.option_frame(
         probabilities, options, standing, threshold, members, label, by.names(len(options))
     )
+    decimals = threshold_decimals(threshold, standing.scores)
+    shares = decimals_apart(probabilities[members].tolist(), probabilities[~members].tolist(), 4)
+    columns = {
+        **_COLUMNS,
+        "probability": st.column_config.NumberColumn("Probability", format=f"%.{shares}f"),
+        "score": st.column_config.NumberColumn("Score", format=f"%.{decimals}f", help=SCORE_HELP),
+    }
     with st.expander("Score, rank and probability of each option"):
         st.caption(
             f"The {plain(SCORES[view.bars].title)} score is {plain(SCORES[view.bars].formula)}. Its threshold at "
-            f"alpha {alpha_value(view.alpha):g} is {threshold:.4f}, from "
+            f"alpha {alpha_value(view.alpha):g} is {shown_figure(threshold, decimals)}, from "
             f"{counted(standing.n, 'calibration question')}."
         )
         st.dataframe(
@@ -260,7 +269,7 @@ def options_in_full(
             ).drop(columns=["threshold"]),
             hide_index=True,
             height="content",
-            column_config=_COLUMNS,
+            column_config=columns,
             alt="The question's options with probability, rank, score and p-value",
         )
         download("Download the options as CSV", frame, f"options-{view.bars}", about([by.run_id], view.alpha))
@@ -268,15 +277,12 @@ def options_in_full(
         download("Download every score as CSV", scores, "scores", about([by.run_id], view.alpha))
 
 
+SCORE_HELP = "How badly the option fits the question. Low is good."
 _COLUMNS: dict[str, Any] = {
     "letter": "",
     "option": st.column_config.TextColumn("Option", width="medium"),
-    "probability": st.column_config.NumberColumn("Probability", format="%.4f"),
     "rank": st.column_config.NumberColumn(
         "Rank", help="Rank by probability, the highest first. Of equal probabilities, the later option comes first."
-    ),
-    "score": st.column_config.NumberColumn(
-        "Score", format="%.4f", help="How badly the option fits the question. Low is good."
     ),
     "p_value": st.column_config.NumberColumn(
         "p-value",

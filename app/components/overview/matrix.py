@@ -15,7 +15,7 @@ from core.conformal.scores import SCORES
 from core.estimates import Estimate
 from core.questions.bank_names import task_title
 from core.reports.caveats import MARK
-from core.reports.overview.matrix import Cell, Column, Matrix, Row, shade
+from core.reports.overview.matrix import LEAST_EMPTY, Cell, Column, Matrix, Row, shade
 from core.reports.overview.published import SOURCES, PublishedBlock, PublishedResult
 from core.reports.repeated import tested
 from core.reports.titles import CLASSES_TITLE, differences
@@ -78,7 +78,7 @@ def _cell(matrix: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] 
     return {
         "target": target(navigation.ALPHA_LAB, state.linked(AlphaLabView, view, run=cell.run)),
         "size": f"{cell.set_size.value:.1f}",
-        "right": f"{cell.accuracy.value:.0%} right",
+        "right": f"{cell.accuracy.value:.0%} right{_empty(cell)}",
         "shade": cell.shade,
         "smallest": cell.smallest,
         "warning": "!" * cell.too_few_covered + MARK * bool(cell.caveats),
@@ -147,6 +147,11 @@ def _published_cell(
     }
 
 
+def _empty(cell: Cell) -> str:
+    """The share of empty sets, which make the mean size smaller; empty below half a percent."""
+    return f", {cell.empty_rate:.0%} empty" if cell.empty_rate >= LEAST_EMPTY else ""
+
+
 def _lines(cell: Cell, title: str) -> list[str]:
     """The lines of a cell's hover."""
     low, high = cell.coverage_band
@@ -154,6 +159,7 @@ def _lines(cell: Cell, title: str) -> list[str]:
         title,
         f"Mean set size {cell.set_size.value:.2f} of {cell.options} options ({_ends(cell.set_size, '.2f')})",
         f"Accuracy {_percent(cell.accuracy.value)} ({_percent(cell.accuracy.low)} to {_percent(cell.accuracy.high)})",
+        f"Empty sets {_percent(cell.empty_rate)}",
         f"Coverage {_percent(cell.coverage)}, expected between {_percent(low)} and {_percent(high)}",
         tested(cell.n_test, cell.test_questions).capitalize(),
     ]

@@ -91,7 +91,9 @@ def _with_short_question(showcase: RunRecord, finished: Sequence[RunRecord], vie
 def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
     summary = overview_cache.summary(showcase.run_id, view.score)
     curve, options = summary.scores[view.score].curve, summary.report.k
-    points = [[int(alpha), float(curve.mean_set_size[alpha - 1])] for alpha in ALPHAS[CURVE_STEP - 1 :: CURVE_STEP]]
+    # From the smallest alpha on, where sets are largest, so that no alpha has a mark above the curve.
+    alphas = [*ALPHAS[:1], *ALPHAS[CURVE_STEP - 1 :: CURVE_STEP]]
+    points = [[int(alpha), float(curve.mean_set_size[alpha - 1])] for alpha in alphas]
     size = float(curve.mean_set_size[view.alpha - 1])
     return {
         "kind": "curve",

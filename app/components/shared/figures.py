@@ -20,6 +20,7 @@ from core.reports import frames
 from core.reports.file_names import About
 from core.reports.p_values import p_text
 from core.reports.report import Report
+from core.reports.thresholds import threshold_text
 
 # Altair would validate every axis, scale and mark as it is made, which takes most of a chart's time. The tests of the
 # pages validate each whole chart instead (tests/pages/conftest.py).
@@ -64,7 +65,7 @@ def _in_words(row: Mapping[Hashable, Any]) -> dict[str, str]:
     sizes = {int(str(name).removeprefix("size_")): row[name] for name in row if str(name).startswith("size_")}
     return {
         "alpha": f"{row['alpha']:g}",
-        "Threshold": f"{row['threshold']:.4f}",
+        "Threshold": threshold_text(row["threshold"]),
         "Coverage": shares["coverage"],
         "Coverage band (95%)": f"{shares['coverage_low']} to {shares['coverage_high']}",
         "p-value of coverage this low": p_text(row["p_value"]),

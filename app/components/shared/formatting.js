@@ -1,10 +1,72 @@
-// The Alpha lab's texts.
+// The Alpha lab's texts, and the decimals of numbers that decide what is in a set.
 
 import { plainAlpha } from "./dom.js";
 
 export function percent(share, digits) {
   return `${(100 * share).toFixed(digits)}%`;
 }
+
+const MOST_DECIMALS = 12; // scores are rounded to these
+const MOST_ZEROS = 4; // of a small percentage, before it becomes a power of ten
+
+// A number below 1 as a person writes it: 9.0 × 10⁻⁷.
+export function powerOfTen(value) {
+  const [digits, power] = value.toExponential(1).split("e-");
+  return `${digits} × 10⁻${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
+}
+
+// The fewest decimals, at least `digits`, at which no number of `inside` looks like another number of `outside`.
+export function decimalsApart(inside, outside, digits) {
+  const others = outside.filter((value) => !inside.includes(value));
+  const alike = (decimals) => {
+    const texts = new Set(inside.map((value) => value.toFixed(decimals)));
+    return others.some((value) => texts.has(value.toFixed(decimals)));
+  };
+  let decimals = digits;
+  while (decimals < MOST_DECIMALS && alike(decimals)) decimals++;
+  return decimals;
+}
+
+// How to write a threshold and the scores beside it: scores above it do not look like it or like those that are in, and
+// it looks like a whole number only if it is one. core.reports.thresholds has the same rule.
+export function besideThreshold(threshold, scores, digits) {
+  const inside = [...scores.filter((score) => score <= threshold), threshold];
+  const outside = [...scores.filter((score) => score > threshold), Math.round(threshold)];
+  const decimals = Number.isFinite(threshold) ? decimalsApart(inside, outside, digits) : digits;
+  return (value) => value.toFixed(decimals);
+}
+
+export function thresholdText(threshold, digits = 4) {
+  if (threshold === Infinity) return "none";
+  // A rank counts options.
+  return Number.isInteger(threshold) && threshold > 1
+    ? String(threshold)
+    : besideThreshold(threshold, [], digits)(threshold);
+}
+
+// Probabilities as percentages. `sets` says which of them each score takes in: none looks like one that stays out.
+export function percentsApart(shares, sets, digits = 1) {
+  const values = shares.map((share) => 100 * share);
+  const part = (members, side) => values.filter((_, j) => members[j] === side);
+  const decimals = Math.max(...sets.map((members) => decimalsApart(part(members, true), part(members, false), digits)));
+  const isTiny = (value) => decimals > MOST_ZEROS && value > 0 && value < 10 ** -digits;
+  return values.map((value) => `${isTiny(value) ? powerOfTen(value) : value.toFixed(Math.min(decimals, MOST_ZEROS))}%`);
+}
+
+// A difference that stands beside its two terms: that of the terms as they are written, so that a person who subtracts
+// finds it. Where the paired difference `exact` is of other questions than the terms, it is that one.
+// core.estimates.difference_shown is the same.
+export function differenceShown(value, other, digits, exact = value - other) {
+  if (Math.abs(exact - (value - other)) > 1e-9) return exact;
+  return Number((Number(value.toFixed(digits)) - Number(other.toFixed(digits))).toFixed(digits));
+}
+
+// P-values, as core.reports.p_values writes them.
+export function pText(p) {
+  return p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3);
+}
+
+export const pSaid = (p) => (p < 0.001 ? `p ${pText(p)}` : `p = ${pText(p)}`);
 
 export function counted(count, singular, plural) {
   return `${count.toLocaleString("en")} ${count === 1 ? singular : plural}`;

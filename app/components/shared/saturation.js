@@ -1,15 +1,14 @@
 // APS thresholds so close to 1 that tiny differences decide which options stay, described in the words of
 // core.reports.alpha_lab.saturation.
 
+import { powerOfTen } from "./formatting.js";
+
 const NEAR = 1e-6;
 
-// A small number as a person writes it: 9.0 × 10⁻⁷.
-function powerOfTen(value) {
-  const [digits, power] = value.toExponential(1).split("e-");
-  return `${digits} × 10⁻${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
-}
-
 const isNear = (threshold) => threshold > 1 - NEAR && threshold <= 1;
+
+// Whether negligible differences decide what is in a set. At a threshold of 1 every option is.
+export const isDecidedByLittle = (thresholds) => thresholds.some((threshold) => isNear(threshold) && threshold < 1);
 
 // Whether a score of the table is a cumulative probability: APS, or RAPS if tuning gives ranks no cost.
 export function canSaturate({ saturates, grid }, { weight }) {

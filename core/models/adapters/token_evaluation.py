@@ -204,7 +204,7 @@ def _figures(
     loaded: Loaded, data: str, figures: dict[str, CalibrationEstimate], top: Any, *, bins: int, seed: int
 ) -> dict[str, Any]:
     rng = np.random.default_rng([seed, 7])
-    diagram = reliability(top, rng=rng, bins=bins)
+    drawn_bins = reliability(top, rng=rng, bins=bins)
     return {
         "model": loaded.name,
         "kind": loaded.kind,
@@ -218,7 +218,7 @@ def _figures(
         "nll_infinite": figures["nll"].infinite,
         "figures": {name: asdict(figure) for name, figure in figures.items()},
         "test": asdict(calibration_test(top, rng=rng, bins=bins)),
-        "reliability": [asdict(figure) for figure in diagram.bins],
+        "reliability": [asdict(figure) for figure in drawn_bins],
         "variances": loaded.ranks,
         "active_ranks": sum(active_ranks(loaded.ranks).values()),
         "ranks": sum(map(len, loaded.ranks.values())),

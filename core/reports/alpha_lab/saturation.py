@@ -26,6 +26,15 @@ def saturated(thresholds: Collection[float]) -> bool:
     return any(1 - NEAR < q <= 1 for q in thresholds)
 
 
+def decided_by_little(thresholds: Collection[float]) -> bool:
+    """Whether negligible differences decide what is in a set. At a threshold of 1, every option is.
+
+    >>> decided_by_little([1 - 1e-11]), decided_by_little([1.0])
+    (True, False)
+    """
+    return any(1 - NEAR < q < 1 for q in thresholds)
+
+
 def can_saturate(name: str, parameters: Parameters) -> bool:
     """Whether the score is a cumulative probability: APS, and RAPS if its tuned cost of a rank is 0."""
     rule = SCORES[name]

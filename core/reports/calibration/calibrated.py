@@ -17,7 +17,7 @@ from core.calibration.consistency import CalibrationTest, calibration_test
 from core.calibration.decomposition import BrierParts, brier_parts
 from core.calibration.estimate import CalibrationEstimate
 from core.calibration.figures import estimates
-from core.calibration.reliability import Reliability, reliability
+from core.calibration.reliability import ReliabilityBin, reliability
 from core.conformal.alpha import THOUSAND
 from core.conformal.clusters import within as clusters_within
 from core.conformal.coverage import Ties, beta_binomial_band
@@ -58,7 +58,7 @@ class CalibrationDiagram:
     questions: int
     bins: int
     by: str
-    diagram: Reliability
+    reliability: tuple[ReliabilityBin, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class CalibrationFigures(CalibrationDiagram):
     test: CalibrationTest
 
     def to_json(self) -> dict[str, Any]:
-        """Everything except the smooth curve as JSON values; NaN becomes None."""
+        """Everything as JSON values; NaN becomes None."""
         return {
             "run": self.run,
             "stratum": self.stratum or "all",
@@ -81,7 +81,7 @@ class CalibrationFigures(CalibrationDiagram):
             "figures": {name: asdict(estimate) for name, estimate in self.estimates.items()},
             "brier_parts": asdict(self.brier_parts),
             "test": asdict(self.test),
-            "reliability": [asdict(row) for row in self.diagram.bins],
+            "reliability": [asdict(row) for row in self.reliability],
         }
 
 
@@ -137,7 +137,7 @@ def _diagram(run: Evaluation, stratum: Stratum, bins: int, by: str) -> Calibrati
         questions=questions_of(run, stratum.rows),
         bins=bins,
         by=by,
-        diagram=reliability(top, rng=rng, bins=bins, by=by, clusters=clusters_within(run.clusters, stratum.rows)),
+        reliability=reliability(top, rng=rng, bins=bins, by=by, clusters=clusters_within(run.clusters, stratum.rows)),
     )
 
 
@@ -157,7 +157,7 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
         questions=drawn.questions,
         bins=bins,
         by=by,
-        diagram=drawn.diagram,
+        reliability=drawn.reliability,
         estimates=figures,
         brier_parts=brier_parts(p, y, bins=bins, by=by),
         test=calibration_test(top, rng=np.random.default_rng([seed, 5]), bins=bins, by=by, clusters=clusters),
@@ -170,17 +170,9 @@ def _seed(run: Evaluation) -> int:
 
 def bins_frame(drawn: CalibrationDiagram) -> pd.DataFrame:
     """One row per bin: ``bin`` from 1, its ends, n, and the diagram's figures; empty bins have no numbers."""
-    frame = pd.DataFrame([asdict(row) for row in drawn.diagram.bins])
+    frame = pd.DataFrame([asdict(row) for row in drawn.reliability])
     frame.insert(0, "bin", np.arange(1, len(frame) + 1))
     return frame
-
-
-def curve_frame(drawn: CalibrationDiagram) -> pd.DataFrame:
-    """The smooth curve: confidence, accuracy (NaN if nothing is known), density."""
-    diagram = drawn.diagram
-    return pd.DataFrame(
-        {"confidence": diagram.curve_confidence, "accuracy": diagram.curve_accuracy, "density": diagram.curve_density}
-    )
 
 
 def figures_frame(figures: Sequence[CalibrationFigures], names: Sequence[str]) -> pd.DataFrame:
@@ -307,9 +299,7 @@ def disagreement(figures: CalibrationFigures) -> str:
             f"{z} does detect miscalibration: it adds up small gaps over all confidences, while each gap alone "
             "can be chance."
         )
-    parts = [
-        row.n * (row.accuracy - row.confidence) * (1 - 2 * row.confidence) for row in figures.diagram.bins if row.n
-    ]
+    parts = [row.n * (row.accuracy - row.confidence) * (1 - 2 * row.confidence) for row in figures.reliability if row.n]
     up, down = sum(part for part in parts if part > 0), -sum(part for part in parts if part < 0)
     if min(up, down) >= max(up, down) / 2:
         return (

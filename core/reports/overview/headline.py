@@ -8,7 +8,7 @@ import pandas as pd
 from core.conformal.alpha import THOUSAND
 from core.conformal.scores import SCORES
 from core.questions.bank_names import task_title
-from core.reports.overview.matrix import SAME_QUESTIONS
+from core.reports.overview.matrix import LEAST_EMPTY, SAME_QUESTIONS
 from core.reports.run_filter import task_key, task_order
 
 
@@ -29,7 +29,7 @@ def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: i
         f"questions and needs {_options(best, score)} of {best['k']} options at alpha {alpha / THOUSAND:g}{by}"
     ]
     if not others:
-        return f"{clauses[0]}.{_uncovered(best, names, score, alpha)}"
+        return f"{clauses[0]}.{_small_because(best, names, score, alpha)}"
     second = others[0]
     clauses.append(
         f"{names[second['run']]} is right on {_share(second['accuracy'])} and needs {_options(second, score)}"
@@ -41,7 +41,7 @@ def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: i
         text += f" {names[others[1]['run']]} needs {_options(others[1], score)}."
     elif len(others) > 2:
         text += f" The other {len(others) - 1} need up to {_options(others[-1], score)}."
-    return text + _uncovered(best, names, score, alpha)
+    return text + _small_because(best, names, score, alpha)
 
 
 def _compared(table: pd.DataFrame, task: str) -> pd.DataFrame:
@@ -65,11 +65,13 @@ def _share(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
-def _uncovered(run: Mapping[Hashable, Any], names: Mapping[str, str], score: str, alpha: int) -> str:
-    """A warning if the sets are small because too few of them hold the truth."""
+def _small_because(run: Mapping[Hashable, Any], names: Mapping[str, str], score: str, alpha: int) -> str:
+    """A warning if the sets are small because some are empty, or because too few of them hold the truth."""
+    empty = run[f"{score}_empty_rate"]
+    warning = f" {_share(empty)} of the sets of {names[run['run']]} are empty." if empty >= LEAST_EMPTY else ""
     if run[f"{score}_coverage"] >= run[f"{score}_coverage_low"]:
-        return ""
-    return (
+        return warning
+    return warning + (
         f" But only {_share(run[f'{score}_coverage'])} of the sets of {names[run['run']]} contain the truth. Where "
         f"{(THOUSAND - alpha) / (THOUSAND // 100):g}% are promised, chance alone rarely gives so few."
     )

@@ -19,6 +19,8 @@ SAME_QUESTIONS = ["task", "bank", "questions", "k"]
 OF_A_TASK = ("task", *HOW)
 """Fields of :class:`RunSpec` in which two runs of one row may differ."""
 IN_A_ROW = tuple(each.name for each in fields(RunSpec) if each.name not in OF_A_TASK)
+LEAST_EMPTY = 0.005
+"""The share of empty sets from which on a mean set size does not stand without it."""
 LEVEL = 0.05
 """How often a matrix may mark a cell although every run keeps its guarantee."""
 
@@ -32,10 +34,11 @@ class Cell:
     tasks with 4 and with 6 options are each shaded on a scale of their own. The square tells small sets apart.
 
     ``smallest`` says that the run's interval of set size overlaps that of the run with the smallest mean, among the
-    runs of this column on the same questions. It is False for a run without rivals. ``too_few_covered`` says that its
-    sets hold the truth less often than the guarantee allows, by its p-value with Holm's correction for all cells, at
-    5%. If every run keeps its guarantee, at most 5% of matrices have a cell with this mark. ``caveats`` are those of
-    the run, as text.
+    runs of this column on the same questions. It is False for a run without rivals, for one whose sets hold every
+    option, and for one with ``too_few_covered``. This says that its sets hold the truth less often than the guarantee
+    allows, by its p-value with Holm's correction for all cells, at 5%. If every run keeps its guarantee, at most 5% of
+    matrices have a cell with this mark. ``empty_rate`` is the share of empty sets, which make the mean size smaller.
+    ``caveats`` are those of the run, as text.
     """
 
     run: str
@@ -43,6 +46,7 @@ class Cell:
     accuracy: Estimate
     coverage: float
     coverage_band: tuple[float, float]
+    empty_rate: float
     options: int
     n_test: int
     test_questions: int
@@ -100,7 +104,7 @@ def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str
         runs_of.setdefault(row, []).append(run)
     cells: dict[tuple[int, int], Cell] = {}
     corrected = holm(table[f"{score}_coverage_p"].tolist())
-    marked = with_smallest(table, score).assign(too_few_covered=[p <= LEVEL for p in corrected])
+    marked = with_smallest(table.assign(too_few_covered=[p <= LEVEL for p in corrected]), score)
     for record in marked.to_dict("records"):
         place = row_of[settings[record["run"]]], column_of[keys[record["run"]], record["k"]]
         cells.setdefault(place, _cell(record, score))
@@ -115,13 +119,15 @@ def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str
 
 
 def with_smallest(table: pd.DataFrame, score: str) -> pd.DataFrame:
-    """The frame with ``smallest``: whether a run's sets are among the smallest on its questions (:class:`Cell`)."""
+    """The frame, which has ``too_few_covered``, with ``smallest``: whether a run's sets are among the smallest on its
+    questions (:class:`Cell`)."""
     size = f"{score}_set_size"
     smallest = pd.Series(False, index=table.index)
     for _, group in table.groupby(SAME_QUESTIONS):
-        if len(group) > 1:
-            best = group.sort_values([size, "run"]).iloc[0]
-            smallest[group.index] = group[f"{size}_low"] <= best[f"{size}_high"]
+        fair = group[(group[size] < group["k"]) & ~group["too_few_covered"]]
+        if len(group) > 1 and len(fair):
+            best = fair.sort_values([size, "run"]).iloc[0]
+            smallest[fair.index] = fair[f"{size}_low"] <= best[f"{size}_high"]
     return table.assign(smallest=smallest)
 
 
@@ -133,6 +139,7 @@ def _cell(row: Mapping[Hashable, Any], score: str) -> Cell:
         accuracy=Estimate(row["accuracy"], row["accuracy_low"], row["accuracy_high"]),
         coverage=row[f"{score}_coverage"],
         coverage_band=(row[f"{score}_coverage_low"], row[f"{score}_coverage_high"]),
+        empty_rate=row[f"{score}_empty_rate"],
         options=k,
         n_test=row["n_test"],
         test_questions=row["test_questions"],

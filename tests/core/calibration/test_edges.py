@@ -144,7 +144,7 @@ def test_a_diagrams_bins_of_each_question_five_times():
     rng = np.random.default_rng(0)
     once = reliability(top_label(p, y), rng=rng)
     clustered = reliability(top_label(p[rows], y[rows]), rng=rng, clusters=rows)
-    for once_bin, five in zip(once.bins, clustered.bins, strict=True):
+    for once_bin, five in zip(once, clustered, strict=True):
         if once_bin.n:
             assert five.accuracy == pytest.approx(once_bin.accuracy)
             assert five.accuracy_high - five.accuracy_low > 0.95 * (once_bin.accuracy_high - once_bin.accuracy_low)

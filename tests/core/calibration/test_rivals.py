@@ -65,7 +65,7 @@ def test_relplot_with_its_own_width(case):
     top, expected = case
     # Of four questions the width is .23, where half of relplot's kernel is cut off.
     apart = 0.01 if len(top) < 10 else 5e-4
-    assert smooth_error(top)[0] == pytest.approx(expected["relplot"]["automatic"], abs=apart)
+    assert smooth_error(top) == pytest.approx(expected["relplot"]["automatic"], abs=apart)
 
 
 def test_scikit_learns_calibration_curve():
@@ -74,7 +74,7 @@ def test_scikit_learns_calibration_curve():
     top = TopLabel(c, (rng.random(500) < c).astype(float))
     for strategy, by in (("uniform", "width"), ("quantile", "mass")):
         accuracy, confidence = calibration_curve(top.correct, c, n_bins=10, strategy=strategy)
-        filled = [b for b in reliability(top, rng=rng, bins=10, by=by, draws=5).bins if b.n]
+        filled = [b for b in reliability(top, rng=rng, bins=10, by=by, draws=5) if b.n]
         assert [b.accuracy for b in filled] == pytest.approx(accuracy.tolist(), abs=1e-9)
         assert [b.confidence for b in filled] == pytest.approx(confidence.tolist(), abs=1e-9)
 

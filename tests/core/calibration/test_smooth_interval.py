@@ -39,14 +39,14 @@ def test_figures_of_seeded_samples(case, expected):
 def test_the_ends_surround_the_error_beyond_chance(case):
     top = sample(*case)
     result = smooth_estimate(top, LUCK)
-    assert result.value == smooth_error(top)[0]
+    assert result.value == smooth_error(top)
     assert 0 <= result.low <= result.excess <= result.high <= 1
     assert (result.n, result.bias) == (len(top), pytest.approx(0.025))
 
 
 def test_an_error_that_chance_explains_has_the_low_end_0():
     top = sample(300, 2.0, 2)
-    value = smooth_error(top)[0]
+    value = smooth_error(top)
     assert smooth_estimate(top, LUCK).low > 0
     assert smooth_estimate(top, np.full(10, value)).low == 0
     assert smooth_estimate(top, np.full(10, 1.01 * value)).low == 0

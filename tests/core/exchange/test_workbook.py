@@ -58,19 +58,21 @@ def test_a_sheet_has_widths_formats_a_filter_and_a_header_that_stays():
             "mean_set_size": [2.5],
             "n_test": [12_345],
             "alpha": [0.1],
-            "threshold": [0.85],
+            "threshold": [1 - 7.3e-7],
+            "weight": [0.25],
             "seed": [1_000],
         }
     )
     sheet = opened({"figures": table})["figures"]
     assert sheet.freeze_panes == "A2"
-    assert sheet.auto_filter.ref == "A1:G2"
+    assert sheet.auto_filter.ref == "A1:H2"
     assert [cell.number_format for cell in sheet[2]] == [
         "General",
         "0.0%",
         "0.00",
         "#,##0",
         "0.000",
+        "General",
         "0.0000",
         "General",
     ]

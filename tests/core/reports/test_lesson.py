@@ -57,7 +57,6 @@ def test_the_data_is_the_labs_with_examples_of_both_sides(home: Path):
         "m": 200,
         "pairs": 2,
         "p_value": 0,
-        "shuffles": 999,
         "searched_at": 100,
     }
     assert sent["curves"]["coverage"].to_pylist() == shift.coverage.tolist()

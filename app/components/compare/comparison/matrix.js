@@ -1,6 +1,7 @@
 // The matrix of paired differences: a cell is the column's figure minus the row's. A click chooses the pair.
 
 import { headRow, make } from "../../shared/dom.js";
+import { differenceShown, pText } from "../../shared/formatting.js";
 
 export const SIGNIFICANT = 0.05;
 export const MEASURES = {
@@ -33,9 +34,12 @@ export function signed(value, measure) {
   return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
 }
 
-// As core/reports/p_values.py writes them.
-export function pText(p) {
-  return p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3);
+// The difference of two runs' figures. It is null where one is not defined.
+function between([first, second], difference, measure) {
+  if (first === null || second === null) return signed(null, measure);
+  const { scale, digits } = MEASURES[measure];
+  const exact = difference ? scale * difference.value : undefined;
+  return signed(differenceShown(scale * second, scale * first, digits, exact) / scale, measure);
 }
 
 // What a hover or a focus says of a cell.
@@ -44,11 +48,11 @@ export function cellLines(measure, first, second, values, difference, pairs) {
   const written = (number) => (number === null ? "not defined" : value(number));
   const lines = [`${first} → ${second}`, `${title}: ${written(values[0])} → ${written(values[1])}`];
   if (!difference) {
-    const plain = values.includes(null) ? "not defined" : signed(values[1] - values[0], measure) + unit;
+    const plain = values.includes(null) ? "not defined" : between(values, null, measure) + unit;
     return [...lines, `Difference: ${plain}`, "The interval and the test are being computed."];
   }
   lines.push(
-    `Difference: ${signed(difference.value, measure)}${unit} (${signed(difference.low, measure)} to ${signed(difference.high, measure)})`,
+    `Difference: ${between(values, difference, measure)}${unit} (${signed(difference.low, measure)} to ${signed(difference.high, measure)})`,
   );
   lines.push(
     pairs > 1
@@ -120,10 +124,9 @@ export class Matrix {
       return data;
     }
     const difference = found.get(`${i} ${j}`);
-    const plain = values[i] === null || values[j] === null ? null : values[j] - values[i];
     const lines = cellLines(measure, titles[i], titles[j], [values[i], values[j]], difference, count);
     const sure = difference && difference.corrected <= SIGNIFICANT;
-    const button = make("button", { tabIndex: -1 }, signed(difference ? difference.value : plain, measure));
+    const button = make("button", { tabIndex: -1 }, between([values[i], values[j]], difference, measure));
     button.dataset.cell = `${i} ${j}`;
     button.className = !difference ? "waiting" : sure ? "sure" : "chance";
     button.setAttribute("aria-label", lines.join(". "));
@@ -170,10 +173,10 @@ export function pairTable(first, second, matrix, [i, j]) {
     const difference = byPair(matrix.pairs[name]).get(`${i} ${j}`);
     const written = (number) => (number === null ? "–" : value(number));
     const row = make("tr", make("th", { scope: "row" }, title));
+    const values = [matrix.figures[name][i], matrix.figures[name][j]];
     const cells = [
-      written(matrix.figures[name][i]),
-      written(matrix.figures[name][j]),
-      `${signed(difference.value, name)}${unit}`,
+      ...values.map(written),
+      `${between(values, difference, name)}${unit}`,
       `${signed(difference.low, name)} to ${signed(difference.high, name)}`,
       ...(pairs > 1 ? [pText(difference.p)] : []),
       pText(difference.corrected),

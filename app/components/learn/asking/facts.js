@@ -1,7 +1,7 @@
 // Every figure of the lesson on asking, computed from what one model picked by letter and by text. core/reports/course/asking.py
 // makes the data, and tests/app/test_course.py compares the figures with Python's.
 
-import { percent } from "../../shared/formatting.js";
+import { differenceShown, percent } from "../../shared/formatting.js";
 import { shownAlpha } from "../../shared/dom.js";
 import { share, whole } from "../numbers.js";
 
@@ -49,21 +49,24 @@ const signedBy = (value, digits) => `${value < 0 ? "−" : ""}${Math.abs(value).
 const askedSpan = (low, high, digits) =>
   `(**${percent(0.95, 0)}** interval **${signedBy(low, digits)}** to **${signedBy(high, digits)}**)`;
 
-// "**38.4** points (**95%** interval …)" for a difference of accuracies.
-export const pointsSpan = ({ accuracy, accuracy_low: low, accuracy_high: high }) =>
-  `**${signedBy(100 * accuracy, 1)}** points ${askedSpan(100 * low, 100 * high, 1)}`;
+// "**38.4** points (**95%** interval …)" for the difference of two readings' accuracies.
+export function pointsSpan({ accuracy, accuracy_low: low, accuracy_high: high }, reading, other) {
+  const gap = differenceShown(100 * rightAsked(reading), 100 * rightAsked(other), 1, 100 * accuracy);
+  return `**${signedBy(gap, 1)}** points ${askedSpan(100 * low, 100 * high, 1)}`;
+}
 
 export const examplesText = (shots) => `${shots} ${shots === 1 ? "example" : "examples"}`;
 
 function waysSaid({ run }) {
-  const [letters, texts] = [byLetter(run).right, byText(run).right];
+  const { right: letters } = byLetter(run);
+  const { right: texts } = byText(run);
   let onlyText = 0;
   let onlyLetter = 0;
   for (let i = 0; i < letters.length; i++) {
     if (texts[i] > letters[i]) onlyText++;
     if (texts[i] < letters[i]) onlyLetter++;
   }
-  return `**${whole(onlyText)}** are right only by text and **${whole(onlyLetter)}** only by letter, a difference of ${pointsSpan(run.paired.ways)}.`;
+  return `**${whole(onlyText)}** are right only by text and **${whole(onlyLetter)}** only by letter, a difference of ${pointsSpan(run.paired.ways, byText(run), byLetter(run))}.`;
 }
 
 function habitSaid(at) {
@@ -71,15 +74,17 @@ function habitSaid(at) {
   return `With one example it picks A for **${whole(counts.picked[0])}** of **${whole(m)}** questions.`;
 }
 
-function shotsSaid({ run }) {
-  const { paired } = run;
-  const most = paired.shots.at(-1);
-  return `The difference from none is ${pointsSpan(most)}.`;
+function shotsSaid(at) {
+  const { run } = at;
+  const most = run.paired.shots.at(-1);
+  return `The difference from none is ${pointsSpan(most, byText(run, mostShots(at)), byText(run))}.`;
 }
 
 function askedSizeSaid({ run }) {
   const { set_size: mean, set_size_low: low, set_size_high: high } = run.paired.ways;
-  return `At alpha **${shownAlpha(run.pairedAlpha)}** the difference of text from letter is **${signedBy(mean, 2)}** options ${askedSpan(low, high, 2)}.`;
+  const [texts, letters] = [byText(run), byLetter(run)].map(({ size }) => at0(size, run.pairedAlpha));
+  const gap = differenceShown(texts, letters, 2, mean);
+  return `At alpha **${shownAlpha(run.pairedAlpha)}** the difference of text from letter is **${signedBy(gap, 2)}** options ${askedSpan(low, high, 2)}.`;
 }
 
 export const ASKING_TRUTHS = {

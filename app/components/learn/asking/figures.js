@@ -131,7 +131,9 @@ const askedExamplesFigure = {
       line,
       moved: (shots) => {
         const paired = run.paired.shots.find((candidate) => candidate.shots === shots);
-        const less = paired ? `, ${pointsSpan(paired).replaceAll("*", "")} from none` : "";
+        const less = paired
+          ? `, ${pointsSpan(paired, byText(run, shots), byText(run)).replaceAll("*", "")} from none`
+          : "";
         return `With ${examplesText(shots)}: ${share(rightShare(byText(run, shots)).value)} right by text${less}`;
       },
     });

@@ -2,7 +2,7 @@
 // tests/app/test_course.py compares them with Python's.
 
 import { shownAlpha } from "../../shared/dom.js";
-import { percent } from "../../shared/formatting.js";
+import { differenceShown, percent } from "../../shared/formatting.js";
 import { uniformsAt } from "../../shared/random_numbers.js";
 import { mean, points, share, whole } from "../numbers.js";
 import { atTemperature, binEdges, binOf, hold, nll, reliability } from "../../calibration/temperature/tempering.js";
@@ -90,8 +90,8 @@ const fittedRun = (at) => temperedOnce(at, at.run.fitted ?? PLAIN_TEMPERATURE);
 const hotRun = (at) => temperedOnce(at, HOT);
 
 function meanSaid(at) {
-  const gap = 100 * (meanConfidence(at) - at.run.first.accuracy);
-  if (Math.abs(gap) < 0.05) return "On average its claims come true.";
+  const gap = differenceShown(100 * meanConfidence(at), 100 * at.run.first.accuracy, 1);
+  if (gap === 0) return "On average its claims come true.";
   return gap > 0
     ? `On average it claims **${gap.toFixed(1)}** points too much.`
     : `On average it claims **${(-gap).toFixed(1)}** points too little.`;

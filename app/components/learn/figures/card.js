@@ -2,6 +2,7 @@
 // option is in the set.
 
 import { make, say } from "../../shared/dom.js";
+import { besideThreshold } from "../../shared/formatting.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -40,13 +41,14 @@ export function questionCard(question, { order = question.options.map((_, j) => 
   );
   const show = (scores, threshold = null) => {
     card.classList.toggle("with-set", threshold !== null);
+    const written = besideThreshold(threshold ?? Infinity, Array.from(scores), 3);
     rows.forEach((row, j) => {
       const inside = threshold !== null && scores[j] <= threshold;
       row.bar.style.width = `${100 * Math.max(0, Math.min(1, scores[j]))}%`;
       row.limit.style.display = Number.isFinite(threshold) && threshold !== null ? "" : "none";
       row.limit.style.left = `${100 * Math.min(1, threshold ?? 0)}%`;
       row.row.classList.toggle("out", threshold !== null && !inside);
-      say(row.value, scores[j].toFixed(3));
+      say(row.value, written(scores[j]));
       say(row.state, threshold === null ? "" : inside ? "✓ in" : "out");
     });
   };

@@ -1,6 +1,7 @@
 // Step 3: the scores of right options in line, from low to high. A person drags the place where the count ends.
 
 import { draw, put, say, shownAlpha } from "../../shared/dom.js";
+import { thresholdText } from "../../shared/formatting.js";
 import { rank } from "../../shared/sets.js";
 import { axes, roundTicks, steps } from "../../shared/svg.js";
 import { withinAlphas } from "../tangle.js";
@@ -63,7 +64,7 @@ export const countedFigure = {
       hands.release();
     };
     const named = (alpha, place, threshold) =>
-      `alpha ${shownAlpha(alpha)}: number ${place.toLocaleString("en")}, score ${threshold.toFixed(3)}`;
+      `alpha ${shownAlpha(alpha)}: number ${place.toLocaleString("en")}, score ${thresholdText(threshold, 3)}`;
     const label = (node, lineAt, height, words) => {
       const left = lineAt > x(n / 2);
       put(node, { x: left ? lineAt - 12 : lineAt + 12, y: height, "text-anchor": left ? "end" : "start" });
@@ -103,7 +104,7 @@ export const countedFigure = {
   describe(at) {
     const place = rank(at.run.n, at.alpha);
     return Number.isFinite(at.lac.threshold)
-      ? `Number ${place} of ${at.run.n} scores is ${at.lac.threshold.toFixed(3)}.`
+      ? `Number ${place} of ${at.run.n} scores is ${thresholdText(at.lac.threshold, 3)}.`
       : `Number ${place} is beyond the ${at.run.n} scores.`;
   },
 };

@@ -1,6 +1,7 @@
 // Step 4: test questions and their sets. One is easy for the model, one is hard, and one lies between.
 
 import { draw, make, put, say } from "../../shared/dom.js";
+import { thresholdText } from "../../shared/formatting.js";
 import { canvas, linear, tall } from "../../shared/svg.js";
 import { questionCard } from "./card.js";
 import { guessMark } from "../guess_mark.js";
@@ -84,5 +85,5 @@ export const setsFigure = {
   },
   hidden: "Some questions with their sets. The mean set size is hidden until you guess.",
   describe: (at) =>
-    `With a threshold of ${at.lac.threshold.toFixed(3)} a set holds ${at.lac.meanSize.toFixed(2)} options on average.`,
+    `With a threshold of ${thresholdText(at.lac.threshold, 3)} a set holds ${at.lac.meanSize.toFixed(2)} options on average.`,
 };

@@ -1,7 +1,7 @@
 // Step 7: one question scored by LAC and by APS, and after the guess the sizes of all sets by both.
 
 import { draw, headRow, make, say } from "../../shared/dom.js";
-import { percent } from "../../shared/formatting.js";
+import { besideThreshold, decimalsApart, percent } from "../../shared/formatting.js";
 import { canvas, linear, tall, zoomOf } from "../../shared/svg.js";
 import { byProbability, questionParagraphs, rightTag } from "./card.js";
 
@@ -29,8 +29,9 @@ function scoredTable(question, scores) {
       const cell = make("td", { className: `scored ${ink}` });
       return { cell, value: cell.appendChild(make("span")), tick: cell.appendChild(make("span.tick")) };
     });
-    row.append(text, make("td", question.p[j].toFixed(3)), ...cells.map(({ cell }) => cell));
-    return { j, cells };
+    const probability = make("td.probability");
+    row.append(text, probability, ...cells.map(({ cell }) => cell));
+    return { j, probability, cells };
   });
   return { table, limits, rows };
 }
@@ -95,17 +96,32 @@ export const twoScoresFigure = {
     const update = (at, state) => {
       last = [at, state];
       const question = questions[kept.place];
+      let decimals = 3;
       scores.forEach(({ name }, i) => {
         const { threshold } = at[name];
-        say(table.limits[i], Number.isFinite(threshold) ? `threshold ${threshold.toFixed(3)}` : "no threshold");
+        const scoreOf = (j) => run[name].scores[question.test * run.k + j];
+        const written = besideThreshold(
+          threshold,
+          table.rows.map(({ j }) => scoreOf(j)),
+          3,
+        );
+        const [inside, outside] = [true, false].map((side) =>
+          table.rows
+            .map(({ j }) => j)
+            .filter((j) => scoreOf(j) <= threshold === side)
+            .map((j) => question.p[j]),
+        );
+        decimals = Math.max(decimals, decimalsApart(inside, outside, 3));
+        say(table.limits[i], Number.isFinite(threshold) ? `threshold ${written(threshold)}` : "no threshold");
         for (const { j, cells } of table.rows) {
-          const score = run[name].scores[question.test * run.k + j];
+          const score = scoreOf(j);
           const { cell, value, tick } = cells[i];
-          say(value, score.toFixed(3));
+          say(value, written(score));
           say(tick, score <= threshold ? "✓" : "");
           cell.classList.toggle("inside", score <= threshold);
         }
       });
+      for (const { j, probability } of table.rows) say(probability, question.p[j].toFixed(decimals));
       title.hidden = plot.hidden = !state.open;
       if (!state.open) return;
       sizes ??= sharesBySize(plot, run.k, scores);

@@ -1,7 +1,7 @@
 // Every figure of the lesson on juries, computed from the jurors' probabilities. core/jury defines them, and
 // tests/app/test_course.py compares them with Python's.
 
-import { percent } from "../../shared/formatting.js";
+import { differenceShown, percent } from "../../shared/formatting.js";
 import { mean, share, whole } from "../numbers.js";
 
 // Probabilities of True and False that differ by no more than this are a tie, which counts half for each side.
@@ -140,7 +140,8 @@ function pairsSaid({ run }) {
 }
 
 function gainSaid(at) {
-  const { gain, gain_low: low, gain_high: high } = rule(at, "weighted_log_odds");
+  const { accuracy, gain: exact, gain_low: low, gain_high: high } = rule(at, "weighted_log_odds");
+  const gain = differenceShown(100 * accuracy, 100 * rule(at, "majority").accuracy, 1, 100 * exact) / 100;
   const signed = (value) => `${value < 0 ? "−" : ""}${(100 * Math.abs(value)).toFixed(1)}`;
   if (low === null) return `The difference is **${signed(gain)}** points. So few answers give it no interval.`;
   const span = `**${signed(gain)}** points (**${percent(0.95, 0)}** interval **${signed(low)}** to **${signed(high)}**)`;

@@ -26,7 +26,7 @@ const togetherFigure = {
       { name: `${name}: independent`, outlined: true },
       { name: `${name}: counted` },
     ]);
-    const bars = shareBars(host, rows, "How many jurors are wrong about an answer", { to: 0.6 });
+    const bars = shareBars(host, rows, "How many jurors are wrong about an answer");
     const expected = independentTally(run.errors);
     const counted = wrongTally(run);
     bars.guessed(null);

@@ -23,7 +23,6 @@ from app.state.presented import PRESENTED_NAMES
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
 from core.questions.option_names import short_names
-from core.records import added_options
 from core.reports.alpha_lab.saturation import can_saturate
 from core.reports.one_question import CalibratedRun, OptionPValues
 
@@ -102,7 +101,6 @@ def _bars(question: AskedQuestion, standings: Sequence[OptionPValues], by: Calib
         "context": question.context,
         "truth": -1 if label is None else label,
         "top": standings[0].top,
-        "extra": added_options(options) > 0,
         "scores": [_score(standing, by) for standing in standings],
         "thresholds": pa.table({standing.name: by.scores[standing.name].thresholds() for standing in standings}),
     }

@@ -4,6 +4,7 @@
 
 import { AlphaControl } from "../../shared/alpha_control.js";
 import { make, say, wayTo } from "../../shared/dom.js";
+import { thresholdText } from "../../shared/formatting.js";
 import { hints } from "../../shared/hints.js";
 import { foremost, listed } from "../../shared/many_options.js";
 import { Live, mountedLive } from "../../shared/live.js";
@@ -38,7 +39,6 @@ class Question extends Live {
   load(data) {
     this.letters = data.letters;
     this.truth = truthOf(data);
-    this.extra = data.extra;
     this.truthLetter = this.truth === null ? null : data.letters[this.truth];
     this.scores = data.scores.map((score) => ({
       ...score,
@@ -69,7 +69,7 @@ class Question extends Live {
         {
           title: "Threshold",
           hover: "Options stay in the set if their score is at most this.",
-          text: (row, alpha) => shownThreshold(row.thresholds[alpha - 1]),
+          text: (row, alpha) => thresholdText(row.thresholds[alpha - 1]),
         },
         {
           title: "Parameters",
@@ -278,10 +278,8 @@ class Question extends Live {
     if (!notice.hidden) say(notice, score.full_set_text);
     const near = this.scores
       .filter((score) => score.saturates)
-      .map((score) => saturatedText(score.title, [score.thresholds[alpha - 1]]))
-      .filter(Boolean)
-      .join(" ");
-    say(this.find(".saturated"), near && this.extra ? `${near} The Alpha lab can leave E and F out.` : near);
+      .map((score) => saturatedText(score.title, [score.thresholds[alpha - 1]]));
+    say(this.find(".saturated"), near.filter(Boolean).join(" "));
     this.speakSoon(() =>
       say(
         this.find(".summary"),
@@ -306,11 +304,6 @@ class Question extends Live {
     clearTimeout(this.waiting);
     window.removeEventListener(LEFT, this.leave);
   }
-}
-
-function shownThreshold(value) {
-  if (value === Infinity) return "none";
-  return Number.isInteger(value) && value > 1 ? String(value) : value.toFixed(4); // a rank counts options
 }
 
 // The same question in several runs: one row per run, with a link to the question there.

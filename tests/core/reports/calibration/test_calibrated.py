@@ -35,7 +35,7 @@ def test_the_figures_are_of_the_test_questions(run):
     (figures,) = calibrated(run)
     assert figures.n == len(run.test)
     assert figures.estimates["ece"].value == pytest.approx(report(run, 100).ece)
-    assert sum(row.n for row in figures.diagram.bins) == figures.n
+    assert sum(row.n for row in figures.reliability) == figures.n
     assert json.loads(json.dumps(finite(figures.to_json()), allow_nan=False))["stratum"] == "all"
 
 
@@ -58,7 +58,7 @@ def test_strata_part_the_test_questions(run, within):
 def test_every_bins_questions_are_those_in_the_diagram(run, bins, by):
     (figures,) = calibrated(run, bins=bins, by=by)
     seen = []
-    for number, row in enumerate(figures.diagram.bins, start=1):
+    for number, row in enumerate(figures.reliability, start=1):
         frame = bin_questions(run, "all", "", number, bins=bins, by=by)
         assert len(frame) == row.n
         if row.n:
@@ -137,7 +137,7 @@ def of_top(confidence, shares):
         estimates=top_estimates(top, c),
         brier_parts=BrierParts(0, 0, 0, 0),
         test=calibration_test(top, rng=np.random.default_rng(0)),
-        diagram=reliability(top, rng=np.random.default_rng(0), draws=10),
+        reliability=reliability(top, rng=np.random.default_rng(0), draws=10),
     )
 
 
@@ -195,9 +195,9 @@ def test_questions_that_belong_together_count_as_one_everywhere(run):
         )
         assert narrow < 0.75 * five, name
         assert five == pytest.approx(width, rel=0.4), name
-    filled = [b for b, figures in enumerate(once.diagram.bins) if figures.n]
+    filled = [b for b, figures in enumerate(once.reliability) if figures.n]
     for b in filled:
-        assert together.diagram.bins[b].accuracy_high >= 0.99 * once.diagram.bins[b].accuracy_high
+        assert together.reliability[b].accuracy_high >= 0.99 * once.reliability[b].accuracy_high
 
 
 def test_an_option_that_a_question_lacks_leaves_the_nll_its_interval(run):

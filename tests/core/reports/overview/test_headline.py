@@ -23,6 +23,7 @@ def row(model: str, size: float, accuracy: float = 0.5, width: float = 0.1, **mo
         "lac_set_size": size,
         "lac_set_size_low": size - width,
         "lac_set_size_high": size + width,
+        "lac_empty_rate": 0.0,
         "lac_coverage": 0.9,
         "lac_coverage_low": 0.87,
         "lac_coverage_high": 0.93,
@@ -42,6 +43,12 @@ def test_without_runs_there_is_no_headline():
 def test_one_run_is_described_alone():
     assert sentence(row("m", 1.62, 0.764)) == (
         "On Question answering, m is right on 76% of questions and needs 1.6 of 4 options at alpha 0.1."
+    )
+
+
+def test_empty_sets_that_make_the_mean_small_are_said():
+    assert sentence(row("m", 0.94, 0.96, lac_empty_rate=0.05)).endswith(
+        "options at alpha 0.1. 5% of the sets of m are empty."
     )
 
 

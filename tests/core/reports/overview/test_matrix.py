@@ -39,6 +39,7 @@ def test_a_cell_has_the_figures_of_the_report(home: Path, score: str):
         assert cell.set_size.ends == pytest.approx(figures.mean_set_size_interval)
         assert cell.accuracy.value == run_report.accuracy
         assert (cell.coverage, cell.coverage_band) == (figures.coverage, pytest.approx(figures.coverage_band))
+        assert cell.empty_rate == figures.empty_rate
         assert (cell.options, cell.n_test) == (run_report.k, run_report.n_test)
         assert cell.shade == pytest.approx(((run_report.k - figures.mean_set_size) / (run_report.k - 1)) ** 2)
 
@@ -81,7 +82,12 @@ def test_the_smallest_are_those_whose_intervals_reach_the_smallest_mean():
         ]
     )
     table.loc[1, "lac_set_size_low"] = table.loc[0, "lac_set_size_high"]
+    table["too_few_covered"] = False
     assert with_smallest(table, "lac")["smallest"].tolist() == [True, True, False, False, False]
+    table.loc[0, "too_few_covered"] = True  # a is small because too few of its sets hold the truth
+    assert with_smallest(table, "lac")["smallest"].tolist() == [False, True, True, False, False]
+    full = table.assign(lac_set_size=4.0, lac_set_size_low=4.0, lac_set_size_high=4.0, too_few_covered=False)
+    assert not with_smallest(full, "lac")["smallest"].any()
 
 
 def test_a_column_counts_its_questions_only_if_they_are_the_same(home: Path):
