@@ -4,7 +4,7 @@ A record declares a field as ``bins: Annotated[int, bins] = 15``: the type, the 
 or raises :class:`InputError`, and the default.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 from core.conformal.alpha import check_thousandths
@@ -14,6 +14,8 @@ Read = Callable[[str], Any]
 
 LONGEST_TEXT = 200
 MOST_COMPARED = 24
+COMMA = "%2C"
+"""What a link writes for a comma in one of several names. No name holds it."""
 SWITCH = ("on", "off")
 """The values of something that can be switched off."""
 
@@ -100,6 +102,20 @@ def _names(text: str) -> str:
     if len(text) > MOST_COMPARED * LONGEST_TEXT:
         raise InputError(f"it can have at most {MOST_COMPARED * LONGEST_TEXT:,} characters, not {len(text):,}")
     return ",".join(dict.fromkeys(name for name in text.split(",") if name))
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names as the text of a field.
+
+    >>> joined(["a", "b, c"]), split("a,b%2C c")
+    ('a,b%2C c', ['a', 'b, c'])
+    """
+    return ",".join(name.replace(",", COMMA) for name in names)
+
+
+def split(text: str) -> list[str]:
+    """The names in the text of a field."""
+    return [name.replace(COMMA, ",") for name in text.split(",") if name]
 
 
 Id = Annotated[str, str]

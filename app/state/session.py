@@ -19,7 +19,7 @@ OPEN_KEY = "open_view"
 
 def view(page: type[View]) -> View:
     """The view of the open page. Warns about invalid values in its address and normalises the address."""
-    if st.session_state.get(BY_ITSELF_KEY) and st.session_state.get(OPEN_KEY) is page:
+    if st.session_state.get(BY_ITSELF_KEY) and is_open(page):
         # The browser sent this address before it learned of the person's last change, which is what the view holds.
         address = address_of(remembered(page))
     else:
@@ -42,6 +42,11 @@ def until_next_action(place: str, *messages: str) -> tuple[str, ...]:
     if messages or not st.session_state.get(BY_ITSELF_KEY):
         shown[place] = messages
     return shown.get(place, ())
+
+
+def is_open(page: type[SharedView]) -> bool:
+    """Whether the page was open before this run of its script."""
+    return st.session_state.get(OPEN_KEY) is page
 
 
 def no_view() -> None:
