@@ -4,7 +4,9 @@ A record declares a field as ``bins: Annotated[int, bins] = 15``: the type, the 
 or raises :class:`InputError`, and the default.
 """
 
+import re
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from typing import Annotated, Any
 
 from core.conformal.alpha import check_thousandths
@@ -12,6 +14,7 @@ from core.errors import InputError
 
 Read = Callable[[str], Any]
 
+DECIMAL = re.compile(r"(?P<whole>[0-9]{0,9})(?:[.,](?P<fraction>[0-9]{1,9}))?(?P<percent>%?)")
 LONGEST_TEXT = 200
 MOST_COMPARED = 24
 COMMA = "%2C"
@@ -70,8 +73,33 @@ def whole_or_nothing(digits: int, rule: str) -> Callable[[str], str]:
     return read
 
 
+def parts(digits: int, scale: int, rule: str) -> Callable[[str], int]:
+    """A reader of a number that a link holds in parts of 1 / ``scale`` and the page as a decimal: a whole number counts
+    parts, and a decimal or a percentage is the number itself.
+
+    >>> read = parts(3, 1000, "no number")
+    >>> read("50"), read("0.05"), read(".05"), read("0,05"), read("5%")
+    (50, 50, 50, 50, 50)
+    """
+
+    def read(text: str) -> int:
+        match = DECIMAL.fullmatch(text)
+        if match is None or not (match["percent"] or match["fraction"]):
+            return whole(digits, rule)(text)
+        count = Decimal(f"{match['whole'] or 0}.{match['fraction'] or 0}") * scale / (100 if match["percent"] else 1)
+        if count != int(count):
+            raise InputError(rule)
+        return whole(digits, rule)(str(int(count)))
+
+    return read
+
+
 def _thousandths(text: str) -> int:
-    return check_thousandths(whole(3, "alpha must be a whole number of thousandths from 1 to 999")(text))
+    rule = "alpha must be a whole number of thousandths from 1 to 999, or a number such as 0.05"
+    number = parts(3, 1000, rule)(text)
+    if not number:
+        raise InputError(rule)
+    return check_thousandths(number)
 
 
 def _ordinal(text: str) -> int:

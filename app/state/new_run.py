@@ -1,7 +1,7 @@
 """The state in a link to the New run page."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from app.state.fields import SWITCH, Names, one_of, some_of, whole, whole_or_nothing
 from app.state.shared import SharedView
@@ -16,6 +16,8 @@ HERE, SERVER = "here", "server"
 @dataclass(frozen=True, slots=True)
 class NewRunView(SharedView):
     """The form: models and tasks, how the questions are asked, and how the answers are computed."""
+
+    MOVED: ClassVar[tuple[str, ...]] = ()
 
     place: Annotated[str, one_of((HERE, SERVER))] = HERE
     """Whether Hedge loads the models or a server has them."""

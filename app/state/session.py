@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app.formatting import plain, shortened
-from app.state.address import SHARED_NAMES, View, address_of, opened, parse
+from app.state.address import SHARED_NAMES, View, address_of, names_in_address, opened, parse
 from app.state.shared import SharedView
 
 BY_ITSELF_KEY = "page_runs_by_itself"
@@ -47,6 +47,12 @@ def until_next_action(place: str, *messages: str) -> tuple[str, ...]:
 def is_open(page: type[SharedView]) -> bool:
     """Whether the page was open before this run of its script."""
     return st.session_state.get(OPEN_KEY) is page
+
+
+def moved_names() -> list[str]:
+    """The names in the open page's address whose changes add no entry to the browser's history."""
+    page: type[SharedView] | None = st.session_state.get(OPEN_KEY)
+    return list(page.MOVED or names_in_address(page)) if page else []
 
 
 def no_view() -> None:
@@ -134,5 +140,5 @@ def _remember(view: SharedView) -> None:
     if page is None:
         return
     address = address_of(remembered(page))
-    if st.query_params.to_dict() != address:  # each write adds an entry to the browser's history
+    if st.query_params.to_dict() != address:  # each write may add an entry to the browser's history
         st.query_params.from_dict(address)

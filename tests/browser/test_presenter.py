@@ -245,6 +245,7 @@ def test_the_question_is_shown_once_however_it_is_presented(visit: Visitor, addr
     text = question.filter(has_text="?").first.inner_text()
     shown = page.get_by_text(text, exact=True).filter(visible=True)
     expect(shown).to_have_count(1)
+    expect(page).to_have_title(f"{text} · One question · Hedge")
     for enter in (page.get_by_role("button", name="Present", exact=True).click, lambda: page.keyboard.press("p")):
         enter()
         expect(screen.get_by_text(text, exact=True)).to_be_visible()

@@ -122,7 +122,7 @@ def _form(served: ServedModels | None) -> None:
                 base=base,
                 jurors=names,
                 questions=str(questions),
-                samples=samples,
+                samples=int(samples or 0),
                 steps=int(steps),
                 dtype=dtype,
                 key_variable=served.connection.key_variable if served else "",

@@ -1,7 +1,8 @@
 // The list of the shortcuts, and the choice whether those of one character work. While they don't, no script of the page
 // hears of such a key: neither ours nor Streamlit's. The browser's own use of the key stays. As the one component of every
-// page, it also follows the server.
+// page, it also follows the server and keeps the browser's history short.
 
+import { shortenHistory } from "../address_history.js";
 import { mounted } from "../mounted.js";
 import { followServer, rememberTyped, showRestart, watchConnection } from "../restart.js";
 import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../single_keys.js";
@@ -30,6 +31,7 @@ function listen() {
 export default mounted(listen, (shown, { data, parentElement, setTriggerValue }) => {
   shown.ask = () => setTriggerValue("connected", true); // the server draws the page, and says which start it is of
   followServer(data.server);
+  shortenHistory(data.moved);
   showRestart(parentElement.querySelector(".restarted"));
   const list = parentElement.querySelector("details");
   list.open = open;
