@@ -140,6 +140,7 @@ def _served_jurors(judges: list[str]) -> tuple[str, ...]:
         judges,
         format_func=_model_words,
         key="jury_jurors_served",
+        wrap=True,
         help=SERVED_HELP,
     )
     return tuple(map(str, chosen))

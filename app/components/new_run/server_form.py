@@ -188,6 +188,7 @@ def served_models(
             placeholder="Choose a model of the server",
             max_selections=most,
             select_all=False,
+            wrap=True,
             key=f"{prefix}_served",
             persist_state="session",
             help=MODELS_HELP,
