@@ -17,7 +17,7 @@ if __name__ == "main":
     sys.exit("start Hedge with `hedge` or `streamlit run app/server.py`: app/main.py is only a part of it")
     app = st.App(__file__)  # type: ignore[unreachable]
 
-from app import first_paint, menu, navigation, notices, style  # noqa: E402
+from app import first_paint, menu, navigation, notices, style, tab_title  # noqa: E402
 from app.background import following  # noqa: E402
 from app.components.shared import theme_watch  # noqa: E402
 from app.components.shared.shortcuts import shortcuts  # noqa: E402
@@ -25,7 +25,7 @@ from app.errors import spoken  # noqa: E402
 from app.serving import login  # noqa: E402
 
 st.set_page_config(
-    page_title="Hedge",
+    page_title=tab_title.shown(),
     page_icon=str(navigation.ICON),
     layout="wide",
     # One menu entry of our own makes Streamlit show the whole menu, including the light and dark switch that the
@@ -38,7 +38,7 @@ if login.gate():
     page = st.navigation(menu.pages(), position="top")
     notices.watch(page.url_path)
     notices.unreadable_runs()
-    with following(page.url_path), spoken():
+    with tab_title.titled(page.title), following(page.url_path), spoken():
         try:
             page.run()
             theme_watch.watch()

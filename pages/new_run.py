@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import state, style
+from app import style
 from app.caches import live_runs
 from app.components.data import stored_runs
 from app.components.jury import make_jury
@@ -15,7 +15,6 @@ head(
     "Which model should answer which questions?",
     terms=("run", "by letter", "by text", "strategy", "shots", "precision"),
 )
-state.no_view()
 st.html(style.STACKED)
 with st.container(key=style.STACKED_KEY):
     left, right = st.columns([4, 5], gap="medium")

@@ -127,6 +127,15 @@ def test_pages_do_no_maths():
 
 
 @pytest.mark.quick
+def test_enter_submits_no_form_that_starts_something():
+    """Streamlit submits a form by Enter unless it is told not to; a launch needs a click on its own button."""
+    calls = [node for path in python_files("app") for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
+    forms = [call for call in calls if ast.unparse(call.func) == "st.form"]
+    by_enter = [ast.literal_eval(form.args[0]) for form in forms if "enter_to_submit=False" not in ast.unparse(form)]
+    assert len(forms) >= 5
+    assert set(by_enter) == {"own", "leaderboard_model"}  # Ctrl+Enter asks a model, and Enter looks a name up
+
+
 def test_torch_is_imported_by_models_and_checks_alone():
     for folder in ("core", "charts", "app", "pages", "hedge"):
         for path in python_files(folder):

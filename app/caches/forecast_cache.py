@@ -53,17 +53,19 @@ class Plan:
         return tuple(forecast for forecast in self.runs if forecast.spec.run_id not in done)
 
     @property
-    def seconds(self) -> float | None:
-        """Seconds until the last run has ended on the available devices, or None if a run has no measured rate.
+    def to_time(self) -> tuple[Forecast, ...]:
+        """The runs whose work, time and cost are shown: those that are not done, or all if all are done."""
+        return self.new or self.runs
 
-        Runs that are done are left out, unless all of them are done.
-        """
-        return forecasts.whole_time(self.new or self.runs, lanes=len(self.devices))
+    @property
+    def seconds(self) -> float | None:
+        """Seconds until the last of them has ended on the available devices, or None if one has no measured rate."""
+        return forecasts.whole_time(self.to_time, lanes=len(self.devices))
 
     @property
     def cost(self) -> float | None:
         """The cost of the new runs on servers, or None if no prices are given."""
-        costs = [forecast.cost for forecast in self.new or self.runs]
+        costs = [forecast.cost for forecast in self.to_time]
         return None if None in costs else sum(cost for cost in costs if cost)
 
     @property

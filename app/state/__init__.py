@@ -5,9 +5,9 @@
 ``address``  converts between a link and a record
 ``session``  the last view of each page in a session, and the address of the open page
 
-Each other file is the record of one page. New run and Doctor have none, because they have no state that is worth a
-link. A menu's links carry no view, so the last view of each page is kept for the session and written back into the
-address. An invalid value in a link is reported in one sentence and replaced by the previous value or by the default.
+Each other file is the record of one page. Doctor has none, because it has no state that is worth a link. A menu's links
+carry no view, so the last view of each page is kept for the session and written back into the address. An invalid value
+in a link is reported in one sentence and replaced by the previous value or by the default.
 
 Streamlit can bind a widget to the address by ``bind="query-params"``. The Tokens page uses that for its model and its
 evaluations: no other page needs them, and their labels are their names. Binding does not suit the pages that have a
@@ -27,6 +27,8 @@ from app.state.session import (
     change,
     choose_run,
     fresh,
+    is_open,
+    moved_names,
     name_unknown,
     no_view,
     read_changes,
@@ -41,7 +43,9 @@ __all__ = [
     "change",
     "choose_run",
     "fresh",
+    "is_open",
     "linked",
+    "moved_names",
     "name_unknown",
     "no_view",
     "read_changes",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import one_of, whole
+from app.state.fields import one_of, parts, whole
 from app.state.shared import SharedView
 from core.calibration.bins import ECE_BINS, EDGES, check_bins
 from core.reports.calibration.calibrated import WITHIN
@@ -15,7 +15,7 @@ def _bins(text: str) -> int:
 
 
 def _temperature(text: str) -> int:
-    return check_hundredths(whole(3, "a temperature must be a whole number of hundredths")(text))
+    return check_hundredths(parts(3, 100, "a temperature must be a whole number of hundredths")(text))
 
 
 @dataclass(frozen=True, slots=True)

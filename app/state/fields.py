@@ -4,7 +4,9 @@ A record declares a field as ``bins: Annotated[int, bins] = 15``: the type, the 
 or raises :class:`InputError`, and the default.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
 from typing import Annotated, Any
 
 from core.conformal.alpha import check_thousandths
@@ -12,8 +14,11 @@ from core.errors import InputError
 
 Read = Callable[[str], Any]
 
+DECIMAL = re.compile(r"(?P<whole>[0-9]{0,9})(?:[.,](?P<fraction>[0-9]{1,9}))?(?P<percent>%?)")
 LONGEST_TEXT = 200
 MOST_COMPARED = 24
+COMMA = "%2C"
+"""What a link writes for a comma in one of several names. No name holds it."""
 SWITCH = ("on", "off")
 """The values of something that can be switched off."""
 
@@ -68,8 +73,33 @@ def whole_or_nothing(digits: int, rule: str) -> Callable[[str], str]:
     return read
 
 
+def parts(digits: int, scale: int, rule: str) -> Callable[[str], int]:
+    """A reader of a number that a link holds in parts of 1 / ``scale`` and the page as a decimal: a whole number counts
+    parts, and a decimal or a percentage is the number itself.
+
+    >>> read = parts(3, 1000, "no number")
+    >>> read("50"), read("0.05"), read(".05"), read("0,05"), read("5%")
+    (50, 50, 50, 50, 50)
+    """
+
+    def read(text: str) -> int:
+        match = DECIMAL.fullmatch(text)
+        if match is None or not (match["percent"] or match["fraction"]):
+            return whole(digits, rule)(text)
+        count = Decimal(f"{match['whole'] or 0}.{match['fraction'] or 0}") * scale / (100 if match["percent"] else 1)
+        if count != int(count):
+            raise InputError(rule)
+        return whole(digits, rule)(str(int(count)))
+
+    return read
+
+
 def _thousandths(text: str) -> int:
-    return check_thousandths(whole(3, "alpha must be a whole number of thousandths from 1 to 999")(text))
+    rule = "alpha must be a whole number of thousandths from 1 to 999, or a number such as 0.05"
+    number = parts(3, 1000, rule)(text)
+    if not number:
+        raise InputError(rule)
+    return check_thousandths(number)
 
 
 def _ordinal(text: str) -> int:
@@ -100,6 +130,20 @@ def _names(text: str) -> str:
     if len(text) > MOST_COMPARED * LONGEST_TEXT:
         raise InputError(f"it can have at most {MOST_COMPARED * LONGEST_TEXT:,} characters, not {len(text):,}")
     return ",".join(dict.fromkeys(name for name in text.split(",") if name))
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names as the text of a field.
+
+    >>> joined(["a", "b, c"]), split("a,b%2C c")
+    ('a,b%2C c', ['a', 'b, c'])
+    """
+    return ",".join(name.replace(",", COMMA) for name in names)
+
+
+def split(text: str) -> list[str]:
+    """The names in the text of a field."""
+    return [name.replace(COMMA, ",") for name in text.split(",") if name]
 
 
 Id = Annotated[str, str]

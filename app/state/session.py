@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app.formatting import plain, shortened
-from app.state.address import SHARED_NAMES, View, address_of, opened, parse
+from app.state.address import SHARED_NAMES, View, address_of, names_in_address, opened, parse
 from app.state.shared import SharedView
 
 BY_ITSELF_KEY = "page_runs_by_itself"
@@ -19,7 +19,7 @@ OPEN_KEY = "open_view"
 
 def view(page: type[View]) -> View:
     """The view of the open page. Warns about invalid values in its address and normalises the address."""
-    if st.session_state.get(BY_ITSELF_KEY) and st.session_state.get(OPEN_KEY) is page:
+    if st.session_state.get(BY_ITSELF_KEY) and is_open(page):
         # The browser sent this address before it learned of the person's last change, which is what the view holds.
         address = address_of(remembered(page))
     else:
@@ -42,6 +42,17 @@ def until_next_action(place: str, *messages: str) -> tuple[str, ...]:
     if messages or not st.session_state.get(BY_ITSELF_KEY):
         shown[place] = messages
     return shown.get(place, ())
+
+
+def is_open(page: type[SharedView]) -> bool:
+    """Whether the page was open before this run of its script."""
+    return st.session_state.get(OPEN_KEY) is page
+
+
+def moved_names() -> list[str]:
+    """The names in the open page's address whose changes add no entry to the browser's history."""
+    page: type[SharedView] | None = st.session_state.get(OPEN_KEY)
+    return list(page.MOVED or names_in_address(page)) if page else []
 
 
 def no_view() -> None:
@@ -129,5 +140,5 @@ def _remember(view: SharedView) -> None:
     if page is None:
         return
     address = address_of(remembered(page))
-    if st.query_params.to_dict() != address:  # each write adds an entry to the browser's history
+    if st.query_params.to_dict() != address:  # each write may add an entry to the browser's history
         st.query_params.from_dict(address)

@@ -26,6 +26,9 @@ class SharedView:
     KEPT: ClassVar[tuple[str, ...]] = ()
     """The shared fields that the page keeps to itself: it neither takes their values from other pages nor gives any."""
 
+    MOVED: ClassVar[tuple[str, ...]] = ("alpha", "at", "bins", "change", "gamma", "last", "length", "n", "t")
+    """The fields that a slider moves: their changes add no entry to the browser's history. Empty: all of the page's."""
+
     run: Id = ""
     """The selected run ("": the page's default)."""
     alpha: Thousandths = 100

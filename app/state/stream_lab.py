@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import Id, whole, whole_or_nothing
+from app.state.fields import Id, parts, whole, whole_or_nothing
 from app.state.presented import PresentedView
 from core.errors import InputError
 from core.reports.stream_lab import LONGEST, SHORTEST, check_gamma
@@ -14,7 +14,7 @@ NARROWEST, WIDEST = 20, 1000
 
 
 def _gamma(text: str) -> int:
-    return check_gamma(whole(3, "gamma must be a whole number of thousandths from 0 to 200")(text))
+    return check_gamma(parts(3, 1000, "gamma must be a whole number of thousandths from 0 to 200")(text))
 
 
 def _last(text: str) -> int:

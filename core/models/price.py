@@ -19,7 +19,7 @@ class Price:
     def __post_init__(self) -> None:
         for name, value in (("price", self.read), ("price", self.written), ("budget", self.budget or 0.0)):
             if not 0 <= value < float("inf"):
-                raise InputError(f"a {name} must be a number from 0 up, got {value}")
+                raise InputError(f"a {name} must be a number from 0 up, got {value:g}")
 
     def cost(self, read: int, written: int) -> float:
         """The cost of these numbers of tokens."""

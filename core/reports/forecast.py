@@ -67,13 +67,13 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The measurements of an earlier run. ``begins_s`` is the time before its first question, and ``here`` says whether
-    it ran on this machine."""
+    """The measurements of an earlier run with ``shots``. ``begins_s`` is the time before its first question, and
+    ``here`` says whether it ran on this machine."""
 
     run_id: str
     begins_s: float
     characters_s: float
-    questions_s: float
+    shots: int
     here: bool
 
 
@@ -103,6 +103,11 @@ class Forecast:
         if self.rate is None or self.work is None:
             return None
         return self.rate.begins_s + self.work.characters / self.rate.characters_s
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the rate is that of a run with fewer or more shots, whose prompts have another length."""
+        return self.rate is not None and self.rate.shots != self.spec.shots
 
     @property
     def cost(self) -> float | None:
@@ -259,9 +264,12 @@ def _tokens(spec: RunSpec, work: Work | None, held: float | None) -> int | None:
 
 def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_of) -> Rate | None:
     """The measurements of a run of this model, dtype and form. A run on this machine comes before one on another, one
-    of this task before one of another task, and then the first in ``earlier``. None if there is no such run."""
+    with as many shots before one with fewer or more, one of this task before one of another, and then the first in
+    ``earlier``. None if there is no such run."""
     alike = [record for record in earlier if _kind(record.spec) == _kind(spec) and _measured(record)]
-    alike.sort(key=lambda record: (not _here(record), record.spec.task != spec.task))
+    alike.sort(
+        key=lambda record: (not _here(record), record.spec.shots != spec.shots, record.spec.task != spec.task),
+    )
     for record in alike:
         try:
             work = worked(record.spec)
@@ -269,13 +277,13 @@ def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_o
             continue
         if work:
             scoring = record.provenance["scoring_seconds"]
-            scored = record.provenance.get("scored") or {"questions": work.questions, "characters": work.characters}
+            scored = record.provenance.get("scored") or {"characters": work.characters}
             whole = (record.ended or 0) - (record.started or 0)
             return Rate(
                 record.run_id,
                 max(0.0, whole - scoring),
                 scored["characters"] / scoring,
-                scored["questions"] / scoring,
+                record.spec.shots,
                 _here(record),
             )
     return None

@@ -176,6 +176,8 @@ class RunSpec:
             raise InputError(f"shots must lie from 0 to {most}, got {self.shots}")
         if self.samples is not None and self.samples < 2:
             raise InputError(f"samples must be at least 2, one to calibrate and one to test, got {self.samples}")
+        if self.seed < 0:
+            raise InputError(f"a seed must be at least 0, got {self.seed}")
         if not 0 < self.calibration_share < 1:
             raise InputError(
                 f"the calibration share must lie in (0, 1), got {self.calibration_share}; 0.5 is a good choice"

@@ -17,6 +17,7 @@ from app.state.compare import CompareView
 from app.state.data import DataView
 from app.state.jury import JuryView
 from app.state.learn import LearnView
+from app.state.new_run import NewRunView
 from app.state.one_question import OneQuestionView
 from app.state.overview import OverviewView
 from app.state.perplexity import PerplexityView
@@ -39,6 +40,7 @@ PAGES: dict[str, type[SharedView]] = {
     "perplexity": PerplexityView,
     "data": DataView,
     "learn": LearnView,
+    "new_run": NewRunView,
 }
 """Every page that has a view, by its name in the address."""
 LINKS = json.loads((Path(__file__).parent / "links_of_earlier_version.json").read_text(encoding="utf-8"))
@@ -63,7 +65,7 @@ def test_a_link_of_the_earlier_version_opens_the_same_view(before: dict[str, Any
 
 def test_links_of_every_page_are_among_them():
     assert len(LINKS) >= 25
-    assert {before["page"] for before in LINKS} == set(PAGES)
+    assert {before["page"] for before in LINKS} == set(PAGES) - {"new_run"}  # which had no view then
 
 
 def test_no_page_has_fields_of_another():
@@ -109,7 +111,27 @@ def test_a_field_that_an_address_leaves_out_returns_to_its_default_but_run_and_a
     assert opened({"row": "7"}, last) == (AlphaLabView(run="r", alpha=300, row=7, runs="a,b"), ())
 
 
-@pytest.mark.parametrize("alpha", ["0", "1000", "-5", "0.1", "1e2", "", "abc", "١٠٠", "100 ", "9" * 40])
+@pytest.mark.parametrize(
+    ("page", "name", "texts", "value"),
+    [
+        (OverviewView, "alpha", ("50", "050", "0.05", ".05", "0.050", "0,05", "5%", "5.0%"), 50),
+        (OverviewView, "alpha", ("1", "0.001", "0.1%"), 1),
+        (CalibrationView, "t", ("150", "1.5", "1.50"), 150),
+        (StreamLabView, "gamma", ("5", "0.005"), 5),
+    ],
+)
+def test_a_number_is_read_as_links_count_it_and_as_the_page_shows_it(
+    page: type[SharedView], name: str, texts: tuple[str, ...], value: int
+):
+    for text in texts:
+        view, problems = parse({name: text}, page())
+        assert (getattr(view, name), problems) == (value, ()), text
+        assert address_of(view).get(name, str(value)) == str(value)
+
+
+@pytest.mark.parametrize(
+    "alpha", ["0", "1000", "-5", "0.0", "1.0", "0.0125", "100%", "%", "1e2", "", "abc", "١٠٠", "100 ", "9" * 40]
+)
 def test_a_nonsense_alpha_is_named_and_replaced(alpha: str):
     view, problems = parse({"alpha": alpha}, OverviewView(alpha=300))
     assert view.alpha == 300

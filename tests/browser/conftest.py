@@ -312,12 +312,17 @@ def page_server(
     *,
     stop: signal.Signals = signal.SIGINT,
     options: Sequence[str] = (),
+    port: int = 0,
     **variables: str,
 ) -> Iterator[str]:
-    """`python -m app`, which alone ends with the block, by the signal ``stop``; its address. ``options`` come first."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    """`python -m app`, which alone ends with the block, by the signal ``stop``; its address. ``options`` come first.
+
+    A ``port`` of 0 is any that is free.
+    """
+    if not port:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
     arguments = [*options, "--server.port", str(port), "--server.headless", "true"]
     environment = {**os.environ, "HEDGE_HOME": str(home), "CUDA_VISIBLE_DEVICES": "", **variables}
     environment.pop("HEDGE_DATABASE_URL", None)

@@ -141,14 +141,24 @@ def nonsense_is_said_and_undone(page: Page, lab: Lab) -> None:
 
 
 def alpha_goes_back_and_forth(page: Page, lab: Lab) -> None:
-    """In the browser's history, and to another page and back."""
+    """To another page and back; the stops of alpha are no entries of the browser's history, and other pages are one."""
     expect(page).to_have_url(re.compile("alpha=250"))
-    page.go_back()
-    lab.expect_alpha(100)
-    page.go_forward()
-    lab.expect_alpha(250)
+    entries = page.evaluate("history.length")
+    for alpha in (100, 300, 250):
+        type_alpha(lab, alpha)
+        expect(page).to_have_url(re.compile(f"alpha={alpha}"))
+    assert page.evaluate("history.length") == entries
     choose_page(settled(page), "Overview")
-    expect(page.get_by_role("heading", name="Hedge shows how sure a language model really is")).to_be_visible()
+    overview = page.get_by_role("heading", name="Hedge shows how sure a language model really is")
+    expect(overview).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/\?alpha=250"))
+    assert page.evaluate("history.length") == entries + 1
+    expect(page).to_have_title("Overview · Hedge")
+    page.go_back()
+    expect(page).to_have_title(re.compile("^.+ · Alpha lab · Hedge$"))
+    lab.ready().expect_alpha(250)
+    page.go_forward()
+    expect(overview).to_be_visible()
     choose_page(settled(page), "Alpha lab")
     lab.ready().expect_alpha(250)
 

@@ -209,9 +209,7 @@ def test_arrow_keys_go_through_the_lesson_from_the_top(visit: Visitor, address: 
     expect(slider).to_have_value("101")
     heading(page, 3)
     expect(page).to_have_url(re.compile("alpha=101"))
-    page.go_back()
-    expect(slider).to_have_value("100")
-    page.go_back()
+    page.go_back()  # the stops of the slider are no entries of the history
     heading(page, 5)
 
 

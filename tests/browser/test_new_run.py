@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.components.one_question.own_examples import EXAMPLES
+from core.jury.pipeline import jury_spec
 from core.questions import bank
 from core.reports.bounded import bounded_report
 from tests.browser.conftest import (
@@ -18,6 +19,7 @@ from tests.browser.conftest import (
     engine_ended,
     eventually,
     page_server,
+    resize,
     server,
     settled,
     still,
@@ -100,6 +102,91 @@ def test_a_run_of_a_model_on_a_server_from_connecting_to_its_ranges(pocket: str,
     expect(page.locator("article[data-score=aps] [data-figure=size]")).to_have_text(
         re.compile(rf"{shown['aps'].mean_set_size[1]:.2f}$")
     )
+
+
+def typed(field: Locator, text: str) -> None:
+    field.fill(text)
+    field.press("Enter")
+
+
+def test_a_number_that_is_refused_stops_the_launch(address: str, visit: Visitor):
+    page = visit(address).open("/new_run")
+    page.get_by_text("other", exact=True).click()
+    launch, number = page.get_by_role("button", name="Launch"), page.get_by_role("spinbutton", name="How many")
+    expect(launch).to_be_enabled()
+    page.get_by_text("More options").click()
+    for name, refused, accepted in (("How many", "0", "60"), ("Batch size", "0", "8"), ("Seed", "-1", "3")):
+        field = page.get_by_role("spinbutton", name=name)
+        typed(field, refused)
+        expect(page.get_by_text(re.compile(rf"must be at least .* got {refused}"))).to_be_visible()
+        expect(launch).to_be_disabled()
+        typed(field, accepted)
+        expect(launch).to_be_enabled()
+    expect(number).to_have_value("60")
+
+
+def test_the_form_survives_a_reload_and_shows_all_of_its_tasks(address: str, visit: Visitor):
+    window = visit(address, width=1440)
+    page = window.open("/new_run")
+    page.get_by_text("other", exact=True).click()
+    number = page.get_by_role("spinbutton", name="How many")
+    typed(number, "60")
+    tasks = page.get_by_role("combobox", name="Tasks")
+    chosen = page.locator(".st-key-launch_tasks [data-tag]")
+    expect(chosen).to_have_count(1)
+    for count in range(2, 6):
+        tasks.click()
+        page.get_by_role("option").first.click()
+        expect(chosen).to_have_count(count)
+    tasks.press("Escape")
+    page.get_by_role("heading", name="Run a benchmark").click()  # closes the list
+    page.get_by_text("More options").click()
+    typed(page.get_by_role("spinbutton", name="Seed"), "3")
+    expect(page).to_have_url(re.compile("samples=60.*seed=3"))
+    names = settled(page).locator(".st-key-launch_tasks [data-tag]").all_inner_texts()
+    page.reload()
+    expect(chosen).to_have_text(names)
+    expect(number).to_have_value("60")
+    page.get_by_text("More options").click()
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
+    for width in (1440, 390):
+        resize(page, width, 900)
+        for i in range(len(names)):
+            eventually(page, lambda i=i: outside(chosen.nth(i)))
+
+
+def outside(tag: Locator) -> str:
+    """Which part of a tag its list hides, if any."""
+    return tag.evaluate(
+        """tag => {
+          const box = tag.getBoundingClientRect();
+          const field = tag.closest('[data-testid=stMultiSelect]');
+          for (let list = tag.parentElement; list !== field; list = list.parentElement) {
+            const around = list.getBoundingClientRect();
+            if (getComputedStyle(list).overflowY === 'visible') continue;
+            if (box.bottom > around.bottom + 1 || box.top < around.top - 1) return `${box.bottom} > ${around.bottom}`;
+            if (box.right > around.right + 1) return `${box.right} > ${around.right}`;
+          }
+          return '';
+        }"""
+    )
+
+
+def test_a_jury_is_launched_by_its_button_alone(address: str, visit: Visitor):
+    """Enter in a field launches none, and neither does a number that is refused."""
+    page = visit(address).open("/new_run")
+    page.get_by_text("Make a jury", exact=True).click()
+    button = page.get_by_role("button", name="Make this jury")
+    expect(button).to_be_visible()
+    for role, name, text in (
+        ("textbox", "Jurors", "pocket-1m pocket-1m"),
+        ("spinbutton", "Tuning steps", "2"),
+        ("spinbutton", "Maximum number of questions", "0"),
+    ):
+        typed(page.get_by_role(role, name=name, exact=True), text)
+    button.click()
+    expect(page.get_by_text("Samples must be at least 8, got 0")).to_be_visible()
+    assert jury_spec.path_ids() == []
 
 
 class Clicks:

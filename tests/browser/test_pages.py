@@ -132,6 +132,7 @@ def arrived(walk: Visit, entry: PageEntry, links: dict[str, str]) -> Page:
         choose_page(settled(page), entry.title)
     expect(page.locator(FIGURES[entry.name]).first).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page).to_have_title(re.compile(rf"(^|· ){entry.title} · Hedge$"))
     return settled(page)
 
 

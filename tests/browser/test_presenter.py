@@ -149,9 +149,12 @@ def smaller_windows(page: Page) -> None:
     screen = page.locator(".presented")
     resize(page, 900, 700)
     eventually(page, lambda: [fault for fault in page.evaluate(MISFITS) if " px: " not in fault])
+    page.keyboard.press("1")
+    expect(page).to_have_url(re.compile("shown=1"))
     resize(page, 390, 844)
     expect(screen).to_have_count(0)
     expect(page.get_by_role("button", name="Present", exact=True)).to_be_hidden()
+    expect(page.locator("[data-plot=coverage] svg.chart")).to_have_attribute("aria-label", re.compile("LAC and APS"))
     resize(page, 1280, 720)
     expect(screen).to_be_visible()
     fits(page)
@@ -233,6 +236,33 @@ def test_one_question_turns_to_the_next_and_shows_two_scores(visit: Visitor, add
     expect(page.locator(".presented .by")).to_have_text("APS")
     page.keyboard.press("p")
     expect(page.locator(".presented")).to_have_count(0)
+
+
+def test_the_question_is_shown_once_however_it_is_presented(visit: Visitor, address: str, run_id: str):
+    window = visit(address, width=1280, height=720)
+    page = window.open(f"/one_question?run={run_id}&alpha=100")
+    screen, question = page.locator(".presented"), page.get_by_test_id("stHeading").get_by_role("heading", level=3)
+    text = question.filter(has_text="?").first.inner_text()
+    shown = page.get_by_text(text, exact=True).filter(visible=True)
+    expect(shown).to_have_count(1)
+    expect(page).to_have_title(f"{text} · One question · Hedge")
+    for enter in (page.get_by_role("button", name="Present", exact=True).click, lambda: page.keyboard.press("p")):
+        enter()
+        expect(screen.get_by_text(text, exact=True)).to_be_visible()
+        expect(shown).to_have_count(1)
+        page.keyboard.press("Escape")
+        expect(screen).to_have_count(0)
+        expect(shown).to_have_count(1)
+    window.open(f"/one_question?run={run_id}&alpha=100&present=1")
+    expect(screen.get_by_text(text, exact=True)).to_be_visible()
+    expect(shown).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(screen).to_have_count(0)
+    expect(shown).to_have_count(1)
+    resize(page, 390, 844)
+    window.open(f"/one_question?run={run_id}&alpha=100&present=1")
+    expect(page.locator(".question .answer")).not_to_be_empty()
+    expect(shown).to_have_count(1)
 
 
 @pytest.mark.nightly

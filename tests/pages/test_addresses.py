@@ -29,7 +29,7 @@ def test_no_page_writes_the_fields_of_another(page: str, open_page: Open, home: 
     assert written | own == written
 
 
-@pytest.mark.parametrize("page", ["new_run", "doctor", "tokens"])
+@pytest.mark.parametrize("page", ["doctor", "tokens"])
 def test_a_page_without_a_view_writes_no_address(page: str, open_page: Open, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.checks.doctor.ask", lambda: [])
     app = open_page("overview", alpha="300")

@@ -254,8 +254,7 @@ class Lab extends Live {
 
   // The scores that the common figures show: both, or the one that is presented.
   get drawn() {
-    const { present, shown } = this.view;
-    const chosenSide = present === "1" ? SIDES[shown - 1] : null;
+    const chosenSide = this.presenter?.on ? SIDES[this.view.shown - 1] : null;
     return chosenSide ? this.slots.filter(({ side }) => side === chosenSide) : this.slots;
   }
 

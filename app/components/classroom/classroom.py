@@ -90,7 +90,7 @@ def open_form(reach: str) -> str:
     """The form; the code of the class if one was opened. ``reach`` says why phones can't join, if they can't."""
     if reach:
         st.warning(reach)
-    with st.form("open_class", border=True):
+    with st.form("open_class", border=True, enter_to_submit=False):
         left, middle, right = st.columns(3)
         task = left.selectbox("Questions", quiz.TASKS, format_func=TASKS.__getitem__)
         model = middle.selectbox("Model beside the class", quiz.MODELS)

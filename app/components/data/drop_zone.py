@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import navigation
+from app import navigation, state
 from app.components.data import imported_notice
 from app.components.data.column_form import column_forms, mappings
 from app.components.data.doubts import doubts_of_tables, first_option, questions_or_results
@@ -16,6 +16,8 @@ from app.components.perplexity import choice_benchmark, perplexity_form
 from app.components.shared.wrong_place import CARRIED_KEY, carried
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
+from app.state.fields import joined
+from app.state.new_run import NewRunView
 from charts.bundles import script
 from core.errors import HedgeError
 from core.exchange.dropped.apart import FORK_SERVER, apart
@@ -30,9 +32,6 @@ from core.tables.encodings import read_text
 
 LINES = 20
 """The most lines that say how a file was read."""
-TASKS_KEY = "launch_tasks"
-"""The tasks of the form on New run."""
-
 GENERATION_KEY = "drop_generation"
 FOLDERS_KEY = "drop_folders"
 ZONE_KEY = "drop_zone"
@@ -136,7 +135,8 @@ def _button(kind: str, files: Sequence[FoundFile], starts: Mapping[str, int | No
             disabled=None in starts.values(),
             help="Say first which number the first option has." if None in starts.values() else None,
         ):
-            st.session_state[TASKS_KEY] = [keep(f.file.path, f.file.name, starts.get(f.file.name)) for f in files]
+            tasks = joined(keep(f.file.path, f.file.name, starts.get(f.file.name)) for f in files)
+            state.change(NewRunView, tasks=tasks)
             navigation.go(navigation.NEW_RUN)
         if kind == "conversation" and st.button("Open on Perplexity", key=f"use-{kind}"):
             navigation.go(navigation.PERPLEXITY, talks=",".join(keep_conversations([f.file for f in files])))

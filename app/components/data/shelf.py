@@ -77,7 +77,7 @@ def section(view: DataView) -> None:
 
 def _own_link() -> None:
     """Show a field for the address of a file, or of a data set on the hub."""
-    with st.form("shelf_own_link", border=False, enter_to_submit=True):
+    with st.form("shelf_own_link", border=False, enter_to_submit=False):
         left, right = st.columns([2, 1])
         link = left.text_input(
             "Link",

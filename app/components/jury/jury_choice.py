@@ -14,6 +14,7 @@ from app.caches import jury_cache
 from app.components.shared import controls
 from app.formatting import counted, plain, sentence
 from app.state.jury import JuryView
+from app.tab_title import name_tab
 from core.jury.confidence import CONFIDENCES
 from core.jury.pipeline.jury_store import JuryRecord
 
@@ -52,6 +53,7 @@ def pick(view: JuryView) -> JuryRecord | None:
     with style.stacked_when_narrow("jury"):
         left, right = st.columns(2, gap="medium")
     st.session_state[JURY_KEY] = view.jury
+    name_tab(by_id[view.jury].name)
     titles = _titles(juries)
     left.selectbox(
         "Jury", list(by_id), format_func=titles.__getitem__, key=JURY_KEY, on_change=_take_jury, help=JURY_HELP

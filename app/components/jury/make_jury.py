@@ -77,7 +77,7 @@ def _form(served: ServedModels | None) -> None:
         st.caption(NO_JURORS)
     offered = [*there, *known_models()]
     first = 0 if there else offered.index(OFFERED.base) if OFFERED.base in offered else 0
-    with st.form("make_jury", border=False):
+    with st.form("make_jury", border=False, enter_to_submit=False):
         base = st.selectbox(
             "Base model (gives the answers)",
             offered,
@@ -101,9 +101,9 @@ def _form(served: ServedModels | None) -> None:
             help=QUESTIONS_HELP,
         )
         a, b, c = st.columns(3, vertical_alignment="bottom")
-        samples = a.number_input("Maximum number of questions", 8, value=OFFERED.samples, key="jury_samples")
+        samples = a.number_input("Maximum number of questions", value=OFFERED.samples, key="jury_samples")
         steps = b.number_input(
-            "Tuning steps", 1, value=OFFERED.steps, key="jury_steps", help="Each step uses 32 judgements."
+            "Tuning steps", value=OFFERED.steps, key="jury_steps", help="Each step uses 32 judgements."
         )
         dtype = c.selectbox(
             "Precision",
@@ -122,7 +122,7 @@ def _form(served: ServedModels | None) -> None:
                 base=base,
                 jurors=names,
                 questions=str(questions),
-                samples=samples,
+                samples=int(samples or 0),
                 steps=int(steps),
                 dtype=dtype,
                 key_variable=served.connection.key_variable if served else "",
@@ -140,6 +140,7 @@ def _served_jurors(judges: list[str]) -> tuple[str, ...]:
         judges,
         format_func=_model_words,
         key="jury_jurors_served",
+        wrap=True,
         help=SERVED_HELP,
     )
     return tuple(map(str, chosen))

@@ -55,14 +55,15 @@ def forecast(combination: Combination | None) -> Plan | None:
 
 
 def _figures(plan: Plan) -> None:
-    works = [run.work for run in plan.runs]
+    runs = plan.to_time
+    works = [run.work for run in runs]
     known = [work for work in works if work]
     more = "+" if len(known) < len(works) else ""
     with st.container(horizontal=True, gap="medium"):
-        st.metric("Runs", f"{len(plan.runs):,}", width="content")
+        st.metric("Runs", f"{len(runs):,}", width="content")
         st.metric("Questions", f"{sum(work.questions for work in known):,}{more}", width="content")
-        tokens = sum(run.tokens or 0 for run in plan.runs)
-        counted_all = all(run.counted for run in plan.runs)
+        tokens = sum(run.tokens or 0 for run in runs)
+        counted_all = all(run.counted for run in runs)
         counting = SERVED_TOKENS_HELP if plan.on_servers else TOKENS_HELP if counted_all else USUAL_HELP
         st.metric("Tokens in all", f"{_short(tokens)}{more}", help=counting, width="content")
         if plan.cost is not None:
@@ -71,7 +72,8 @@ def _figures(plan: Plan) -> None:
         if seconds is None:
             st.metric("Time", NO_RATE, help=NO_RATE_HELP, width="content")
         else:
-            st.metric("Time", duration(seconds), help=TIME_HELP, width="content")
+            about = "about " if any(run.is_rough for run in runs) else ""
+            st.metric("Time", f"{about}{duration(seconds)}", help=TIME_HELP, width="content")
 
 
 def _room(plan: Plan) -> None:
@@ -134,28 +136,20 @@ def _budget(plan: Plan) -> None:
 
 
 def _rate(plan: Plan) -> str:
-    found_rates = [run.rate for run in plan.new or plan.runs]
-    missing = list(dict.fromkeys(run.spec.model_name for run in plan.new or plan.runs if run.rate is None))
+    """The plan's questions per second of its time, and where that was measured."""
+    runs, seconds = plan.to_time, plan.seconds
+    missing = list(dict.fromkeys(run.spec.model_name for run in runs if run.rate is None))
     if missing:
         return f"no speed is known yet for {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}"
-    rates = sorted(rate.questions_s for rate in found_rates if rate)
-    span = rates_in_words(rates[0], rates[-1])
-    where = "here" if all(rate and rate.here for rate in found_rates) else "partly on another machine"
-    where = where if any(rate and rate.here for rate in found_rates) else "on another machine"
-    return f"speed: {span}, measured {where}"
-
-
-def rates_in_words(slowest: float, fastest: float) -> str:
-    """Two rates of questions as a range, with their unit once where they share it.
-
-    >>> rates_in_words(34, 610), rates_in_words(0.5, 12), rates_in_words(3, 3)
-    ('34 to 610 questions per second', '1 question in 2.0 s to 12 questions per second', '3.0 questions per second')
-    """
-    low, high = (rate_in_words(rate, "question") for rate in (slowest, fastest))
-    if low == high:
-        return low
-    number, _, unit = low.partition(" ")
-    return f"{number} to {high}" if unit == high.partition(" ")[2] else f"{low} to {high}"
+    questions = sum(run.work.questions for run in runs if run.work)
+    if not (seconds and questions):
+        return "the speed is not known before the questions are here"
+    here = [run.rate.here for run in runs if run.rate]
+    where = "here" if all(here) else "partly on another machine" if any(here) else "on another machine"
+    rough = sorted({run.rate.shots for run in runs if run.rate and run.is_rough})
+    shots = counted(rough[0], "shot") if len(rough) == 1 else "other numbers of shots"
+    by = f" with {shots}, so this is rough" if rough else ""
+    return f"speed: {rate_in_words(questions / seconds, 'question')} with loading, measured {where}{by}"
 
 
 def _row(run: Forecast, plan: Plan) -> dict[str, Any]:

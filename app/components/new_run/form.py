@@ -1,10 +1,13 @@
 """The form for new runs: which models, which tasks, how the questions are asked, and how answers are computed."""
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
+from app import state
 from app.caches import forecast_cache, run_cache
 from app.components.new_run import server_form
 from app.components.new_run.server_form import ServedModels
@@ -12,6 +15,8 @@ from app.components.shared import wrong_place
 from app.components.shared.controls import choice
 from app.components.shared.only_looking import others_are_served
 from app.formatting import plain
+from app.state.fields import joined, split
+from app.state.new_run import ALL, HERE, NUMBER, SERVER, NewRunView
 from core.models import model_sources
 from core.models.model_sources import DTYPES, QUANTIZED
 from core.models.registry import BY_ID, MODELS
@@ -25,15 +30,6 @@ from core.settings import settings
 
 FIRST_MODEL = "pocket-8m"
 """The model that is chosen at first: the largest that ships, which still takes only seconds for 100 questions."""
-PROMPT_DEFAULTS = {
-    "launch_form": FORMS[0],
-    "launch_strategies": [STRATEGIES[0]],
-    "launch_shots": [0],
-    "launch_format": FORMATS[0],
-}
-COMPUTING_DEFAULTS = {"launch_seed": 0, "launch_share": 0.5}
-NUMBER = "number"
-ALL = "all"
 AMOUNTS = {mode: f"{number:,}" for mode, number in MODES.items()} | {ALL: "all", NUMBER: "other"}
 AMOUNT_HELP = (
     "More questions take longer and give narrower intervals. "
@@ -87,9 +83,85 @@ DEVICE_HELP = (
 SEED_HELP = "Decides which questions are drawn, which are examples, and which calibrate."
 SHARE_HELP = "The share of the questions that calibrates, that is, sets the threshold. The others are the test."
 
+WIDGETS: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "launch_place": ("place", str),
+    "launch_models": ("models", lambda text: split(text) or [_first_model()]),
+    "launch_tasks": ("tasks", lambda text: split(text) or list(catalogue.choices())[:1]),
+    "launch_mode": ("amount", str),
+    "launch_samples": ("samples", int),
+    "launch_form": ("form", str),
+    "launch_strategies": ("strategies", split),
+    "launch_shots": ("shots", lambda text: [int(number) for number in split(text)]),
+    "launch_format": ("format", str),
+    "launch_rotations": ("rotations", "on".__eq__),
+    "launch_dtypes": ("precision", lambda text: _possible(split(text)) or [forecast_cache.default_dtype()]),
+    "launch_batch": ("batch", lambda text: int(text) if text else None),
+    "launch_seed": ("seed", int),
+    "launch_share": ("share", lambda hundredths: min(max(hundredths, 10), 90) / 100),
+}
+"""The key of each widget → the view's field, and its value for the widget."""
+
 
 def form() -> Combination | None:
-    """Show the form and return its current request, or None if it has no model or no task."""
+    """Show the form and return its current request, or None if it has no model or no task.
+
+    The page's address says what the form holds when the page is opened. From then on the widgets know it, and the
+    address follows them: a browser may send an address that is older than what a person has just typed.
+    """
+    if state.is_open(NewRunView):
+        _fill(state.remembered(NewRunView), missing=True)
+    else:
+        _fill(state.view(NewRunView))
+    combination = _request()
+    values = {name: _text(st.session_state[key]) for key, (name, _) in WIDGETS.items() if key in st.session_state}
+    state.read_changes(NewRunView, values)
+    return combination
+
+
+def fill(spec: RunSpec) -> None:
+    """Put a run's choices into the form, so that one of them can be changed. For callbacks."""
+    server_form.fill("launch", spec)
+    amount = next((mode for mode, number in MODES.items() if number == spec.samples), NUMBER if spec.samples else ALL)
+    models = state.remembered(NewRunView).models if spec.servers else joined([spec.model])
+    view = NewRunView(
+        place=SERVER if spec.servers else HERE,
+        models=models,
+        tasks=joined([spec.task]),
+        amount=amount,
+        samples=spec.samples or 1000,
+        form=spec.form,
+        strategies=spec.strategy,
+        shots=str(spec.shots),
+        format=spec.prompt_format,
+        rotations="on" if spec.rotations else "off",
+        precision=spec.dtype,
+        batch=str(spec.batch_size or ""),
+        seed=spec.seed,
+        share=round(100 * spec.calibration_share),
+    )
+    _fill(view)
+
+
+def _fill(view: NewRunView, *, missing: bool = False) -> None:
+    """Give the widgets the values of the view, or only those that are ``missing`` because they were not shown."""
+    for key, (name, value) in WIDGETS.items():
+        if not missing or key not in st.session_state:
+            st.session_state[key] = value(getattr(view, name))
+
+
+def _text(value: object) -> str:
+    """A widget's value as the view's field has it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return joined(map(str, value))
+    if isinstance(value, float):
+        return str(round(100 * value))
+    return "" if value is None else str(value)
+
+
+def _request() -> Combination | None:
+    """Show the form's widgets and return what they request."""
     served = None
     if on_server := server_form.is_on_server("launch"):
         served = server_form.served_models("launch", may_pick=True)
@@ -97,7 +169,6 @@ def form() -> Combination | None:
     else:
         chosen = _models()
     titles = catalogue.choices()
-    st.session_state.setdefault("launch_tasks", list(titles)[:1])
     tasks = st.multiselect(
         "Tasks",
         list(titles),
@@ -106,7 +177,7 @@ def form() -> Combination | None:
         placeholder="Choose a task" if others_are_served() else "Choose a task, or type the path of a file",
         select_all=False,
         key="launch_tasks",
-        persist_state="session",
+        wrap=True,
         help=task_help(),
     )
     for task in tasks:
@@ -135,7 +206,6 @@ def form() -> Combination | None:
 def _models() -> list[str]:
     """Show and return the choice of models that Hedge loads."""
     offered, served = known_models(), others_are_served()
-    st.session_state.setdefault("launch_models", [FIRST_MODEL] if FIRST_MODEL in offered else offered[:1])
     chosen = st.multiselect(
         "Models",
         offered,
@@ -143,7 +213,7 @@ def _models() -> list[str]:
         placeholder="Choose a model, or type a hub id" if served else "Choose a model, or type a folder or a hub id",
         select_all=False,  # so typing and Enter choose the first match, not all of them
         key="launch_models",
-        persist_state="session",
+        wrap=True,
         help=model_help(),
     )
     with st.container():  # present even if empty, so that what follows keeps its place and its open list
@@ -153,44 +223,18 @@ def _models() -> list[str]:
     return list(map(str, chosen))
 
 
-def fill(spec: RunSpec) -> None:
-    """Put a run's choices into the form, so that one of them can be changed. For callbacks."""
-    amount = next((mode for mode, number in MODES.items() if number == spec.samples), NUMBER if spec.samples else ALL)
-    server_form.fill("launch", spec)
-    if not spec.servers:
-        st.session_state["launch_models"] = [spec.model]
-    st.session_state.update(
-        launch_tasks=[spec.task],
-        launch_mode=amount,
-        launch_samples=spec.samples or 1000,
-        launch_form=spec.form,
-        launch_strategies=[spec.strategy],
-        launch_shots=[spec.shots],
-        launch_format=spec.prompt_format,
-        launch_rotations=spec.rotations,
-        launch_dtypes=[spec.dtype] if spec.dtype in precisions() else precisions()[:1],
-        launch_batch=spec.batch_size,
-        launch_seed=spec.seed,
-        launch_share=spec.calibration_share,
-    )
-
-
 def _samples() -> int | None:
-    st.session_state.setdefault("launch_mode", "short")
     amount = choice("Number of questions, at most", AMOUNTS, key="launch_mode", help=AMOUNT_HELP)
     if amount == ALL:
         return None
     if amount != NUMBER:
         return MODES[amount]
-    st.session_state.setdefault("launch_samples", 1000)
-    return int(st.number_input("How many", 2, 1_000_000, step=100, key="launch_samples"))
+    return int(st.number_input("How many", step=100, key="launch_samples"))
 
 
 def _prompt_choices(combination: Combination, served: ServedModels | None) -> Combination:
     """Add the options that change the prompt; of a server, only those that it can answer."""
     forms, formats = (served.forms, served.formats) if served else (FORMS, FORMATS)
-    for key, value in PROMPT_DEFAULTS.items():
-        st.session_state.setdefault(key, value)
     for key, offered in (("launch_form", forms), ("launch_format", formats)):
         if st.session_state[key] not in offered:
             st.session_state[key] = offered[0]
@@ -212,6 +256,7 @@ def _prompt_choices(combination: Combination, served: ServedModels | None) -> Co
         placeholder="0 to 16",
         select_all=False,  # typing 2 and Enter chooses 2, not 12 as well
         key="launch_shots",
+        wrap=True,
         help=SHOTS_HELP,
     )
     prompt_format = choice("Format", FORMAT_TITLES, formats, key="launch_format", help=FORMAT_HELP)
@@ -230,16 +275,13 @@ def _computing_choices(combination: Combination, *, on_server: bool) -> Combinat
     """Add the options that change how the answers are computed, and which questions calibrate."""
     if not on_server:
         combination = _precision_and_batch(combination)
-    for key, value in COMPUTING_DEFAULTS.items():
-        st.session_state.setdefault(key, value)
-    seed = st.number_input("Seed", 0, 2**31 - 1, key="launch_seed", help=SEED_HELP)
+    seed = st.number_input("Seed", step=1, key="launch_seed", help=SEED_HELP)
     share = st.slider("Calibration share", 0.1, 0.9, step=0.05, key="launch_share", help=SHARE_HELP)
     return replace(combination, seed=int(seed), calibration_share=float(share))
 
 
 def _precision_and_batch(combination: Combination) -> Combination:
     offered = precisions()
-    st.session_state.setdefault("launch_dtypes", [forecast_cache.default_dtype()])
     chosen = st.segmented_control(
         "Precision",
         offered,
@@ -249,7 +291,7 @@ def _precision_and_batch(combination: Combination) -> Combination:
         help=DTYPE_HELP,
     )
     batch = st.number_input(
-        "Batch size", 1, 4096, None, placeholder="memory decides", key="launch_batch", help=BATCH_HELP
+        "Batch size", value=None, step=1, placeholder="memory decides", key="launch_batch", help=BATCH_HELP
     )
     return replace(
         combination,
@@ -271,6 +313,17 @@ def _device() -> str:
         key="launch_device",
         help=DEVICE_HELP,
     )
+
+
+def _first_model() -> str:
+    """The model that is chosen at first."""
+    offered = known_models()
+    return FIRST_MODEL if FIRST_MODEL in offered else offered[0]
+
+
+def _possible(names: Sequence[str]) -> list[str]:
+    """Those of the precisions that are possible here."""
+    return [name for name in precisions() if name in names]
 
 
 def model_help() -> str:

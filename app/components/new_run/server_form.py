@@ -8,6 +8,7 @@ import streamlit as st
 from app.caches import server_cache
 from app.components.shared.controls import choice
 from app.formatting import plain, sentence
+from app.state.new_run import HERE, SERVER
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError
@@ -16,12 +17,11 @@ from core.models.price import MILLION, Price
 from core.models.server import permission
 from core.models.server.abilities import COMPLETIONS, TEXTS, Abilities
 from core.models.server.known_servers import RememberedServers, remember, remembered
-from core.models.server_address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
+from core.models.server_address import TIMEOUT_S, ServedModel, model_on_servers
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.runs.prompts import Combination
 from core.runs.spec import MAX_PICKS, RunSpec
 
-HERE, SERVER = "here", "server"
 PLACES = {HERE: "Loaded by Hedge", SERVER: "On a server"}
 PLACE_HELP = (
     "A model on a server is one that vLLM, SGLang, llama.cpp, Ollama or an API holds, in this room or far away. The "
@@ -188,6 +188,7 @@ def served_models(
             placeholder="Choose a model of the server",
             max_selections=most,
             select_all=False,
+            wrap=True,
             key=f"{prefix}_served",
             persist_state="session",
             help=MODELS_HELP,
@@ -214,7 +215,7 @@ def served_models(
         limits = _limits(prefix) if priced else {}
         if any(not _lists(item) for item in able):
             limits["picks"] = _picks(prefix)
-    if not chosen or len(able) < len(chosen):
+    if not chosen or len(able) < len(chosen) or limits.get("picks") == 0:
         return None
     served = ServedModels(tuple(map(str, chosen)), connection, tuple(able), **limits)
     if not served.formats:
@@ -244,12 +245,16 @@ def _lists(able: Abilities) -> bool:
 
 
 def _picks(prefix: str) -> int:
-    """Show how often each question is asked. Such a server is usually asked in chat format."""
+    """Show and return how often each question is asked, or 0 if that is not possible. Such a server is usually asked in
+    chat format."""
     if f"{prefix}_picks" not in st.session_state:
         st.session_state.update({f"{prefix}_picks": USUAL_PICKS, f"{prefix}_format": "chat"})
-    picks = st.number_input("Picks of each question", 2, MAX_PICKS, key=f"{prefix}_picks", help=PICKS_HELP)
+    picks = int(st.number_input("Picks of each question", step=1, key=f"{prefix}_picks", help=PICKS_HELP))
+    if not 2 <= picks <= MAX_PICKS:
+        st.error(f"Picks must lie from 2 to {MAX_PICKS}, got {picks:,}.")
+        return 0
     st.caption(f"Each question is {picks:,} requests.")
-    return int(picks)
+    return picks
 
 
 def able_words(able: Abilities) -> str:
@@ -396,9 +401,7 @@ def _limits(prefix: str) -> dict[str, Any]:
         read, written = (
             side.number_input(
                 f"Price of a million tokens {name}",
-                0.0,
-                None,
-                None,
+                value=None,
                 format="%g",
                 placeholder="none",
                 key=f"{prefix}_price_{name}",
@@ -410,8 +413,7 @@ def _limits(prefix: str) -> dict[str, Any]:
             budget = _budget(prefix, priced=bool(read or written))
         timeout = right.number_input(
             "Timeout of an answer, in seconds",
-            1.0,
-            LONGEST_TIMEOUT_S,
+            step=1.0,
             format="%.0f",
             key=f"{prefix}_timeout",
             help=TIMEOUT_HELP,
@@ -429,8 +431,8 @@ def _budget(prefix: str, *, priced: bool) -> float | None:
     where: dict[str, Any] = {"placeholder": "none", "help": BUDGET_HELP}
     if priced:
         budget = st.number_input(
-            "Budget, in the prices' currency", 0.0, None, None, format="%g", key=f"{prefix}_budget", **where
+            "Budget, in the prices' currency", value=None, format="%g", key=f"{prefix}_budget", **where
         )
         return None if budget is None else float(budget)
-    tokens = st.number_input("Budget, in tokens", 0, None, None, 1000, key=f"{prefix}_budget_tokens", **where)
+    tokens = st.number_input("Budget, in tokens", value=None, step=1000, key=f"{prefix}_budget_tokens", **where)
     return None if tokens is None else tokens / MILLION

@@ -24,6 +24,7 @@ from app.components.shared.run_picker import pick_run
 from app.components.shared.runs import title, titles
 from app.formatting import counted, plain, shortened
 from app.state.one_question import OneQuestionView
+from app.tab_title import name_tab
 from charts.embed import embed_html, run_source
 from core.conformal.scores import SCORES
 from core.questions.option_names import short_names
@@ -217,7 +218,8 @@ def _chosen() -> None:
 
 
 def show_question(question: Question) -> None:
-    """Show the question's context, its text and its subject, as plain text."""
+    """Show the question's context, its text and its subject, as plain text, and name the tab after it."""
+    name_tab(question.question)
     if question.context:
         with st.container(border=True, height=180 if len(question.context) > 600 else "content"):
             st.text(question.context)

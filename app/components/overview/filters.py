@@ -8,6 +8,7 @@ import streamlit as st
 from app import state
 from app.components.shared import run_filters
 from app.formatting import plain
+from app.state.fields import joined, split
 from app.state.overview import ALL, YOURS, OverviewView
 from core.reports.overview import published
 from core.reports.run_filter import SETTINGS, TITLES, RunFilter, resolved
@@ -36,8 +37,6 @@ EVERY_RUN = CLEARED | {FIELDS[name]: ALL for name in SETTINGS}
 OWN_SOURCES = ("launched", "imported")
 """The sources that the link calls :data:`YOURS`."""
 PUBLISHED_MODELS_KEY = "overview_published_models"
-COMMA = "%2C"
-"""A comma within a name, because names in a link are separated by commas."""
 
 Offered = Mapping[str, Mapping[str, str]]
 """What :func:`core.reports.run_filter.offered` returns."""
@@ -45,7 +44,7 @@ Offered = Mapping[str, Mapping[str, str]]
 
 def active_filter(view: OverviewView, records: Sequence[RunRecord]) -> RunFilter:
     """The filter that the view describes, with the page's defaults where the view leaves a setting open."""
-    named = {name: _names(getattr(view, field)) for name, field in FIELDS.items()}
+    named = {name: tuple(split(getattr(view, field))) for name, field in FIELDS.items()}
     if YOURS in named["sources"]:
         named["sources"] = tuple(
             dict.fromkeys([*OWN_SOURCES, *(source for source in named["sources"] if source != YOURS)])
@@ -125,9 +124,4 @@ def _take(name: str, key: str) -> None:
     if set(values) == set(OWN_SOURCES):
         values = [YOURS]
     every = "" if name in ("models", "tasks") else ALL
-    text = ",".join(value.replace(",", COMMA) for value in values)
-    state.change(OverviewView, **{FIELDS[name]: text or every})
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.replace(COMMA, ",") for name in text.split(",") if name)
+    state.change(OverviewView, **{FIELDS[name]: joined(values) or every})

@@ -17,7 +17,7 @@ from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.questions.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
-from core.runs.spec import MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM, SERVED
+from core.runs.spec import MAX_SHOTS, MAX_SYSTEM, SERVED
 from hedge.commands.run_words import run_words
 
 SHOTS = (0, 1, 2, 5)
@@ -120,7 +120,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         "Shots", range(MAX_SHOTS + 1), select_all=False, key="ways_shots", help=form.SHOTS_HELP, wrap=True
     )
     samples = left.number_input(
-        "Maximum number of questions", 2, 1_000_000, None, step=100, placeholder="All questions", key="ways_samples"
+        "Maximum number of questions", value=None, step=100, placeholder="All questions", key="ways_samples"
     )
     strategy = choice(
         "Strategy", STRATEGY_TITLES, STRATEGIES, place=right, key="ways_strategy", help=form.STRATEGY_HELP, wrap=True
@@ -128,7 +128,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     prompt_format = choice(
         "Format", FORMAT_TITLES, formats, place=left, key="ways_format", help=form.FORMAT_HELP, wrap=True
     )
-    repeats = right.number_input("Written answers", 0, MAX_REPEATS, 0, key="ways_repeats", help=REPEATS_HELP)
+    repeats = right.number_input("Written answers", value=0, key="ways_repeats", help=REPEATS_HELP)
     system = st.text_area(
         "Your own system prompt", key="ways_system", height=68, max_chars=MAX_SYSTEM, help=SYSTEM_HELP
     )

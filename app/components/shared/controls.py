@@ -66,7 +66,8 @@ def choice(
     """Show a choice of one value by its title, and return the value. ``offered`` are all that have one by default."""
     show = (place or st).segmented_control
     values = list(titles if offered is None else offered)
-    return str(show(label, values, format_func=titles.__getitem__, required=True, key=key, **more))
+    chosen = show(label, values, format_func=titles.__getitem__, required=True, key=key, **more)
+    return str(values[0] if chosen is None else chosen)
 
 
 def switch(

@@ -20,6 +20,7 @@ from app.formatting import counted, plain, shortened
 from app.showcase import default_comparison, default_run
 from app.state.fields import MOST_COMPARED
 from app.state.shared import NO_RUNS, SharedView
+from app.tab_title import name_tab
 from core.reports.caveats import in_one
 from core.reports.run_groups import sharing_questions
 from core.reports.titles import record_details, record_task_title
@@ -55,6 +56,7 @@ def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord 
 
     picker = Picker(_name(page), _listed(runs), (view.run,), take, ranges=ranges)
     one_line(picker, title(by_id[view.run]), record_details(by_id[view.run]))
+    name_tab(title(by_id[view.run]))
     caveat_note(by_id[view.run])
     return by_id[view.run]
 

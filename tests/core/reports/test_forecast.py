@@ -55,7 +55,8 @@ def test_time_is_the_beginning_and_the_characters_at_the_measured_rate(home):
     spec = replace(SPEC, samples=400, shots=2, seed=1)  # 400 × 200 characters: 160 s
     result = forecasts.forecast(spec, earlier=earlier, devices=[SMALL], worked=worked)
     assert result.seconds == pytest.approx(163.0)
-    assert result.rate == Rate(SPEC.run_id, 3.0, 500.0, 5.0, here=True)
+    assert result.rate == Rate(SPEC.run_id, 3.0, 500.0, shots=0, here=True)
+    assert result.is_rough
     assert not result.counted
     assert result.tokens == 20_000  # four characters each
 
@@ -77,6 +78,17 @@ def test_a_rate_of_this_machine_comes_before_one_of_another(home):
     assert not rate.here
 
 
+def test_a_rate_is_that_of_a_run_with_as_many_shots(home):
+    """Prompts of 100 characters at 500 a second, and of 200 with shots at 2,000 a second."""
+    without = measured(SPEC, begins=0.0, scoring=20.0)
+    spec = replace(SPEC, shots=2)
+    shot = measured(spec, begins=0.0, scoring=10.0)
+    for wanted, run in ((replace(spec, seed=1), shot), (replace(SPEC, seed=1), without)):
+        result = forecasts.forecast(wanted, earlier=[without, shot], devices=[SMALL], worked=worked)
+        assert result.rate is not None
+        assert (result.rate.run_id, result.is_rough) == (run.run_id, False)
+
+
 def test_a_run_that_was_gone_on_with_measures_nothing(home):
     record = measured(SPEC, begins=3.0, scoring=20.0)
     store.log(store.folder_of(record.run_id), "goes on after 50 questions that an earlier try finished")
@@ -86,7 +98,7 @@ def test_a_run_that_was_gone_on_with_measures_nothing(home):
 def test_runs_are_spread_over_the_devices_in_their_order(home):
     def taking(seconds: float) -> Forecast:
         result = forecasts.forecast(SPEC, earlier=[], devices=[], worked=worked)
-        return replace(result, rate=Rate("", seconds, 1e12, 1.0, here=True))
+        return replace(result, rate=Rate("", seconds, 1e12, shots=0, here=True))
 
     runs = [taking(5), taking(3), taking(4)]  # one device: 12; two: 5 beside 3 + 4
     assert forecasts.whole_time(runs, lanes=1) == pytest.approx(12.0)
@@ -134,11 +146,11 @@ def test_a_continued_run_tells_the_rate_of_its_last_part(home):
     record = measured(SPEC, begins=2.0, scoring=5.0)
     store.log(store.folder_of(record.run_id), "goes on after 50 questions that an earlier try finished")
     assert forecasts.rate(SPEC, [record], worked=worked) is None  # an older run does not say how large that part was
-    for scored, expected in ((50, 10.0), (forecasts.FEWEST_MEASURED - 1, None)):
+    for scored, expected in ((50, 1000.0), (forecasts.FEWEST_MEASURED - 1, None)):
         part = {"scored": {"questions": scored, "characters": 100 * scored}}
         record = store.update_record(record.run_id, provenance=record.provenance | part)
         rate = forecasts.rate(SPEC, [record], worked=worked)
-        assert (rate and rate.questions_s) == expected
+        assert (rate and rate.characters_s) == expected
 
 
 def test_the_offered_budget_holds_the_rest_of_the_run():

@@ -55,6 +55,7 @@ def test_json_and_back():
         ({"form": "essay"}, "letters"),
         ({"shots": 17}, "0 to 16"),
         ({"samples": 1}, "at least 2"),
+        ({"seed": -1}, "at least 0, got -1"),
         ({"calibration_share": 0.0}, r"\(0, 1\)"),
         ({"calibration_share": 1.0}, r"\(0, 1\)"),
     ],

@@ -55,6 +55,7 @@ class Question extends Live {
     say(this.find(".asked-context"), data.context);
     this.find(".asked-context").hidden = !data.context;
     this.turns = data.turns;
+    this.outside = data.outside;
     this.caveats = data.caveats;
     if (!data.outside) this.presenter ??= this.presentable();
     this.table = setTable(this.find(".scores-table"), {
@@ -103,17 +104,21 @@ class Question extends Live {
     });
   }
 
+  // Whether the bars fill the window; a narrow one never does, whatever the link says.
+  get isPresented() {
+    return Boolean(this.presenter?.on);
+  }
+
   // The scores whose bars are drawn: the chosen one, or those that are presented.
   get drawn() {
-    const { present, shown } = this.presented;
-    const names = present === "1" && BY_KEY[shown];
+    const names = this.isPresented && BY_KEY[this.presented.shown];
     return names ? names.map((name) => this.scores.find((score) => score.name === name)) : [this.score];
   }
 
   lay() {
-    const { drawn } = this;
+    const { drawn, isPresented } = this;
     const alone = drawn.length === 1;
-    const isPresented = this.presented.present === "1";
+    this.find(".asked").hidden = !this.outside && !isPresented; // the page shows the question above its bars
     this.section.classList.toggle("both", !alone);
     this.bars = optionBars(this.find(".chart"), this.find(".overlay"), {
       letters: this.classes ? null : this.letters,
@@ -158,7 +163,6 @@ class Question extends Live {
     this.control.set(alpha);
     for (const radio of this.all("[name=empty]")) radio.checked = (radio.value === "top1") === this.fillEmpty;
     this.pick(bars);
-    this.find(".asked").hidden = !data.outside && present !== "1";
     this.presenter?.show();
     this.runCame();
   }

@@ -2,15 +2,24 @@
 
 Speech input and a slipped finger press such keys without meaning to (WCAG 2.2, success criterion 2.1.4). The choice
 covers Streamlit's own keys too, and the browser keeps it.
+
+When the browser has a connection again after it had none, it asks which start of the server has drawn the page. After a
+restart, this is another one, and the page is loaded again. The browser also learns which names in the address a slider
+moves, because these changes add no entry to its history.
 """
 
+import secrets
 from pathlib import Path
 
+from app import state
 from app.components.shared.bundled import component
+
+START = secrets.token_hex(8)
+"""Names this start of the server."""
 
 _mount = component("shortcuts", Path(__file__).with_name("shortcuts.html"))
 
 
 def shortcuts() -> None:
     """Mount the list."""
-    _mount(key="shortcuts")
+    _mount(key="shortcuts", data={"server": START, "moved": state.moved_names()}, on_connected_change=lambda: None)

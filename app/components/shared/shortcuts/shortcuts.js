@@ -1,7 +1,10 @@
 // The list of the shortcuts, and the choice whether those of one character work. While they don't, no script of the page
-// hears of such a key: neither ours nor Streamlit's. The browser's own use of the key stays.
+// hears of such a key: neither ours nor Streamlit's. The browser's own use of the key stays. As the one component of every
+// page, it also follows the server and keeps the browser's history short.
 
+import { shortenHistory } from "../address_history.js";
 import { mounted } from "../mounted.js";
+import { followServer, rememberTyped, showRestart, watchConnection } from "../restart.js";
 import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../single_keys.js";
 
 let open = false; // the list is mounted again when the page above it grows
@@ -13,11 +16,23 @@ function heldBack(event) {
 
 function listen() {
   window.addEventListener("keydown", heldBack, true); // the first place that hears of a key
-  return { close: () => window.removeEventListener("keydown", heldBack, true) };
+  window.addEventListener("input", rememberTyped, true);
+  const list = {};
+  const watch = watchConnection(() => list.ask());
+  list.close = () => {
+    window.removeEventListener("keydown", heldBack, true);
+    window.removeEventListener("input", rememberTyped, true);
+    watch.disconnect();
+  };
+  return list;
 }
 
-// Streamlit calls this when it mounts the component, and again whenever the theme changes.
-export default mounted(listen, (_, { parentElement }) => {
+// Streamlit calls this when it mounts the component, and again whenever its data or the theme changes.
+export default mounted(listen, (shown, { data, parentElement, setTriggerValue }) => {
+  shown.ask = () => setTriggerValue("connected", true); // the server draws the page, and says which start it is of
+  followServer(data.server);
+  shortenHistory(data.moved);
+  showRestart(parentElement.querySelector(".restarted"));
   const list = parentElement.querySelector("details");
   list.open = open;
   list.ontoggle = () => (open = list.open);
