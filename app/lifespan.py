@@ -18,7 +18,7 @@ from app.serving.start import base_path
 AGENT_AFTER_S = 5.0
 """Delay before the run agent starts: the first page is painted first and keeps both cores busy until then."""
 LOOK_EVERY_S = 20.0
-"""How often the server checks whether runs are waiting without an agent."""
+"""How often the server checks whether runs are waiting without an agent, and whether a class is old."""
 
 opens_browser = threading.Event()
 """Set by `hedge`: open the first page in the browser, where there is a screen."""
@@ -56,20 +56,28 @@ def print_lecturer_link() -> None:
 
 
 def start_agent() -> None:
-    """Start the thread that keeps the agent alive."""
+    """Start the thread that starts the agent, and then calls :func:`look_after` again and again."""
     threading.Thread(target=_keep_agent, daemon=True, name="hedge-keep-agent").start()
 
 
 def _keep_agent() -> None:
-    """Start the agent, and start it again whenever it was killed together with its workers while runs wait."""
     time.sleep(AGENT_AFTER_S)
     wake_agent()
     while True:
+        look_after()
         time.sleep(LOOK_EVERY_S)
-        with suppress(Exception):  # the database may come back; until then the pages report the fault
-            from core.runs import engine
 
-            engine.ensure_agent_if_needed()
+
+def look_after() -> None:
+    """Delete old classes, and start the agent if it was killed together with its workers while runs wait."""
+    with suppress(Exception):  # the file or the database may come back; until then the pages report the fault
+        from core.serving.classroom import live_class
+
+        live_class.delete_old(now=time.time())
+    with suppress(Exception):
+        from core.runs import engine
+
+        engine.ensure_agent_if_needed()
 
 
 def wake_agent() -> None:

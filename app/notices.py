@@ -19,14 +19,13 @@ from app.formatting import counted, plain
 from core import access
 from core.access import UserRole, without_places
 from core.errors import HedgeError
-from core.runs.store import ENDED, RunRecord
+from core.runs.store import ENDED, STATE_WORDS, RunRecord
 
 LOG = logging.getLogger(__name__)
 WATCHED = "runs_watched"
 POLL_S = 4.0
 MOST = 3
 MORE = "more_unreadable_runs"
-SAID = {"done": "Done", "failed": "Failed", "paused": "Paused", "cancelled": "Cancelled"}
 
 
 def unreadable_runs() -> None:
@@ -114,7 +113,7 @@ def _records(run_ids: Iterable[str]) -> list[RunRecord]:
 
 def _said(record: RunRecord) -> str:
     """What has become of a run, with a link to what can be done with it. The browser opens the link in a new tab."""
-    text = plain(f"{SAID[record.state]}: {title(record)}")
+    text = plain(f"{STATE_WORDS[record.state].capitalize()}: {title(record)}")
     if record.state != "done":
         return f"{text}\n\n[See why on New run]({navigation.NEW_RUN.name})"
     page, view, words = shown_on(record)

@@ -29,9 +29,9 @@ from charts.html_page import html_page
 from charts.run_figures import FIGURES, Drawing, FigureRequest
 from core.errors import InputError
 from core.exchange.writing import write
-from core.jury.adjudication import RULES
+from core.jury.adjudication import rules_in_words
 from core.jury.experiment import JuryExperiment
-from core.jury.judgements import Judgements
+from core.jury.judgements import Judgements, in_words
 from core.reports import jury as jury_reports
 from core.reports.caveats import MARK, footnotes
 from core.reports.compare.benchmark import SetRule
@@ -242,24 +242,30 @@ def jury_figure(
     if name not in JURY_FIGURES:
         raise InputError(f"unknown figure {name!r}; choose from {', '.join(JURY_FIGURES)}")
     facts = jury_reports.provenance(evaluated, called)
+    words = rules_in_words(pairwise=judgements.pairwise)
+    best = evaluated.best_constant
     if name == "jury-forest":
-        rows = jury_reports.accuracy_rows(evaluated, {rule: entry.title for rule, entry in RULES.items()})
+        rows = jury_reports.accuracy_rows(evaluated, {rule: entry.title for rule, entry in words.items()})
         reading = (
             f"The share of right verdicts on {evaluated.n:,} answers, a mean over {len(evaluated.protocol.seeds)} "
             "splits. Circles are rules, squares single jurors. A line is a 95% interval that covers the random draw of "
             "the calibration answers."
         )
-        drawing = Drawing(jury_forest(rows), "Accuracy of each rule and each juror", reading)
+        if best:
+            reading += f" The dashed line is {words[best.rule].title}."
+        forest = jury_forest(rows, best.accuracy.value if best else None)
+        drawing = Drawing(forest, "Accuracy of each rule and each juror", reading)
     else:
         rows = jury_reports.vote_rows(judgements)
+        what = "pairs" if judgements.pairwise else "answers"
         reading = (
-            f"All {len(judgements):,} answers, by how many of the {len(judgements.jurors)} jurors say True. "
+            f"All {len(judgements):,} {what}, by how many of the {len(judgements.jurors)} jurors say True. "
             "The left bar of two counts those whose label says True too, the right bar those whose label says False."
         )
         drawing = Drawing(
             jury_votes(rows, judgements.pairwise),
-            "How many jurors say True, and what the label says",
-            reading,
+            in_words("How many jurors say True, and what the label says", pairwise=judgements.pairwise),
+            in_words(reading, pairwise=judgements.pairwise),
             free=True,
         )
     return FigureFile(

@@ -12,6 +12,7 @@ from charts import theme
 from charts.figure import AltairChart, Figure
 from core.conformal.scores import SCORES
 from core.estimates import interval_text
+from core.jury.judgements import in_words
 
 ROW, LINE = 17, 12
 """Units of a row's height, and of a line of its name."""
@@ -72,8 +73,9 @@ def _panel(
     )
 
 
-def jury_forest(rows: pd.DataFrame) -> Figure:
-    """Accuracy of each rule (circles) and each juror (squares): ``name``, ``kind``, ``accuracy`` and its ends."""
+def jury_forest(rows: pd.DataFrame, constant: float | None = None) -> Figure:
+    """Accuracy of each rule (circles) and each juror (squares): ``name``, ``kind``, ``accuracy`` and its ends. A dashed
+    line stands at the accuracy of the better ``constant`` rule."""
     kinds = ["rule", "single juror"]
     scale = alt.Scale(zero=False, nice=True, padding=4)
     across: dict[str, Any] = {"title": "Accuracy", "scale": scale, "axis": alt.Axis(format=".0%", tickCount=5)}
@@ -85,7 +87,11 @@ def jury_forest(rows: pd.DataFrame) -> Figure:
     legend = alt.Legend(orient="top", title=None, symbolFillColor=alt.ExprRef(meanings), symbolStrokeWidth=0)
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=["circle", "square"]), legend=legend)
     marks = base.mark_point(filled=True, size=50, opacity=1).encode(alt.X("accuracy:Q", **across), color, shape)
-    chart = alt.layer(interval, marks, data=rows).properties(height=ROW * len(rows) + AROUND + 50)
+    layers = [interval, marks]
+    if constant is not None:
+        dashed = alt.Chart().mark_rule(strokeDash=[4, 4], strokeWidth=1.5).encode(alt.XDatum(constant, scale=scale))
+        layers.insert(0, theme.painted(dashed, theme.TRUTH))
+    chart = alt.layer(*layers, data=rows).properties(height=ROW * len(rows) + AROUND + 50)
     clauses = "; ".join(
         f"{row['name']} {row['accuracy']:.1%} ({interval_text(row['low'], row['high'], form='.1%')})"
         for row in rows.head(SAID).to_dict("records")
@@ -95,8 +101,8 @@ def jury_forest(rows: pd.DataFrame) -> Figure:
 
 def jury_votes(rows: pd.DataFrame, pairwise: bool) -> Figure:
     """How many jurors say True, and of how many such answers the label says True: ``votes``, ``label``, ``answers``."""
-    words = ["True", "False"]
-    titled = "first is better" if pairwise else "True"
+    titled, other = words = [in_words(word, pairwise=pairwise) for word in ("True", "False")]
+    rows = rows.assign(label=rows["label"].map({"True": titled, "False": other}))
     # The first two colours of the palette, for the two labels.
     scale = alt.Scale(domain=[*words, *theme.MEANINGS[len(words) :]])
     legend = alt.Legend(orient="top", title="The label says", titleOrient="left", values=words)

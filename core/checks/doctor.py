@@ -273,16 +273,16 @@ def _database() -> list[Finding]:
     try:
         shown = database.shown()
         if not database.exists():
-            return [Finding("database", f"{shown}, not created yet", None, "The first queued run creates it.")]
+            return [Finding("database", f"{shown}, not created yet", None, "The first launched run creates it.")]
         took = _answers_in()
     except HedgeError as error:
         meaning = (
-            f"It was tried {len(DATABASE_LIMITS_S)} times. No run can be queued until it answers. "
+            f"It was tried {len(DATABASE_LIMITS_S)} times. No run can be launched on a page until it answers. "
             "`hedge run` works without it."
         )
         return [Finding("database", str(error), False, meaning)]
     value = f"{shown}, answers in {took * 1000:.1f} ms"
-    meaning = "Queued runs are kept here" + (
+    meaning = "Waiting runs are kept here" + (
         ", and all hosts that use this database share them." if database.is_shared() else "."
     )
     if took >= SLOW_DATABASE_S:
@@ -322,8 +322,8 @@ def _agent() -> list[Finding]:
     here = "running on this host" if alive else "none on this host"
     value = here + (f"; others on {', '.join(others)}" if others else "")
     if others or alive:
-        return [Finding("agent", value, True, "Queued runs start immediately.")]
-    return [Finding("agent", value, None, "It starts automatically with the first queued run.")]
+        return [Finding("agent", value, True, "Waiting runs start immediately.")]
+    return [Finding("agent", value, None, "It starts automatically with the first launched run.")]
 
 
 def _paused() -> list[Finding]:

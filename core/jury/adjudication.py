@@ -9,7 +9,8 @@ not change the result through rounding.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from core.conformal.logistic import logistic
 from core.errors import InputError
 from core.jury.confidence import check_both_classes, log_odds
 from core.jury.dawid_skene import FEWEST, DawidSkene
-from core.jury.judgements import TIE, Judgements
+from core.jury.judgements import TIE, Judgements, in_words
 from core.records import BoolArray, FloatArray
 
 
@@ -118,6 +119,11 @@ class Rule:
     published: bool
     decide: Callable[[Case], FloatArray]
 
+    def in_words(self, *, pairwise: bool) -> Self:
+        """The rule in the words for pairs of answers if ``pairwise``."""
+        title, sentence, ties = (in_words(text, pairwise=pairwise) for text in (self.title, self.sentence, self.ties))
+        return replace(self, title=title, sentence=sentence, ties=ties)
+
 
 _HALF = "A tie counts half for each side."
 _PUBLISHED = "A tie counts half for each side; in the published experiment it is False."
@@ -178,16 +184,22 @@ RULES = {
     ),
     "always_false": Rule(
         "Always False",
-        "Says that every answer is wrong. Any useful rule has to beat this.",
+        "Says False of every answer. Any useful rule has to beat this.",
         _NONE,
         False,
         _always_false,
     ),
     "always_true": Rule(
-        "Always True", "Says that every answer is right. Any useful rule has to beat this.", _NONE, False, _always_true
+        "Always True", "Says True of every answer. Any useful rule has to beat this.", _NONE, False, _always_true
     ),
 }
 """Every rule by name, the published ones first."""
+
+
+def rules_in_words(*, pairwise: bool) -> dict[str, Rule]:
+    """Every rule by name, in the words for pairs of answers if ``pairwise``."""
+    return {name: rule.in_words(pairwise=pairwise) for name, rule in RULES.items()}
+
 
 PUBLISHED_RULES = tuple(name for name, rule in RULES.items() if rule.published)
 CONSTANT = ("always_false", "always_true")

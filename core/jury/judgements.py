@@ -317,6 +317,15 @@ def _first(cell: object) -> bool:
     return str(cell).strip().lower() == FIRST
 
 
+def in_words(text: str, *, pairwise: bool) -> str:
+    """A text that has verdicts in it, for readers: of pairs of answers, True is First and False is Second.
+
+    >>> in_words("True if more jurors say True than False.", pairwise=True)
+    'First if more jurors say First than Second.'
+    """
+    return text.replace("True", FIRST.title()).replace("False", SECOND.title()) if pairwise else text
+
+
 def one_sided(judgements: Judgements) -> str:
     """A clause that says which label all answers (n ≥ 1) have, for a sentence.
 

@@ -68,6 +68,32 @@ def pieces(text: str, ends: Sequence[int], *, start: int = 0) -> tuple[str, ...]
     return tuple(parts)
 
 
+def token_names(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """For readers, the name of each token by the ``texts`` that the tokens add (:func:`pieces`), and which part of a
+    character it holds; the part is empty for a token of whole characters.
+
+    >>> token_names(["a", " ü", "", "!"])
+    [('a', ''), (' ü', 'part 1 of 2'), ('ü', 'part 2 of 2'), ('!', '')]
+    """
+    names = []
+    shown = [i for i, text in enumerate(texts) if text or not i]
+    for first, end in pairwise([*shown, len(texts)]):
+        tokens = end - first
+        for part in range(1, tokens + 1):
+            name = texts[first] if part == 1 else texts[first][-1:]
+            names.append((name, f"part {part} of {tokens}" if tokens > 1 else ""))
+    return names
+
+
+def in_words(token: str) -> str:
+    """The text of an expected token, with its parts of characters in words.
+
+    >>> in_words(" ▯")
+    ' (part of a character)'
+    """
+    return token.replace(PART, "(part of a character)")
+
+
 def with_parts_marked(token: str) -> str:
     """A token's text for readers: bytes that are only a part of a character as ▯.
 

@@ -191,7 +191,8 @@ def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(
-            f"run {record.run_id} is {record.state}; its figures are shown once it has finished successfully"
+            f"run {record.run_id} is {store.STATE_WORDS[record.state]}; its figures are shown once it has finished "
+            "successfully"
         )
     if record.spec.makes_jury:
         raise InputError(f"run {record.run_id} made a jury and has no answers of its own; see the Jury page")

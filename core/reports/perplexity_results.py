@@ -11,7 +11,7 @@ from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.model_files import recorded_weights
 from core.runs.spec import RunSpec
-from core.runs.store import RunRecord
+from core.runs.store import STATE_WORDS, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ def read(run_id: str) -> PerplexityRun:
         raise InputError(f"run {record.run_id} {does}; it holds no losses of words")
     if record.state != "done":
         raise InputError(
-            f"run {record.run_id} is {record.state}; its figures are shown once it has finished successfully"
+            f"run {record.run_id} is {STATE_WORDS[record.state]}; its figures are shown once it has finished "
+            "successfully"
         )
     table = store.read_file(record.run_id, perplexity_run.FILE)
     with store.reading(record.run_id, perplexity_run.FILE):

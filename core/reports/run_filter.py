@@ -17,20 +17,12 @@ from core.reports.titles import (
 )
 from core.runs import store
 from core.runs.spec import SERVED, RunSpec
-from core.runs.store import RunRecord
+from core.runs.store import STATE_WORDS, RunRecord
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
 """The settings that have a filter: fields of :class:`RunSpec`."""
 SOURCE_TITLES = {"shipped": "Shipped with Hedge", "launched": "Yours", "imported": "Imported"}
 """Where a run is from → its title."""
-STATE_TITLES = {
-    "done": "finished",
-    "running": "running",
-    "queued": "waiting",
-    "failed": "failed",
-    "paused": "paused",
-    "cancelled": "cancelled",
-}
 DEFAULTS = RunSpec(model="any", task="any")
 MOST_WORDS = 8
 """The words of a search that count."""
@@ -78,7 +70,7 @@ class RunFilter:
     sources: tuple[str, ...] = ()
     """Keys of :data:`SOURCE_TITLES`."""
     states: tuple[str, ...] = ()
-    """Keys of :data:`STATE_TITLES`."""
+    """Keys of :data:`STATE_WORDS`."""
 
     def keeps(self, record: RunRecord) -> bool:
         """Whether the filter keeps the run."""
@@ -144,7 +136,7 @@ TITLES = {
     "form": FORM_TITLES,
     "dtype": PRECISION_TITLES,
     "sources": SOURCE_TITLES,
-    "states": STATE_TITLES,
+    "states": STATE_WORDS,
 }
 """A field of :class:`RunFilter` → the title of each of its values, in their order."""
 
@@ -165,7 +157,7 @@ def _has(record: RunRecord, words: Sequence[str]) -> bool:
         record_title(record),
         record_details(record),
         SOURCE_TITLES[source(record)],
-        STATE_TITLES[record.state],
+        STATE_WORDS[record.state],
         record.run_id,
     )
     text = " ".join(parts).lower()

@@ -114,7 +114,7 @@ def delete(run_id: str) -> TrashedRun:
         engine.cancel(now.run_id)
         now = engine.status(now.run_id)
     if not now.ended:
-        raise InputError(f"run {now.run_id} is {now.state}; cancel it first, then delete it")
+        raise InputError(f"run {now.run_id} is {store.STATE_WORDS[now.state]}; cancel it first, then delete it")
     return trash.put_in_bin(store.folder_of(now.run_id))
 
 

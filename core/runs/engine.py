@@ -28,7 +28,7 @@ from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
-from core.runs.store import RunRecord
+from core.runs.store import STATE_WORDS, RunRecord
 from core.settings import settings, writable_home
 from core.storage import database
 from core.storage.file_lock import is_held
@@ -150,7 +150,9 @@ def cancel(run_id: str) -> None:
     if now.state == "cancelled":
         return
     if now.ended:
-        raise InputError(f"run {now.run_id} is {now.state}; only a queued or running run can be cancelled")
+        raise InputError(
+            f"run {now.run_id} is {STATE_WORDS[now.state]}; only a waiting or running run can be cancelled"
+        )
     before = run_queue.cancel(now.run_id)
     if before is None or before.status not in run_queue.UNFINISHED:
         if states.is_executed(now.record, before) and not now.message == states.STOPPING:
@@ -189,7 +191,7 @@ def _continue(now: RunStatus, *, budget: float | None = None) -> None:
     """:func:`resume`, for a run of the actor with this status, whose record has the spec to continue with."""
     if now.state == "done":
         raise InputError(
-            f"run {now.run_id} is done; nothing is left to do, and repeating it would give the same result"
+            f"run {now.run_id} has finished; nothing is left to do, and repeating it would give the same result"
         )
     spec = _with_budget(now, budget)
     permission.check_recorded(spec.servers, spec.key_variable, launched_by=now.record.launched_by)
@@ -223,7 +225,9 @@ def _with_budget(now: RunStatus, budget: float | None) -> RunSpec:
     if not spec.servers and not spec.makes_jury:
         raise InputError(f"run {now.run_id} asks no server, so it has no budget; resume it without one")
     if not now.ended:
-        raise InputError(f"run {now.run_id} is {now.state}; cancel it first, then resume it with another budget")
+        raise InputError(
+            f"run {now.run_id} is {STATE_WORDS[now.state]}; cancel it first, then resume it with another budget"
+        )
     if budget <= (spent := spec.price.cost(*record.spent)):
         raise InputError(
             f"run {now.run_id} has cost {spec.price.in_words(spent)} already; the budget counts all its tries, so give "
@@ -295,7 +299,7 @@ def put_first(run_ids: Sequence[str]) -> None:
         now = status(name)
         access.check_owner(now.record.launched_by, "put this run first", subject=name)
         if now.state != "queued":
-            raise InputError(f"run {name} is {now.state}; only a queued run can be put first")
+            raise InputError(f"run {name} is {STATE_WORDS[now.state]}; only a waiting run can be put first")
     run_queue.reorder(names)
 
 

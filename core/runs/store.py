@@ -55,6 +55,15 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For each schema version, the function that migrates ``run.json`` to the next one."""
 
 State = Literal["queued", "running", "done", "failed", "paused", "cancelled"]
+STATE_WORDS: dict[str, str] = {
+    "done": "finished",
+    "running": "running",
+    "queued": "waiting",
+    "failed": "failed",
+    "paused": "paused",
+    "cancelled": "cancelled",
+}
+"""Each state as readers see it, on pages and in a terminal. In files and in JSON it is the state itself."""
 RECORD = "run.json"
 LOGITS = "logits.parquet"
 BARE = "bare.parquet"

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from core import access
 from core.access import UserRole
-from core.errors import InputError
+from core.errors import HedgeError, InputError
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
 from core.settings import settings
 from core.storage.disk import disk_use
 from core.storage.json_text import loads
@@ -33,6 +35,16 @@ class TrashedRun:
     def size(self) -> int:
         """Bytes on the disk."""
         return disk_use(self.folder)
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The run's record; None if it is damaged."""
+        try:
+            values = loads(content_of(self.folder / "run.json"))
+            spec, provenance = RunSpec.from_json(values["spec"]), dict(values["provenance"])
+            return RunRecord(spec, values["state"], values["created"], provenance=provenance)
+        except (HedgeError, OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
 
     @property
     def launched_by(self) -> str:

@@ -12,7 +12,7 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.exchange import juries as files
 from core.exchange import writing
-from core.jury.adjudication import RULES
+from core.jury.adjudication import rules_in_words
 from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import PROTOCOLS, JuryExperiment, Protocol, run, split_in_half
 from core.jury.judgements import Judgements
@@ -100,8 +100,9 @@ def _experiment_text(experiment: JuryExperiment, errors: pd.DataFrame, *, pairwi
         "",
         f"{'rule':<20} accuracy (95% interval)   precision recall  F1      to majority",
     ]
+    words = rules_in_words(pairwise=pairwise)
     lines += [
-        f"{RULES[outcome.rule].title:<20} {_span(outcome.accuracy):<26} {outcome.precision.value:.4f}    "
+        f"{words[outcome.rule].title:<20} {_span(outcome.accuracy):<26} {outcome.precision.value:.4f}    "
         f"{outcome.recall.value:.4f}  {outcome.f1.value:.4f}  "
         f"{'' if outcome.rule == 'majority' else _span(outcome.to_majority, '+.3f', '+.3f')}".rstrip()
         for outcome in sorted(experiment.outcomes, key=lambda outcome: -outcome.accuracy.value)

@@ -199,7 +199,7 @@ def make(arguments: Namespace) -> CommandResult:
     price = Price(arguments.price_read, arguments.price_written, arguments.budget)
     if arguments.queue:
         path_id = jury_job.launch(spec, price=price, timeout_s=arguments.timeout)
-        return CommandResult({"path": path_id}, f"{path_id} is queued; see the New run page")
+        return CommandResult({"path": path_id}, f"{path_id} waits for a worker; see the New run page")
     path_id = jury_spec.create(spec)
     run_id = execute_here(
         jury_run.spec_of(jury_spec.read_spec(path_id), price=price, timeout_s=arguments.timeout), unit="row"

@@ -20,7 +20,7 @@ from core.runs.caveats import of_run_record
 from core.runs.execution.progress import WAITING
 from core.runs.model_files import NOT_READ, identified, known
 from core.runs.spec import MODES, RunSpec
-from core.runs.store import Progress, RunRecord
+from core.runs.store import STATE_WORDS, Progress, RunRecord
 from core.storage.names import named
 from hedge.commands.answer import CommandResult, of_runs
 
@@ -146,8 +146,8 @@ def asked_for(run_id: str) -> str:
     """The result of asking the workers for a run: it may have been running or done already."""
     from core.runs import engine
 
-    words = {"running": "is running", "done": "is already done"}
-    return f"{run_id} {words.get(engine.status(run_id).state, 'is queued')}"
+    words = {"running": "is running", "done": "has finished already"}
+    return f"{run_id} {words.get(engine.status(run_id).state, 'waits for a worker')}"
 
 
 def specs_of(arguments: Namespace) -> list[RunSpec]:
@@ -256,7 +256,7 @@ def runs(arguments: Namespace) -> CommandResult:
         about = f"{row['run']}{'  ' + row['message'] if row['message'] else ''}"
         if row["state"] == UNREADABLE:
             about = row["message"].removeprefix("run ")  # it names the run
-        lines.append(f"{row['state']:<10} {about}")
+        lines.append(f"{STATE_WORDS.get(row['state'], row['state']):<10} {about}")
         lines += [f"{'':<11}{caveat['sentence']}" for caveat in row["caveats"]]
     if not problems and any(row["state"] not in (*store.ENDED, UNREADABLE) for row in rows):
         from core.runs import engine
@@ -317,7 +317,7 @@ def resume(arguments: Namespace) -> CommandResult:
     """Resume runs."""
     from core.runs import engine
 
-    return _each(arguments, lambda name: engine.resume(name, budget=arguments.budget), "is queued")
+    return _each(arguments, lambda name: engine.resume(name, budget=arguments.budget), "waits for a worker")
 
 
 def _each(arguments: Namespace, action: Callable[[str], None], says: str) -> CommandResult:
@@ -332,7 +332,7 @@ def _each(arguments: Namespace, action: Callable[[str], None], says: str) -> Com
 
 
 def first(arguments: Namespace) -> CommandResult:
-    """Move queued runs to the front of the queue."""
+    """Move waiting runs to the front of the queue."""
     from core.runs import engine
 
     ids = [store.folder_of(name).name for name in arguments.run]

@@ -11,7 +11,7 @@ from typing import Any
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
 from core.models.server_address import served_model
-from core.models.spelling import PART
+from core.models.spelling import in_words, token_names
 from core.reports.calibration.calibrated import CalibrationFigures, calibrated, tests_in_words
 from core.reports.calibration.recalibrated import Recalibrated, recalibrated
 from core.reports.evaluation import load
@@ -216,16 +216,14 @@ def tokens_view(arguments: Namespace) -> CommandResult:
 
 
 def _token_lines(values: dict[str, Any]) -> list[str]:
-    lines = [
-        f"{row['text'] or PART!r:<20} "
+    names = token_names([row["text"] for row in values["tokens"]])
+    return [
+        f"{f'{name!r} {part}'.strip():<20} "
         + (
             "nothing is before it"
             if row["loss"] is None
             else f"{row['loss']:6.2f} nats, {_entropy(row['entropy'])}; "
-            + ", ".join(f"{text!r} {p:.2f}" for text, p in row["alternatives"][:3])
+            + ", ".join(f"{in_words(text)!r} {p:.2f}" for text, p in row["alternatives"][:3])
         )
-        for row in values["tokens"]
+        for (name, part), row in zip(names, values["tokens"], strict=True)
     ]
-    if any(not row["text"] for row in values["tokens"]):
-        lines.append(f"{PART} is a part of the character before it, which is written by several tokens.")
-    return lines

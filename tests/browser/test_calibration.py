@@ -86,6 +86,7 @@ def test_the_temperature_is_typed_pressed_and_refused(visit: Visitor, address: s
     agrees(page, run_id, hundredths)
     expect(page).to_have_url(re.compile(f"t={hundredths}"))
     a_click_on_a_bin_lists_its_questions(page, run_id)
+    fields_name_the_bin_whose_questions_are_listed(page, run_id)
     nothing_is_too_wide_and_switches_are_whole(page)
     page.reload()
     expect(number).to_have_value(f"{hundredths / 100:.2f}")
@@ -104,6 +105,18 @@ def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
         settled(page)  # the last click redraws the chart
         marks.nth(place).click(force=True)
         expect(chosen).to_have_value(re.compile(f"^{filled[place].low:.0%} to {filled[place].high:.0%} confidence"))
+
+
+def fields_name_the_bin_whose_questions_are_listed(page: Page, run_id: str) -> None:
+    """Also after the diagrams are those of subjects, where the same number of a bin has other questions."""
+    first = calibrated(evaluation.load(run_id), within="group")[0]
+    bin = next(bin for bin in reversed(first.diagram.bins) if bin.n)
+    settled(page).get_by_text("each subject").click()
+    expect(page.get_by_role("combobox", name="Diagram")).to_have_value(re.compile(f"^{first.stratum} · "))
+    expect(page.get_by_role("combobox", name="Bin")).to_have_value(re.compile(f" · {bin.n} questions$"))
+    expect(page.get_by_text(f"{bin.n} answers in this bin")).to_be_visible()
+    settled(page).get_by_text("each run").click()
+    expect(page.get_by_role("combobox", name="Diagram")).not_to_have_value(re.compile(f"^{first.stratum} · "))
 
 
 def nothing_is_too_wide_and_switches_are_whole(page: Page) -> None:

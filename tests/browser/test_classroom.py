@@ -1,6 +1,7 @@
 """A class as its lecturer and its students see it, and eight headless students who lose the network and reload."""
 
 import asyncio
+import re
 import threading
 from pathlib import Path
 
@@ -49,11 +50,13 @@ def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
     # By another name of the server, because the windows of the tests share one storage, which is kept by host.
     second = visit(address.replace("127.0.0.1", "localhost"), width=390, height=844)
     typing = second.open(f"/join/{code}")
+    expect(typing.locator("#join")).to_contain_text("The projector shows your name, if you give one, to everyone.")
     typing.get_by_label("Name").fill("Ada")
     typing.get_by_label("Name").press("Enter")
     expect(typing.locator("#where")).to_have_text(f"class {code} · seat 2")
     faultless(tapping)
     expect(desk.locator(".who")).to_have_text("2 joined")
+    expect(desk.locator(".seats")).to_have_text("1 Ada", use_inner_text=True)
     a_seat_is_freed_and_taken_again(desk, typing)
     assert all("401" in error for error in second.errors)  # the browser logs the answer's status
     second.errors.clear()
@@ -77,6 +80,9 @@ def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
     expect(tapping.locator("#own")).to_contain_text("Of 6 answers")
     expect(desk.locator(".results")).to_contain_text("All 12 answers to all 6 questions")
     faultless(tapping)
+    desk.get_by_role("slider", name="alpha").fill("800")
+    a_miss = re.compile("^(none|[A-F]( [A-F])*) misses it$")
+    expect(desk.locator(".sets td", has_text="misses it").first).to_have_text(a_miss, use_inner_text=True)
     settled(desk)
     faultless(desk)
     whole_when_narrow(desk)

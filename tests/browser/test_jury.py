@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.jury.adjudication import RULES
+from core.jury.adjudication import RULES, rules_in_words
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
 from core.jury.pipeline import jury_store
 from core.reports.jury import bench, risk
@@ -90,6 +90,7 @@ def the_rule_is_switched_and_verdicts_flip(page: Page, experiment: JuryExperimen
     page.get_by_role("radio", name="Maximum probability").check()
     outcome = next(outcome for outcome in experiment.outcomes if outcome.rule == "max_probability")
     expect(page.locator(".answer")).to_have_text(f"Maximum probability: right on {100 * outcome.accuracy.value:.1f}%")
+    the_better_constant_is_the_reference(page, experiment, outcome.accuracy.value)
     expect(page.locator(".cases .asked").first).to_have_text(rows["question"][first_card(rows, "max_probability")])
     expect(page.locator(".cases li").first.locator(".tag", has_text="against majority")).to_be_visible()
     assert questions.all_inner_texts() != before
@@ -98,6 +99,23 @@ def the_rule_is_switched_and_verdicts_flip(page: Page, experiment: JuryExperimen
     expect(page.locator(".rules-table .measure")).to_have_text("Recall")
     best = max(experiment.outcomes, key=lambda outcome: outcome.recall.value)
     expect(titles.first).to_have_text(RULES[best.rule].title)
+
+
+def the_better_constant_is_the_reference(page: Page, experiment: JuryExperiment, accuracy: float) -> None:
+    """In words, and as the dashed line: beside majority alone, a rule may look good that is no better than it."""
+    best = experiment.best_constant
+    assert best is not None
+    word = RULES[best.rule].title.removeprefix("Always ")
+    points = round(round(100 * accuracy, 1) - round(100 * best.accuracy.value, 1), 1)
+    beside = f"{abs(points)} points {'more' if points > 0 else 'fewer'}"
+    expect(page.locator(".verdict")).to_contain_text(
+        f"Always saying {word} is right on {100 * best.accuracy.value:.1f}%, and this rule on {beside}."
+    )
+    point = page.locator(f"[data-rule={best.rule}] .point")
+    at = float(point.get_attribute("x") or "nan") + 2.5
+    lines = page.locator(".rules-table .base")
+    expect(lines).to_have_count(len(RULES))
+    assert float(lines.first.get_attribute("x1") or "nan") == pytest.approx(at)
 
 
 def the_threshold_is_moved_and_nothing_is_sent_until_release(window: Visit, rows: pd.DataFrame) -> None:
@@ -198,7 +216,9 @@ def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_
     expect(card.locator("h4").last).to_have_text(f"The {first} answer is better. The verdict of every rule:")
     rows = bench(replace(JUDGED, pairwise=True), PROTOCOLS["all-rules"], 0).rows
     words = {1: "First", 0: "Second", 0.5: "Tie"}  # the veto of a disputed pair is a tie
-    tags = [f"{RULES[name].title}: {words[rows[f'r_{name}'][place]]}" for name in RULES]
+    tags = [f"{rule.title}: {words[rows[f'r_{name}'][place]]}" for name, rule in rules_in_words(pairwise=True).items()]
     expect(card.locator(".by-rule .tag")).to_have_text(tags)
+    expect(page.locator(".pick", has_text="Always First")).to_be_visible()
+    expect(page.get_by_test_id("stMain")).not_to_contain_text(re.compile(r"\b(True|False)\b"))
     expect(page.locator(".errors")).to_have_text("Against the label, of the answered")
     expect(page.locator(".cases .tag", has_text=re.compile("right|wrong"))).to_have_count(0)

@@ -322,7 +322,7 @@ def its_end_is_told_on_another_page(page: Page, pace: Path) -> None:
     expect(page.get_by_role("heading", name="Hedge shows how sure a language model really is")).to_be_visible()
     set_pace(pace, 0)
     toast = page.get_by_test_id("stToast")
-    expect(toast).to_have_text(re.compile("Done: fake · Question answering"), timeout=ENDS_WITHIN_MS)
+    expect(toast).to_have_text(re.compile("Finished: fake · Question answering"), timeout=ENDS_WITHIN_MS)
 
 
 def a_lost_database_blocks_nothing(page: Page, home: Path, address: str) -> None:
@@ -353,5 +353,5 @@ def test_two_runs_are_launched_cancelled_and_resumed_as_one(home: Path, pace: Pa
         set_pace(pace, 0)
         page.get_by_role("button", name="Resume 2").click()
         expect(page.get_by_text("2 of 2 ended")).to_be_visible(timeout=ENDS_WITHIN_MS)
-        expect(page.get_by_text("2 done")).to_be_visible()
+        expect(page.get_by_text("2 finished")).to_be_visible()
         assert lasting_faults(settled(page), but="drawing") == []

@@ -292,6 +292,7 @@ def test_keys_move_through_the_questions_of_compare_and_figures_follow_the_theme
 ):
     page = visit(address, width=1440).open(f"/compare?runs={','.join(runs)}&order=confidence&right=both")
     keys_move_through_the_questions(page)
+    published_set_sizes_are_shown_at_their_own_alpha_alone(page)
     third = page.locator(".inspector .question").nth(2)
     third.locator(".asked").click()
     expect(third.locator(".more")).to_be_visible()
@@ -302,6 +303,19 @@ def test_keys_move_through_the_questions_of_compare_and_figures_follow_the_theme
         plotly_figures_have_the_colours(page, theme)
         assert axe.faults(settled(page)) == []
     expect(third.locator(".more")).to_be_visible()
+
+
+def published_set_sizes_are_shown_at_their_own_alpha_alone(page: Page) -> None:
+    """They do not move with alpha, so at another one they would be read against sets of another promise."""
+    accuracy, size = (page.locator(".dots figure").nth(place).locator(".printed-mark, .beyond") for place in (0, 1))
+    expect(size).not_to_have_count(0)
+    alpha = settled(page).get_by_role("slider", name="alpha")
+    alpha.press("ArrowRight")
+    expect(page.locator(".dots figure").nth(1)).to_contain_text("only at alpha 0.1")
+    expect(size).to_have_count(0)
+    expect(accuracy).not_to_have_count(0)
+    settled(page).get_by_role("slider", name="alpha").press("ArrowLeft")
+    expect(size).not_to_have_count(0)
 
 
 def keys_move_through_the_questions(page: Page) -> None:

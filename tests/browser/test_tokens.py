@@ -2,7 +2,11 @@
 
 from playwright.sync_api import expect
 
+from core.models.adapters.token_evaluation import load
+from core.models.adapters.token_view import view_tokens
 from core.reports import tokens
+from core.runs.answering import token_text
+from core.settings import ASSETS
 from tests.browser.conftest import NOT_TOO_WIDE, Visitor, expect_whole, holds, resize
 
 LEGEND_IS_WHOLE = """() => {
@@ -34,3 +38,26 @@ def test_a_token_tells_what_was_expected_and_nothing_is_too_wide(visit: Visitor,
         expect_whole(page)
         expect(page.get_by_test_id("stVegaLiteChart").first.locator(".role-legend-label text")).to_have_count(3)
         page.wait_for_function(LEGEND_IS_WHOLE)
+
+
+def test_a_letter_of_two_tokens_and_an_emoji_of_four_are_seen_once(visit: Visitor, address: str):
+    model, text = str(ASSETS / "models" / "pocket-3m"), "Grüße 😀 there"
+    token_text.write_view(token_text.token_text(model, text), view_tokens(load(model), text))
+    page = visit(address, theme="dark").open("/tokens?model=another%20model")
+    page.get_by_label("Folder or name of the model").fill(model)
+    field = page.get_by_label("Text", exact=True)
+    field.fill(text)
+    field.press("Control+Enter")
+    buttons = page.locator(".tokens .text button")
+    expect(page.locator(".tokens .text")).to_have_text(text, use_inner_text=True)
+    names = [button.get_attribute("aria-label").rpartition(",")[0] for button in buttons.all()]
+    assert [name for name in names if "part" in name] == [
+        *(f"ü, part {i} of 2" for i in (1, 2)),
+        *(f"ß, part {i} of 2" for i in (1, 2)),
+        *(f"😀, part {i} of 4" for i in (1, 2, 3, 4)),
+    ]
+    page.get_by_role("button", name="😀, part 4 of 4").click()
+    expect(page.locator(".tokens .said")).to_contain_text("“😀”, part 4 of 4, had a probability of")
+    expect(page.locator(".tokens")).not_to_contain_text("▯")
+    for button in (buttons.nth(names.index("ü, part 2 of 2")), page.get_by_role("button", name="😀, part 2 of 4")):
+        assert button.evaluate("button => getComputedStyle(button, '::before').content") == '"·"'

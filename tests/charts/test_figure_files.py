@@ -14,12 +14,14 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
 from charts import figure_files
 from charts.figure_files import KINDS, FigureFile, figure, figures, jury_figure
 from charts.figure_style import FONT_FOLDER, FONTS, WIDTHS, FigureStyle
+from charts.forests import jury_votes
 from charts.palette import theme_colors
 from charts.run_figures import FIGURES
 from core.errors import InputError
@@ -256,6 +258,14 @@ def test_votes_count_every_answer_once():
     says = frame[frame["label"] == "True"]
     assert says["answers"].sum() == judgements.labels.sum()
     assert (frame["votes"] * frame["answers"]).sum() == judgements.verdicts.sum()
+
+
+def test_votes_on_pairs_are_for_the_first_or_the_second():
+    votes = pd.DataFrame({"votes": [0, 0, 1, 1], "label": ["True", "False"] * 2, "answers": [1, 2, 3, 4]})
+    figure = jury_votes(votes, pairwise=True)
+    assert figure.frame["label"].tolist() == ["First", "Second"] * 2
+    assert figure.alt.startswith("Answers by the number of jurors who say First: 0 jurors, label First: 1;")
+    assert not re.search(r"\b(True|False)\b", json.dumps(figure.chart.to_dict()))
 
 
 def test_a_jury_s_forest_has_every_rule_and_juror_the_best_first():

@@ -174,7 +174,7 @@ def test_a_run_of_a_newer_hedge_hides_no_other(home, capsys):
     file.write_text(json.dumps(values))
     assert main(["runs"]) == 0
     printed = capsys.readouterr().out
-    assert f"done       {mine}" in printed
+    assert f"finished   {mine}" in printed
     assert f"unreadable {newer} was written by a newer Hedge; update Hedge" in printed
 
 
@@ -243,7 +243,7 @@ def test_a_run_that_ships_with_hedge_has_finished_here_as_in_the_queue(home, cap
     assert json.loads(here.out)["runs"] == [BUNDLED_RUN]
     assert here.err == notice
     assert main([*words, "--queue"]) == 0
-    assert capsys.readouterr() == (f"{BUNDLED_RUN} is already done\n", notice)
+    assert capsys.readouterr() == (f"{BUNDLED_RUN} has finished already\n", notice)
     assert main(["resume", BUNDLED_RUN]) == 2
-    assert "is done; nothing is left to do" in capsys.readouterr().err
+    assert "has finished; nothing is left to do" in capsys.readouterr().err
     assert not (home / "runs").exists()

@@ -95,7 +95,7 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     app.file_uploader[0].set_value([("mine.csv", table.to_csv(index=False).encode(), "text/csv")]).run()
     assert list(app.dataframe[0].value.columns) == ["Juror", "Answers", "Says True", "Verdicts that are right"]
     next(box for box in app.checkbox if "pair of answers" in box.label).check().run()
-    assert list(app.dataframe[0].value.columns) == ["Juror", "Pairs", "Says first is better", "Agrees with the label"]
+    assert list(app.dataframe[0].value.columns) == ["Juror", "Pairs", "Says First", "Agrees with the label"]
     assert "of the pairs, the first answer is better" in page_text(app)
     assert "are right" not in page_text(app)
     click(app, "Import")

@@ -1,5 +1,6 @@
 """Making a jury from the New run page: asked for, watched, cancelled, and what can't be made."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -80,5 +81,9 @@ def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_p
         app = open_page(page)
         assert not app.exception, page
         assert run.run_id not in page_text(app), page
-    links = [link.proto.label for link in unfolded(open_page("new_run"), "make_jury_open").get("page_link")]
-    assert "Open on the Jury page" in links
+    app = unfolded(open_page("new_run"), "make_jury_open")
+    assert "Open on the Jury page" in [link.proto.label for link in app.get("page_link")]
+    text = page_text(app)  # with the words that every page has for a state and a precision
+    assert "finished" in text
+    assert "32-bit" in text
+    assert not re.search(r"\b(done|queued|float32)\b", text)

@@ -10,6 +10,7 @@ import time
 from contextlib import redirect_stdout
 from copy import deepcopy
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -311,7 +312,7 @@ def test_a_finished_run_leads_to_the_alpha_lab(open_page: Open, calls: list[Any]
     store.update_record(run_id, started=time.time() - 50, ended=time.time())
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(run_id, state="done")])
     app = open_page("new_run")
-    assert "done in 50 s" in page_text(app) or "done in 51 s" in page_text(app)
+    assert "finished in 50 s" in page_text(app) or "finished in 51 s" in page_text(app)
     assert links(app)["Open in the Alpha lab"] == {"run": run_id}
 
 
@@ -546,7 +547,7 @@ def test_a_group_is_counted_cancelled_resumed_and_repeated(open_page: Open, call
     app = open_page("new_run")
     (group,) = groups.known()
     assert f"three of them · launched at {clock(group.created, None)} 2 of 3 ended" in page_text(app).replace("*", "")
-    assert app.progress[0].text == "1 done · 1 waiting · 1 failed"
+    assert app.progress[0].text == "1 finished · 1 waiting · 1 failed"
     click(app, "Cancel the remaining run")
     click(app, "Resume 1")
     assert calls == [("cancel", ids[2]), ("resume", ids[1])]
@@ -559,7 +560,7 @@ def test_a_deleted_run_comes_back_by_undo(open_page: Open, calls: list[Any], mon
     )
     app = open_page("new_run")
     app.button(key=f"delete-{run_id}").click().run()
-    assert f"Deleted {run_id}" in page_text(app)
+    assert "Deleted synthetic · Question answering" in page_text(app)
     assert run_id not in store.run_ids()
     click(app, "Undo")
     assert run_id in store.run_ids()
@@ -567,15 +568,28 @@ def test_a_deleted_run_comes_back_by_undo(open_page: Open, calls: list[Any], mon
 
 
 def test_the_shelf_lists_disk_use_and_the_bin_is_emptied_by_hand(open_page: Open, calls: list[Any]):
-    run_id = synthetic_run()
+    run_id, other = synthetic_run(), synthetic_run(model="second", task="rc")
+    store.update_record(run_id, created=86_400.0)
+    store.update_record(other, state="queued")
     app = open_page("new_run")
     app.session_state["shelf"] = True
     app.run()
-    assert "1 run, " in page_text(app)
+    assert "2 runs, " in page_text(app)
+    app.text_input(key="shelf_search").set_value("synthetic").run()
+    (row,) = app.dataframe[-1].value.to_dict("records")
+    assert row["Run"].startswith("synthetic · Question answering")
+    assert (row["Launched"].date(), row["State"]) == (date(1970, 1, 2), "finished")
+    app.text_input(key="shelf_search").set_value("second").run()
+    assert app.dataframe[-1].value["State"].tolist() == ["waiting"]
     trash.put_in_bin(store.folder_of(run_id))
+    (damaged,) = store.folder_of(other).glob("run.json")
+    damaged.write_text("{")
+    trash.put_in_bin(store.folder_of(other))
     app.session_state["bin"] = True
     app.run()
-    assert f"{run_id}: " in page_text(app)
+    assert "synthetic · Question answering: " in page_text(app)
+    assert run_id not in page_text(app)
+    assert f"{other}: " in page_text(app)  # whose record can't be read
     click(app, "Empty the bin")
     assert trash.binned() == []
 
@@ -598,7 +612,7 @@ def test_a_gpu_its_way_of_scoring_and_its_budget_are_shown(open_page: Open, call
         ("failed", "Failed: fake · Question answering · up to 100 questions\n\n[See why on New run](new_run)"),
         (
             "done",
-            "Done: fake · Question answering · up to 100 questions\n\n[Open in the Alpha lab](alpha_lab?run={run})",
+            "Finished: fake · Question answering · up to 100 questions\n\n[Open in the Alpha lab](alpha_lab?run={run})",
         ),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -17,6 +18,7 @@ from core.conformal.scores import SCORE_NAMES, SCORES
 from core.exchange import bluq
 from core.exchange.imported import save
 from core.reports import evaluation
+from core.reports.overview import published
 from core.reports.overview.similar_accuracy import alike
 from core.reports.report import report
 from core.runs import store
@@ -198,6 +200,15 @@ def test_published_figures_stand_in_panels_of_their_own_questions(open_page: Ope
     assert len(charts) == 1 + 5
     assert ["diamond" in chart.proto.spec for chart in charts] == [False] + 5 * [True]
     assert len(open_page("overview", figure="scatter", whose="ye-2024").get("vega_lite_chart")) == 5
+
+
+def test_published_set_sizes_stand_beside_runs_at_their_own_alpha_alone():
+    printed = published.results()
+    runs = pd.DataFrame({"task": ["qa"], "bank": ["MMLU 10k"]})
+    assert scatter.comparable(runs, 100, printed) == printed
+    kept = scatter.comparable(runs, 150, printed)
+    assert {result.bank for result in printed} - {result.bank for result in kept} == {"MMLU 10k"}
+    assert scatter.comparable(runs.iloc[:0], 150, printed) == printed  # figures of their own
 
 
 def test_the_table_says_the_shots_of_each_run(open_page: Open):

@@ -8,12 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from app.caches import live_runs
 from app.components.perplexity import perplexity_form
+from app.components.perplexity.perplexity_figures import verdict
 from app.formatting import rounded, signed
 from core.models.perplexity import choices, conversations
 from core.models.perplexity.choices import Choice
 from core.models.perplexity.conversation_files import parse
 from core.models.perplexity.conversations import Conversation, Message
-from core.models.perplexity.figures import token_weighted
+from core.models.perplexity.figures import Paired, token_weighted
 from core.models.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
 from core.models.perplexity.request import Request
 from core.reports import perplexity as reports
@@ -250,3 +251,19 @@ def test_a_page_keeps_the_latest_uploads_as_many_as_there_is_room_for(monkeypatc
     assert list(perplexity_form._latest(uploaded)) == ["c", "d"]
     monkeypatch.setattr(perplexity_form, "MOST_CHARACTERS", 1)
     assert list(perplexity_form._latest(uploaded)) == ["d"]
+
+
+def test_a_verdict_is_given_only_where_the_test_can_tell(open_page: Open):
+    """Two messages give a p-value of 0.5 at least, and of two conversations the interval alone may lack 0."""
+    assert verdict(Paired(60, 2, -0.3, -0.4, -0.2, 0.5)) == (
+        "These data don't show whether the counselor's words are more likely under A or under B: p = 0.500."
+    )
+    assert verdict(Paired(60, 9, 0.1, -0.1, 0.3, 0.4)).endswith("under B: the interval contains 0.")
+    assert verdict(Paired(60, 9, -0.3, -0.4, -0.2, 0.004)).startswith(
+        "**The counselor's words are more likely under A."
+    )
+    measure()
+    app = open_page("perplexity", models=MODEL, talks=TALK.digest)
+    (said,) = [element.value for element in app.markdown if "likely under" in element.value]
+    assert not said.startswith("**")
+    assert said.startswith("These data don't show")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.components.new_run import server_form
 from core.reports import tokens
 from core.runs.answering import client, token_text
 from core.runs.answering.custom_question import AnswerProgress
@@ -81,6 +82,20 @@ def test_ones_own_text_is_asked_of_the_model(open_page: Open, fake_home: Path):
     (text,) = texts_by_token(app)
     data = json.loads(text.proto.mixed.json or text.proto.json)
     assert "".join(row["text"] for row in data["tokens"]) == "Rome is in Italy."
+
+
+def test_ones_own_text_stays_whichever_model_is_chosen(open_page: Open, requests: list[TokenText]):
+    """Also while the form of a server, which has no model yet, is shown."""
+    app = open_page("tokens")
+    shipped = list(tokens.recorded_views())
+    app.text_area[0].set_value("Grüße aus Rom").run()
+    for model in (shipped[1], "another model", shipped[0]):
+        app.button_group(key="model").set_value(model).run()
+        assert app.text_area[0].value == "Grüße aus Rom"
+        if model == "another model":
+            app.button_group(key="token_place").set_value(server_form.SERVER).run()
+            assert app.text_area[0].value == "Grüße aus Rom"
+    assert {Path(request.model).name for request in requests} == set(shipped[:2])
 
 
 def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, requests: list[TokenText]):

@@ -18,15 +18,15 @@ def questions(named: Sequence[Named], view: CalibrationView) -> None:
     st.subheader("Questions in a bin", anchor=False)
     left, right = st.columns([3, 2])
     places = list(range(len(named)))
-    if st.session_state.get(DIAGRAM_KEY) not in places:
-        st.session_state[DIAGRAM_KEY] = 0
+    # A value that is set is sent with its label, which is another one for other diagrams or bins.
+    place = st.session_state.get(DIAGRAM_KEY, 0)
+    st.session_state[DIAGRAM_KEY] = place if place in places else 0
     place = left.selectbox("Diagram", places, format_func=lambda i: named[i].name, key=DIAGRAM_KEY)
     diagram = named[place].diagram
     filled = {i: b for i, b in enumerate(diagram.reliability, start=1) if b.n}
-    if st.session_state.get(BIN_KEY) not in filled:
-        st.session_state[BIN_KEY] = max(
-            filled, key=lambda i: abs(filled[i].accuracy - filled[i].confidence) * filled[i].n
-        )
+    number = st.session_state.get(BIN_KEY)
+    worst = max(filled, key=lambda i: abs(filled[i].accuracy - filled[i].confidence) * filled[i].n)
+    st.session_state[BIN_KEY] = number if number in filled else worst
     number = right.selectbox(
         "Bin",
         list(filled),

@@ -89,7 +89,7 @@ export function paintResults(element, state) {
     row.append(make("td", question), make("td", OPTIONS[state.truths[i]]));
     for (const { sets } of Object.values(sums)) {
       const holds = sets[i][state.truths[i]];
-      const cell = make("td", { className: holds ? "" : "missed" }, lettersIn(sets[i]));
+      const cell = make("td", make(holds ? "span" : "span.missed", lettersIn(sets[i])));
       if (!holds) cell.append(make("span.faint", " misses it"));
       row.append(cell);
     }

@@ -142,9 +142,9 @@ def _published_said(printed: Sequence[Sequence[PublishedResult]], view: CompareV
         filtered = view.published == "on" and active_filter(view) != RunFilter()
         return "The filter leaves no published figures of these tasks." if filtered else ""
     return (
-        "Hollow diamonds are published figures of models up to 72 B parameters, at alpha 0.1 and as their authors "
-        "averaged them. They have no intervals, and no test compares them with a run. A number at the end of a row "
-        "counts the models beyond the axis."
+        "Hollow diamonds are published figures of models up to 72 B parameters, as their authors averaged them. Their "
+        "set sizes are at alpha 0.1 and are drawn at this alpha alone. They have no intervals, and no test compares "
+        "them with a run. A number at the end of a row counts the models beyond the axis."
     )
 
 

@@ -258,7 +258,7 @@ def _jury(jury: FoundJury, key: str) -> tuple[FoundJury, str]:
         )
         judged = replace(judged, pairwise=pairwise)
         agrees = "Agrees with the label" if pairwise else "Verdicts that are right"
-        says = "Says first is better" if pairwise else "Says True"
+        says = "Says First" if pairwise else "Says True"
         st.dataframe(
             pd.DataFrame(
                 {

@@ -4,23 +4,26 @@ import hashlib
 import math
 import time
 from collections import Counter
+from datetime import UTC, datetime
 
 import streamlit as st
 
 from app.caches import run_cache
-from app.components.new_run.run_list import DELETED
+from app.components.new_run.run_list import DELETED, binned_titles
 from app.components.shared.runs import open_run, titles
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError
+from core.reports.run_filter import matching
 from core.runs import actions, store, trash
 from core.runs.actions import ActionResult
 
 DAY_S = 86_400
 SHOWN = 7
 HEIGHT = 300
+SEARCHED = "Model, task, setting or id"
 
 
 def run_shelf() -> None:
@@ -42,14 +45,23 @@ def _runs() -> None:
         return
     sizes = {record.run_id: run_cache.disk_use(record.run_id) for record in records}
     words = titles(records)
+    total = f"{counted(len(records), 'run')}, {size(sum(sizes.values()))} in total."
+    typed = st.text_input(
+        "Search", key="shelf_search", type="search", live=True, placeholder=SEARCHED, icon=":material/search:"
+    )
+    records = matching(records, typed or "")
     ids = [record.run_id for record in records]
     shape = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
-    st.caption(f"{counted(len(ids), 'run')}, {size(sum(sizes.values()))} in total. Select rows, then choose an action.")
+    st.caption(f"{total} Select rows, then choose an action.")
     table = st.dataframe(
         {
             "Run": [words[run_id] for run_id in ids],
-            "State": [record.state for record in records],
+            "State": [store.STATE_WORDS[record.state] for record in records],
+            "Launched": [datetime.fromtimestamp(record.created, UTC) for record in records],
             "Disk": [size(sizes[run_id]) for run_id in ids],
+        },
+        column_config={
+            "Launched": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone=st.context.timezone)
         },
         hide_index=True,
         height=HEIGHT if len(ids) > SHOWN else "auto",
@@ -93,11 +105,12 @@ def _bin() -> None:
     if not binned:
         st.caption("The bin is empty. Deleted runs stay here for a week, and you can restore them.")
         return
+    words = binned_titles(binned)
     for each in binned:
         with st.container(horizontal=True, vertical_alignment="center"):
             left = max(0.0, each.deleted + trash.KEEP_S - time.time())
             when = duration(left) if left < DAY_S else counted(math.ceil(left / DAY_S), "day")
-            st.caption(plain(f"{each.run_id}: {size(each.size)}, deleted in {when}"), width="stretch")
+            st.caption(plain(f"{words[each.run_id]}: {size(each.size)}, deleted for good in {when}"), width="stretch")
             if access.owns(each.launched_by) and st.button("Restore", key=f"restore-{each.folder.name}"):
                 trash.restore(each.run_id)
                 st.rerun()

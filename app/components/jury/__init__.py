@@ -17,8 +17,8 @@ from app.components.shared.bundled import component
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.jury import JuryView
-from core.jury.adjudication import RULES
-from core.jury.experiment import MEASURES, JuryExperiment
+from core.jury.adjudication import Rule, rules_in_words
+from core.jury.experiment import MEASURES
 from core.reports.jury import JurySplit, RulesOfJury
 
 KEY = "jury"
@@ -34,7 +34,7 @@ def jury(bench: JurySplit, rules: RulesOfJury, *, complete: bool, version: str, 
     The intervals are known if ``complete``. ``version`` identifies the answers. If ``pairwise``, an answer is a pair,
     and True means that the first one is better.
     """
-    tried, risk = rules.experiment, rules.risk
+    tried, risk, words = rules.experiment, rules.risk, rules_in_words(pairwise=pairwise)
     start = seed(KEY, version, _shown(view))
     texts = ["id", "question", "answer"]
     _mount(
@@ -42,13 +42,15 @@ def jury(bench: JurySplit, rules: RulesOfJury, *, complete: bool, version: str, 
         data={
             "version": version,
             "jurors": list(bench.jurors),
-            "rules": [_rule(outcome, risk[risk["rule"] == outcome.rule]) for outcome in tried.outcomes],
+            "rules": [
+                _rule(outcome, words[outcome.rule], risk[risk["rule"] == outcome.rule]) for outcome in tried.outcomes
+            ],
             "complete": complete,
             "rows": pa.Table.from_pandas(_numbers(bench), preserve_index=False),
             "texts": pa.Table.from_pandas(bench.rows[texts], preserve_index=False),
             "pairwise": pairwise,
             "splits": len(tried.protocol.seeds),
-            "constant": _constant(tried, pairwise),
+            "constant": best.rule if (best := tried.best_constant) else "",
             "view": start.start,
             "revision": start.revision,
         },
@@ -63,18 +65,7 @@ def _numbers(bench: JurySplit) -> Any:
     return rows.astype({"label": "uint8", **dict.fromkeys(verdicts, "float32")})
 
 
-def _constant(tried: JuryExperiment, pairwise: bool) -> str:
-    """A sentence about the better of the two rules that ignore the jurors."""
-    best = tried.best_constant
-    if best is None:
-        return ""
-    verdict = best.rule == "always_true"
-    always = f"preferring the {'first' if verdict else 'second'} answer" if pairwise else f"saying {verdict}"
-    return f"Always {always} {'agrees with the label' if pairwise else 'is right'} on {best.accuracy.value:.1%}."
-
-
-def _rule(outcome: Any, risk: pd.DataFrame) -> dict[str, Any]:
-    about = RULES[outcome.rule]
+def _rule(outcome: Any, about: Rule, risk: pd.DataFrame) -> dict[str, Any]:
     return {
         "name": outcome.rule,
         "title": about.title,

@@ -157,7 +157,7 @@ class Jury extends Live {
   table() {
     const { order, rule } = this;
     const body = this.find(".rules-table tbody");
-    const base = this.named("majority").measures[order];
+    const base = this.named(this.data.constant)?.measures[order];
     const head = this.find(".rules-table .measure");
     say(head, MEASURES[order]);
     head.title = (this.data.pairwise ? PAIR_HOVERS : MEASURE_HOVERS)[order];
@@ -185,14 +185,15 @@ class Jury extends Live {
           "aria-hidden": "true",
         });
         const [low, high] = outcome.intervals[order];
-        draw(svg, "line", {
-          class: "base",
-          x1: x(base),
-          x2: x(base),
-          y1: 0,
-          y2: 22,
-          "vector-effect": "non-scaling-stroke",
-        });
+        if (base !== undefined)
+          draw(svg, "line", {
+            class: "base",
+            x1: x(base),
+            x2: x(base),
+            y1: 0,
+            y2: 22,
+            "vector-effect": "non-scaling-stroke",
+          });
         if (low !== null)
           draw(svg, "line", {
             class: "span",
@@ -312,13 +313,24 @@ class Jury extends Live {
     const { pairwise } = this.data;
     const agrees = pairwise ? "agrees with the label on" : "right on";
     say(this.find(".answer"), `${outcome.title}: ${agrees} ${accuracy}`);
-    say(this.find(".verdict"), `Mean over ${splits} splits${interval}. ${this.data.constant}`);
+    say(this.find(".verdict"), `Mean over ${splits} splits${interval}. ${this.besideConstant(outcome)}`);
     this.speakSoon(() =>
       say(
         this.find(".summary"),
         `${outcome.title} gives a verdict on ${percent1(share)} of the answers. Of these verdicts, ${percent1(risk)} are ${this.data.pairwise ? "against the label" : "wrong"}.`,
       ),
     );
+  }
+
+  // How far a rule is from the better of the two that ignore the jurors, by the figures as they are shown.
+  besideConstant({ name, measures }) {
+    const best = this.named(this.data.constant);
+    if (!best) return "";
+    const agrees = this.data.pairwise ? "agrees with the label on" : "is right on";
+    const points = (Math.round(1000 * measures.accuracy) - Math.round(1000 * best.measures.accuracy)) / 10;
+    const more = points ? `${Math.abs(points).toFixed(1)} points ${points > 0 ? "more" : "fewer"}` : "as many";
+    const beside = name === best.name ? "" : `, and this rule on ${more}`;
+    return `${best.title.replace("Always", "Always saying")} ${agrees} ${percent1(best.measures.accuracy)}${beside}.`;
   }
 
   cards() {

@@ -15,9 +15,10 @@ from app.state.jury import JuryView
 from charts.juror_gains import juror_gains
 from charts.juror_reliability import juror_reliability
 from core.estimates import difference_shown
-from core.jury.adjudication import CONSTANT, RULES
+from core.jury.adjudication import CONSTANT, rules_in_words
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
+from core.jury.judgements import in_words
 from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.figure_names import JURY_FIGURES
 from core.reports.file_names import About
@@ -62,16 +63,16 @@ def section(record: JuryRecord, view: JuryView) -> None:
     )
     if pairwise:
         st.caption(
-            "Each row is a pair of answers. A verdict says which of the two is better. Accuracy is the share of "
-            "verdicts that agree with the label."
+            "Each row is a pair of answers. A verdict says which of the two is better, First or Second. Accuracy is "
+            "the share of verdicts that agree with the label."
         )
     for note in filter(None, (record.origin, *record.notes, record.weights_note, *experiment.notes)):
         st.caption(plain(sentence(note)))
     agreement_figures(record, pairwise)
-    gains(record, view, protocol)
+    gains(record, view, protocol, pairwise)
     confidences(record, protocol, whole.experiment if whole else None, pairwise)
-    sets(record, view, protocol)
-    rules_table(record, whole.experiment if whole else None)
+    sets(record, view, protocol, pairwise)
+    rules_table(record, whole.experiment if whole else None, pairwise)
     if whole:
         with st.expander("Export: figures", on_change="rerun", key="jury_export_open") as folded:
             if folded.open:
@@ -93,11 +94,10 @@ def _export(record: JuryRecord, protocol: Protocol, experiment: JuryExperiment) 
     )
 
 
-def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
+def sets(record: JuryRecord, view: JuryView, protocol: Protocol, pairwise: bool) -> None:
     """Show the sets of verdicts at the view's alpha. Computes nothing while folded."""
-    with st.expander(
-        "Prediction sets of the jury: True, False, both or neither", on_change="rerun", key="jury_sets_open"
-    ) as folded:
+    title = in_words("Prediction sets of the jury: True, False, both or neither", pairwise=pairwise)
+    with st.expander(title, on_change="rerun", key="jury_sets_open") as folded:
         if not folded.open:
             return
         controls.alpha_slider(view)
@@ -116,7 +116,7 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
                 ("{True, False}", figures.both),
                 ("{}", figures.empty),
             ):
-                st.metric(name, f"{count:,}", width="content")
+                st.metric(in_words(name, pairwise=pairwise), f"{count:,}", width="content")
         st.caption(
             "These are conformal sets of the first split's test answers, by LAC on the jurors' mean probability. "
             "For answers like the calibration answers, a share of up to alpha of the sets may miss the truth. "
@@ -131,7 +131,7 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
             )
 
 
-def rules_table(record: JuryRecord, experiment: JuryExperiment | None) -> None:
+def rules_table(record: JuryRecord, experiment: JuryExperiment | None, pairwise: bool) -> None:
     """Show one row per rule, with a download. The table is folded away, and empty while ``experiment`` is computed."""
     with st.expander("All figures of every rule", on_change="rerun", key="jury_table_open") as folded:
         if not folded.open:
@@ -149,8 +149,9 @@ def rules_table(record: JuryRecord, experiment: JuryExperiment | None) -> None:
         table = pd.DataFrame(rows)
         table.insert(0, "rule", [outcome.rule for outcome in experiment.outcomes])
         accuracies = dict(zip(table["rule"], table["accuracy"], strict=True))
+        words = rules_in_words(pairwise=pairwise)
         shown = pd.DataFrame(
-            {"Rule": [RULES[name].title for name in table["rule"]]}
+            {"Rule": [words[name].title for name in table["rule"]]}
             | {
                 title: [_with_interval(row, name, accuracies.get(name.removeprefix("to_"))) for row in rows]
                 for name, title in TITLES.items()
@@ -177,25 +178,26 @@ def _with_interval(row: dict[str, float], name: str, other: float | None) -> str
 
 
 @in_place
-def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
+def gains(record: JuryRecord, view: JuryView, protocol: Protocol, pairwise: bool) -> None:
     """Show how much each juror adds to the accuracy of the selected rule."""
     st.subheader("What does each juror add?", anchor=False)
     table = arrived(jury_cache.left_out(record.jury_id, protocol), "what each juror adds", height=GAINS_HEIGHT)
     if table is None:
         return
     mine = table[table["rule"] == view.rule]
+    title = rules_in_words(pairwise=pairwise)[view.rule].title
     if mine.empty:
         st.caption(
             "This needs at least three jurors, because each one is left out in turn."
             if table.empty
-            else f"The rule {RULES[view.rule].title} ignores the jurors, so none of them adds anything."
+            else f"The rule {title} ignores the jurors, so none of them adds anything."
             if view.rule in CONSTANT
-            else f"{RULES[view.rule].title} needs at least three jurors. With two, it can't tell which one is reliable."
+            else f"{title} needs at least three jurors. With two, it can't tell which one is reliable."
         )
         return
     figures.show(
         juror_gains(mine),
-        f"The accuracy of {RULES[view.rule].title} with all jurors, minus its accuracy without this juror, on "
+        f"The accuracy of {title} with all jurors, minus its accuracy without this juror, on "
         "the same answers. A line is the 95% interval.",
         About([record.name]),
     )

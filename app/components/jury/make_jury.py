@@ -19,7 +19,7 @@ from core.models.model_sources import DTYPES
 from core.models.server_address import model_on_servers, served_model
 from core.questions import trivia
 from core.reports.titles import PRECISION_TITLES
-from core.runs import jury_job
+from core.runs import jury_job, store
 from core.runs.jury_job import JuryProgress
 
 POLL_S = 1.0
@@ -172,9 +172,11 @@ def _card(name: str, state: JuryProgress) -> None:
                 f"**{plain(', '.join(spec.juror_names))}** on answers of {plain(_model_words(spec.base))}",
                 width="stretch",
             )
-            st.markdown(f"**{plain(state.state)}**", width="content")
+            st.markdown(f"**{store.STATE_WORDS[state.state]}**", width="content")
         amount = f"at most {counted(spec.samples, 'question')}" if spec.samples else "all questions"
-        st.caption(plain(f"{spec.questions}, {amount}, {counted(spec.steps, 'tuning step')}, {spec.dtype}"))
+        st.caption(
+            plain(f"{spec.questions}, {amount}, {counted(spec.steps, 'tuning step')}, {PRECISION_TITLES[spec.dtype]}")
+        )
         if state.state == "running" and state.total:
             words = f"{state.stage} · {state.done:,} of {state.total:,}"
             st.progress(min(1.0, state.done / state.total), text=plain(words))

@@ -17,7 +17,7 @@ from core.reports.titles import FORM_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.runs import actions, store
 from core.runs.caveats import Caveat
 from core.runs.prompts import Combination
-from core.runs.store import RunRecord
+from core.runs.store import STATE_WORDS, RunRecord
 
 MOST_SHOWN = 4
 TIME_HELP = (
@@ -177,7 +177,7 @@ def _existing(plan: Plan) -> None:
     words = titles(tuple(plan.existing.values()))
     st.markdown(f"**{_existing_words(len(plan.existing), len(plan.runs))}**")
     for record in list(plan.existing.values())[:MOST_SHOWN]:
-        words_of_run = plain(f"{words[record.run_id]}: {record.state}")
+        words_of_run = plain(f"{words[record.run_id]}: {STATE_WORDS[record.state]}")
         if record.at_budget:  # the field of its new budget leaves no room beside it
             st.caption(words_of_run)
             with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -70,7 +70,7 @@ ROTATIONS_HELP = (
     "model prefers a letter."
 )
 DTYPE_HELP = (
-    "Each one that you choose makes one run. It is the size of the numbers that the model computes with. bfloat16 "
+    "Each one that you choose makes one run. It is the size of the numbers that the model computes with. 16-bit (bf16) "
     "halves the memory of 32-bit and is faster where the processor or the GPU computes in it. But it rounds: with "
     "pocket-8m, the most probable option changes on 0.4% to 0.8% of questions. 8-bit and 4-bit weights need an "
     "NVIDIA GPU and the package bitsandbytes."

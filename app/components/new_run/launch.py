@@ -15,7 +15,7 @@ from core.runs import store
 from core.runs.model_files import identified
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
-from core.runs.store import RunRecord
+from core.runs.store import STATE_WORDS, RunRecord
 
 EXISTING_HELP = (
     "Nothing is left to launch, because all of these runs exist. The buttons above open, repeat or resume them."
@@ -79,7 +79,11 @@ def _report_outcome(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], re
     elif begun:
         st.success(f"Launched {len(begun)} runs.")
     if len(specs) == 1 and there:
-        now = "has finished before, and a repeat would give the same result" if done else f"is {there[0].state} already"
+        now = (
+            "has finished before, and a repeat would give the same result"
+            if done
+            else f"is {STATE_WORDS[there[0].state]} already"
+        )
         st.info(f"This run {now}: {plain(title(there[0]))}.")
     elif there:
         st.info(f"{_existing_words(len(there), len(specs))}{_running_words(len(there) - len(done))}")

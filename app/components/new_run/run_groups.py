@@ -17,7 +17,7 @@ from core.runs.actions import ActionResult
 from core.runs.caveats import COLUMN
 from core.runs.groups import Group
 from core.runs.status import RunStatus
-from core.runs.store import ENDED, RunRecord
+from core.runs.store import ENDED, STATE_WORDS, RunRecord
 
 ALPHA = 100
 MOST_RUNS = 60
@@ -26,7 +26,6 @@ MOST_RUNS = 60
 MOST_SHOWN = 3
 RECENT_S = 24 * 3600.0
 ORDER = ("done", "running", "queued", "failed", "paused", "cancelled")
-WORDS = {"queued": "waiting"}
 REPEAT_HELP = "Runs all of them again from the start. Their present results stay in the bin for a week."
 
 
@@ -59,7 +58,7 @@ def _card(group: Group, states: Mapping[str, str], now: Mapping[str, RunStatus])
         with st.container(horizontal=True, wrap=False):
             st.markdown(f"**Together**: {plain(_title(group))}", width="stretch")
             st.markdown(f"**{over} of {len(states)} ended**", width="content")
-        words = [f"{counts[state]} {WORDS.get(state, state)}" for state in ORDER if counts[state]]
+        words = [f"{counts[state]} {STATE_WORDS[state]}" for state in ORDER if counts[state]]
         left = _left(states, now)
         words += [f"about {duration(left)} left"] if left is not None else []
         if over < len(states):

@@ -1,5 +1,7 @@
 """The current state of runs: progress, rate, remaining time, device, and the actions that are possible."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app import navigation, notices
@@ -8,7 +10,7 @@ from app.caches.live_runs import LiveRuns
 from app.components.new_run import form, run_groups, run_queue
 from app.components.shared.caveat_notes import caveat_note
 from app.components.shared.resume import resume_button
-from app.components.shared.runs import shown_on
+from app.components.shared.runs import shown_on, titles
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
 from core import access
@@ -17,6 +19,7 @@ from core.reports.titles import details, record_task_title
 from core.runs import actions, engine, store, trash
 from core.runs.agent import host_reports
 from core.runs.status import RunStatus
+from core.runs.trash import TrashedRun
 from core.storage import disk
 
 POLL_S = 1.0
@@ -24,14 +27,6 @@ LOG_LINES = 40
 NOTABLE = 1.5
 """A card says how long scoring took if the run took this many times as long."""
 ENDED_SHOWN = 5
-STATE_WORDS = {
-    "queued": "waiting",
-    "running": "running",
-    "done": "done",
-    "failed": "failed",
-    "paused": "paused",
-    "cancelled": "cancelled",
-}
 DELETED = "deleted_runs"
 CHANGE_HELP = "Puts this run's choices into the form, so that you can change them and launch another run."
 DELETE_HELP = "Moves the run to the bin. You can restore it for a week."
@@ -111,8 +106,8 @@ def _card(status: RunStatus, gpu: GpuMetrics | None = None, *, alone: bool = Tru
 def _state_words(status: RunStatus) -> str:
     record = status.record
     if status.state == "done" and record.started and record.ended:
-        return f"done in {duration(record.ended - record.started)}"
-    return STATE_WORDS[status.state]
+        return f"finished in {duration(record.ended - record.started)}"
+    return store.STATE_WORDS[status.state]
 
 
 def _scoring_words(status: RunStatus) -> str:
@@ -199,15 +194,21 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
         st.caption(f"{size(disk.disk_use(store.folder_of(run_id)))} on disk")
 
 
+def binned_titles(binned: Sequence[TrashedRun]) -> dict[str, str]:
+    """The title of each run in the bin by its id; a run whose record is damaged has its id."""
+    records = {each.run_id: record for each in binned if (record := each.record)}
+    return {each.run_id: each.run_id for each in binned} | titles(list(records.values()))
+
+
 def undo_notice() -> None:
     """Show what was deleted last in this window, with a button that restores it."""
     gone: tuple[str, ...] = st.session_state.get(DELETED, ())
-    there = {each.run_id for each in trash.binned()}
-    gone = tuple(run_id for run_id in gone if run_id in there)
+    binned = [each for each in trash.binned() if each.run_id in gone]
+    gone = tuple(dict.fromkeys(each.run_id for each in binned))
     if not gone:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        what = gone[0] if len(gone) == 1 else counted(len(gone), "run")
+        what = binned_titles(binned)[gone[0]] if len(gone) == 1 else counted(len(gone), "run")
         st.markdown(f"Deleted {plain(what)}.", width="stretch")
         if st.button("Undo", key="undo_delete"):
             del st.session_state[DELETED]

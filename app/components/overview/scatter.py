@@ -18,12 +18,13 @@ from app.formatting import counted, plain
 from app.state.overview import OverviewView
 from charts import theme
 from charts.accuracy_and_set_size import OPENED, Panel, accuracy_against_size, model_styles
-from core.reports.overview.published import PublishedResult
+from core.reports.overview.published import ALPHA, PublishedResult
+from core.reports.run_filter import task_key
 
 PUBLISHED_SAID = (
     "A hollow diamond is a figure that a paper prints, at alpha 0.1 and as a mean of several prompts and scores. It "
-    "has no interval, and the slider and the score do not move it. Hover over it to see the model and the source. "
-    "Where no set size is printed for a task, there is no diamond."
+    "has no interval, the score does not move it, and it stands beside runs at this alpha alone. Hover over it to see "
+    "the model and the source. Where no set size is printed for a task, there is no diamond."
 )
 UNBROKEN = "\u00a0"
 COLORS = {theme.LAC: "lac", theme.APS: "aps", theme.TRUTH: "truth"} | {
@@ -44,7 +45,7 @@ class ScatterPanels:
 def scatter_panels(table: pd.DataFrame, view: OverviewView, printed: Sequence[PublishedResult]) -> ScatterPanels:
     """The panels of an overview frame. The ``printed`` results are in the panels of runs with the same bank's
     questions, otherwise in panels of their own."""
-    frame = published_frame(printed)
+    frame = published_frame(comparable(table, view.alpha, printed))
     styles = [] if table.empty else model_styles(table["model"].tolist())
     panels = accuracy_against_size(table, view.score, frame)
     return ScatterPanels(
@@ -82,6 +83,12 @@ def scatter(table: pd.DataFrame, view: OverviewView, panels: ScatterPanels) -> N
         about = figures.about(table["run"].tolist(), view.alpha)
         figures.download("Data of these figures", table, f"accuracy-and-{view.score}-set-size", about)
     published_tables.alike_models(table, view.score)
+
+
+def comparable(table: pd.DataFrame, alpha: int, printed: Sequence[PublishedResult]) -> list[PublishedResult]:
+    """The results without those that would stand beside runs at another ``alpha`` (thousandths) than their own."""
+    keys = {task_key(*row) for row in table[["task", "bank"]].itertuples(index=False)} if len(table) else set()
+    return [result for result in printed if alpha == ALPHA or result.key not in keys]
 
 
 def published_frame(printed: Sequence[PublishedResult]) -> pd.DataFrame:

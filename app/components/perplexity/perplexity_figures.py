@@ -24,7 +24,14 @@ from app.formatting import counted, plain, rounded, shortened, signed
 from app.state.perplexity import PerplexityView
 from charts.loss_along_conversation import loss_along
 from charts.perplexity_dumbbell import MEASURES, dumbbell, uniform_is_drawn
-from core.models.perplexity.figures import aligned, bits_per_byte, most_changed, token_weighted, uniform_bits_per_byte
+from core.models.perplexity.figures import (
+    Paired,
+    aligned,
+    bits_per_byte,
+    most_changed,
+    token_weighted,
+    uniform_bits_per_byte,
+)
 from core.reports import perplexity as reports
 from core.reports.file_names import About
 from core.reports.p_values import p_said, p_text
@@ -103,21 +110,22 @@ def _headline(measured: MeasuredMessages, chosen: PerplexityForm) -> None:
             f"With {counted(count, what)}, p can't be smaller than {p_text(difference.least_p)}, whatever the "
             "prompts do."
         )
-    st.markdown(f"**{plain(_verdict(difference.low, difference.high, difference.mean))}**")
+    st.markdown(verdict(difference))
 
 
-def _verdict(low: float, high: float, mean: float) -> str:
-    if low != low:
+def verdict(difference: Paired) -> str:
+    """Under which prompt the words are more likely, in bold, or that these data don't tell. A verdict needs an interval
+    without 0 and a p-value below 0.05: of few conversations, the interval alone may be too narrow."""
+    if difference.low != difference.low:
         return "These data don't show how much other messages would differ between A and B."
-    if low <= 0 <= high:
-        return (
-            "These data don't show whether the counselor's words are more likely under A or under B: the "
-            "interval contains 0."
-        )
-    better, other = ("A", "B") if high < 0 else ("B", "A")
+    is_around_0 = difference.low <= 0 <= difference.high
+    if is_around_0 or difference.p_value >= SMALL:
+        why = "the interval contains 0" if is_around_0 else p_said(difference.p_value)
+        return f"These data don't show whether the counselor's words are more likely under A or under B: {why}."
+    better, other = ("A", "B") if difference.high < 0 else ("B", "A")
     return (
-        f"The counselor's words are more likely under {better}. In the mean message, a token is "
-        f"{math.exp(abs(mean)):.2f} times as likely as under {other}."
+        f"**The counselor's words are more likely under {better}. In the mean message, a token is "
+        f"{math.exp(abs(difference.mean)):.2f} times as likely as under {other}.**"
     )
 
 

@@ -10,7 +10,7 @@ from core.reports.overview.published import SOURCES
 KEY = "published_switch"
 HELP = (
     "Figures that papers print of models from 1.8 B to 72 B parameters. They were not computed here: they stand in "
-    "marks of their own, and the slider and the score do not change them."
+    "marks of their own, the score does not change them, and their set sizes are at alpha 0.1."
 )
 
 

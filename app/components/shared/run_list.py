@@ -12,9 +12,9 @@ from app.background import DIALOG_KEY
 from app.components.shared import run_filters
 from app.components.shared.runs import titles
 from app.formatting import counted, plain
-from core.reports.run_filter import STATE_TITLES, matching, offered
+from core.reports.run_filter import matching, offered
 from core.reports.run_groups import RunGroup, grouped, setting_words, sharing_questions
-from core.runs.store import RunRecord
+from core.runs.store import STATE_WORDS, RunRecord
 
 OPEN_KEY = "run_dialog_open"
 """The page whose dialog is open."""
@@ -227,7 +227,7 @@ def _runs(picker: Picker, group: RunGroup, shown: Sequence[RunRecord]) -> None:
         st.pills(_heading(group), list(labels), required=True, **drawn)
     for record in shown:
         if record.run_id not in picker.by_id:
-            why = STATE_TITLES[record.state]
+            why = STATE_WORDS[record.state]
             if record.state == "done":
                 why = NO_ANSWER if record.has_no_answer else RANGES_ONLY
             st.caption(f"{label(record, picker.names[record.run_id])} ({why})")

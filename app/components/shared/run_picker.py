@@ -24,7 +24,7 @@ from app.tab_title import name_tab
 from core.reports.caveats import in_one
 from core.reports.run_groups import sharing_questions
 from core.reports.titles import record_details, record_task_title
-from core.runs.store import RunRecord
+from core.runs.store import STATE_WORDS, RunRecord
 
 FIRST_SHOWN = 6
 MOST_CHIPS = 12
@@ -235,5 +235,6 @@ def _why_not(run_id: str) -> str:
         return f"Run {run_id} can't be read."
     known = {record.run_id: record for record in run_cache.runs().unfinished}
     if run_id in known:
-        return f"Run {run_id} is {known[run_id].state}; its figures are shown once it has finished successfully."
+        state = STATE_WORDS[known[run_id].state]
+        return f"Run {run_id} is {state}; its figures are shown once it has finished successfully."
     return f"There is no run {run_id[:80]} here (it may have been deleted)."

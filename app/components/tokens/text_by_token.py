@@ -18,7 +18,6 @@ from core import access
 from core.access import UserRole
 from core.models.model_fingerprint import short
 from core.models.server_address import ServedWeights, short_name
-from core.models.spelling import PART
 from core.reports import tokens as reports
 from core.reports.file_names import About
 from core.runs.answering import client
@@ -40,7 +39,7 @@ WINDOWS_SAID = (
     "windows, so each later token is predicted from at least half of that number of tokens before it, "
     "not from the whole text."
 )
-PART_SAID = f" {PART} is a part of the character before it, which is written by several tokens."
+PART_SAID = " A dot is another token of the character before it, because the model writes that one in several tokens."
 SERVED_SAID = (
     " The entropy is not known, because a server lists only the most probable tokens. The server's chat template is "
     "not used."
@@ -65,17 +64,20 @@ def text_by_token() -> None:
     own = "another model"
     offered = [*views, own] if access.may(UserRole.LAUNCHER) else list(views)
     state.name_unknown(MODEL_KEY, offered)
+    starting = next(iter(views.values()), {}).get("text", "")
     chosen = st.segmented_control(
         "Model", offered, default=next(iter(views), own), required=True, key=MODEL_KEY,
         bind="query-params",
         help="Adapters are small additions to a model. These were tuned on trivia questions.",
     )  # fmt: skip
-    token_model = _other_model() if chosen == own else TokenModel(chosen or "")
+    place = st.container()
+    text = st.text_area("Text", starting, height=110, key=TEXT_KEY, help=TEXT_HELP, persist_state="session")
+    with place:
+        token_model = _other_model() if chosen == own else TokenModel(chosen or "")
     if token_model is None:
         return
     model = token_model.name
     recorded = views.get(chosen or "", {})
-    text = st.text_area("Text", recorded.get("text", ""), height=110, key=f"{TEXT_KEY}-{chosen}", help=TEXT_HELP)
     view: dict[str, Any] | None = recorded
     if text != recorded.get("text"):
         view = None

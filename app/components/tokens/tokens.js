@@ -7,10 +7,9 @@ import { mounted } from "../shared/mounted.js";
 const MOST_NATS = 8;
 const MOST_SAID = Math.log(1e9);
 
-// A token that holds only a part of a character, which the token before it shows whole, adds no text.
-const PART = "▯";
+const quoted = (text) => text.replaceAll("\n", "↵").replace(/^ /, "␣");
 
-const quoted = (text) => (text || PART).replaceAll("\n", "↵").replace(/^ /, "␣");
+const nats = (loss, digits) => `${loss.toFixed(digits)} nats`;
 
 class TokenText {
   constructor(root) {
@@ -25,18 +24,21 @@ class TokenText {
     this.find(".tokens").style.setProperty("--cool", (colors[3] ?? "").trim());
   }
 
-  load({ tokens }) {
+  load({ tokens, names }) {
     if (this.tokens === tokens) return;
     this.tokens = tokens;
+    this.names = names;
     this.buttons = tokens.map((token, i) => {
-      const button = make("button", token.text || PART);
+      const button = make("button", { className: token.text ? "" : "part" }, token.text);
       button.style.setProperty(
         "--much",
         `${token.loss === null ? 0 : Math.round(100 * Math.min(token.loss / MOST_NATS, 1))}%`,
       );
       button.setAttribute(
         "aria-label",
-        `${token.text.trim() || (token.text ? "space" : "part of the character before")}, ${token.loss === null ? "the first token" : `${token.loss.toFixed(1)} nats`}`,
+        [names[i][0].trim() || "space", names[i][1], token.loss === null ? "the first token" : nats(token.loss, 1)]
+          .filter(Boolean)
+          .join(", "),
       );
       button.onclick = button.onfocus = button.onpointerenter = () => this.tell(i);
       return button;
@@ -51,16 +53,13 @@ class TokenText {
     const token = this.tokens[i];
     const head = make("p");
     if (token.loss === null) {
-      say(
-        head,
-        `“${quoted(token.text)}” is the first token. Nothing comes before it, so the model could not predict it.`,
-      );
+      say(head, `${this.name(i)} is the first token. Nothing comes before it, so the model could not predict it.`);
       this.find(".said").replaceChildren(head);
       return;
     }
     say(
       head,
-      `“${quoted(token.text)}” had a probability of ${this.chance(token)}, which is a surprisal of ${token.loss.toFixed(2)} nats. ` +
+      `${this.name(i)} had a probability of ${this.chance(token)}, which is a surprisal of ${nats(token.loss, 2)}. ` +
         this.before(token.entropy) +
         "The model expected:",
     );
@@ -78,11 +77,16 @@ class TokenText {
     this.find(".said").replaceChildren(head, table);
   }
 
+  name(i) {
+    const [name, part] = this.names[i];
+    return `“${quoted(name)}”${part ? `, ${part},` : ""}`;
+  }
+
   /** The text about the entropy; a server does not report it. */
   before(entropy) {
     return entropy === null
       ? ""
-      : `Before it, the entropy was ${entropy.toFixed(2)} nats, as with ${this.many(entropy)} equally likely tokens. `;
+      : `Before it, the entropy was ${nats(entropy, 2)}, as with ${this.many(entropy)} equally likely tokens. `;
   }
 
   many(entropy) {

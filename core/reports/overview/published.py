@@ -55,6 +55,8 @@ SOURCES = {
 """Every published table by name."""
 
 OPTIONS = 6
+ALPHA = 100
+"""The published set sizes are those at this alpha, in thousandths."""
 OVER_TASKS = "mean of five"
 """The task of rows that hold a mean over all five tasks."""
 BANKS = {

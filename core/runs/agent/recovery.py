@@ -81,7 +81,7 @@ class Recovery:
         """Put the runs of this agent's workers back into the queue, once these have ended."""
         for entry in run_queue.unfinished(within_s=ANSWER_WITHIN_S).values():
             if entry.holder in self.executors:
-                _put_back(entry, "the agent was stopped; the run is queued again")
+                _put_back(entry, "the agent was stopped; the run waits again")
 
     def take_from_dead_hosts(self) -> list[str]:
         """Put the runs of hosts without a heartbeat back into the queue; returns their ids."""

@@ -166,7 +166,9 @@ def setup_of(run_id: str) -> RunSetup:
     by Hedge."""
     record = store.read_record(run_id)
     if record.state != "done":
-        raise InputError(f"run {record.run_id} is {record.state}; a set needs the calibration of a finished run")
+        raise InputError(
+            f"run {record.run_id} is {store.STATE_WORDS[record.state]}; a set needs the calibration of a finished run"
+        )
     store.check_computed(record)
     return _read_setup(record.run_id, record.ended or 0.0)
 

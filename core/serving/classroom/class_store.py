@@ -142,11 +142,17 @@ def exists() -> bool:
 
 
 def add(row: ClassRow) -> None:
-    """Store a new class. Classes that ended more than :data:`KEPT_DAYS` ago are deleted."""
+    """Store a new class."""
     with _connection() as connection:
-        connection.execute("DELETE FROM classes WHERE ends < ?", [row.opened - KEPT_DAYS * 86_400])
         values = [row.code, row.owner, row.opened, row.ends, json.dumps(row.quiz.to_json()), row.phase, row.position]
         connection.execute("INSERT INTO classes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [*values, row.alpha, row.score])
+
+
+def delete_old(*, now: float) -> None:
+    """Delete the classes that ended :data:`KEPT_DAYS` before ``now`` (seconds since the epoch) or earlier."""
+    if exists():
+        with _connection() as connection:
+            connection.execute("DELETE FROM classes WHERE ends <= ?", [now - KEPT_DAYS * 86_400])
 
 
 def set_stage(code: str, *, phase: str, position: int, alpha: int, score: str, ends: float) -> None:

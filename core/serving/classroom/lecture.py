@@ -13,6 +13,7 @@ from core.conformal.alpha import check_thousandths
 from core.errors import InputError
 from core.serving.classroom import class_store
 from core.serving.classroom.class_figures import SCORES
+from core.serving.classroom.class_state import smallest_alpha
 from core.serving.classroom.class_store import ClassRow
 from core.serving.classroom.codes import new_code
 from core.serving.classroom.live_class import SEATS, LiveClass, find
@@ -22,7 +23,7 @@ LASTS_S = 24 * 3600.0
 """A class ends by itself after a day."""
 MOST_OPEN = 20
 START_ALPHA = 200
-"""With six calibration questions the threshold is then the largest of the six scores, which is the most they allow."""
+"""alpha in thousandths at the start of a class, unless its calibration questions are too few for it."""
 
 
 @access.needs(UserRole.LAUNCHER, "open a class")
@@ -36,7 +37,8 @@ def open_class(quiz: Quiz) -> LiveClass:
         raise InputError(f"{MOST_OPEN} classes are open on this server; end one of them first")
     while class_store.read(code := new_code()) is not None:
         pass
-    class_store.add(ClassRow(code, access.actor().name, now, now + LASTS_S, quiz, "lobby", 0, START_ALPHA, SCORES[0]))
+    alpha = max(START_ALPHA, smallest_alpha(quiz.calibration))
+    class_store.add(ClassRow(code, access.actor().name, now, now + LASTS_S, quiz, "lobby", 0, alpha, SCORES[0]))
     return find(code)
 
 

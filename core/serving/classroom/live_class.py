@@ -317,9 +317,15 @@ def find(code: str) -> LiveClass:
                 raise refusals.no_class(code)
             live = LiveClass(*stored)
             if not live.is_over:
-                for gone in [held_code for held_code, held in _held.items() if held.is_over]:
-                    del _held[gone]
                 _held[key] = live
     if live.is_over:
         raise refusals.over(code)
     return live
+
+
+def delete_old(*, now: float) -> None:
+    """Forget the classes that are over, and delete those that ended long enough before ``now`` for good."""
+    with _finding:
+        for gone in [key for key, held in _held.items() if held.is_over]:
+            del _held[gone]
+    class_store.delete_old(now=now)

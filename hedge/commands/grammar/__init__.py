@@ -47,7 +47,7 @@ COMMANDS = {
         lambda: [shared.RUNS, launching.BUDGET],
     ),
     "first": Command(
-        "move queued runs to the front, in the order given",
+        "move waiting runs to the front, in the order given",
         "runs:first",
         ["first pocket-8m-qa pocket-8m-rc"],
         lambda: [shared.RUNS],

@@ -372,6 +372,7 @@ def test_a_verdict_on_pairs_is_not_called_right(home, tmp_path, capsys, labels, 
         "0",
         "--rule",
         "majority",
+        "always_true",
         "--judgements",
         path,
     ]
@@ -383,6 +384,7 @@ def test_a_verdict_on_pairs_is_not_called_right(home, tmp_path, capsys, labels, 
             pairwise,
         )
         assert ("of them right" in output) is not pairwise
+        assert ("Always First" in output, "Always True" in output) == (pairwise, not pairwise)
     assert main([*arguments, *flags, "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     assert values["pairwise"] is pairwise

@@ -39,7 +39,7 @@ def test_the_queue_has_an_order_that_can_be_changed(no_agent):
     assert order() == [names[1], names[0], names[3], names[2]]
     assert run_queue.take("a:cpu", memory_gib=1) == names[1]
     engine.cancel(names[0])
-    with pytest.raises(InputError, match="is cancelled; only a queued run can be put first"):
+    with pytest.raises(InputError, match="is cancelled; only a waiting run can be put first"):
         engine.put_first([names[0]])
     engine.reorder(names)  # the order as a page had it before the cancel
     assert run_queue.take("b:cpu", memory_gib=1) == names[2]
@@ -89,12 +89,12 @@ def test_the_command_line_says_what_comes_of_a_run_that_is_asked_for_again(no_ag
         return capsys.readouterr().out
 
     name = spec().run_id
-    assert f"{name} is queued" in printed()
+    assert f"{name} waits for a worker" in printed()
     store.update_record(name, state="done", ended=time.time())
-    assert f"{name} is already done" in printed()
+    assert f"{name} has finished already" in printed()
     two_runs = printed("--seed", "0", "--strategy", "base", "task")
-    assert f"{name} is already done" in two_runs
-    assert two_runs.count("is queued") == 1
+    assert f"{name} has finished already" in two_runs
+    assert two_runs.count("waits for a worker") == 1
 
 
 @pytest.mark.quick

@@ -53,7 +53,7 @@ def test_a_run_goes_from_submit_to_done_in_processes_of_its_own(engine_home):
     before = store.read_record(name)
     assert engine.submit(spec()) == name
     assert store.read_record(name) == before
-    with pytest.raises(InputError, match="is done; only a queued or running run"):
+    with pytest.raises(InputError, match="is finished; only a waiting or running run"):
         engine.cancel(name)
     with pytest.raises(InputError, match="nothing is left to do"):
         engine.resume(name)

@@ -20,7 +20,7 @@ from charts.run_names import short_names, told_apart
 from core.conformal.scores import SCORES
 from core.questions.bank_names import task_title
 from core.reports.compare.run_matrix import RunMatrix
-from core.reports.overview.published import SOURCES, PublishedResult
+from core.reports.overview.published import ALPHA, SOURCES, PublishedResult
 from core.reports.run_filter import name_order, task_key
 
 NAMES = ("measure", "first", "second")
@@ -110,6 +110,7 @@ def _strip(group: Sequence[PublishedResult], keys: Collection[str]) -> dict[str,
         "title": f"{task_title(first.task, first.bank)}, {questions}",
         "source": source_lines(first.source),
         "table": SOURCES[first.source].title,
+        "alpha": ALPHA,
         "models": [
             {"name": result.model, "accuracy": result.accuracy, "set_size": result.set_size}
             for result in sorted(group, key=lambda result: name_order(result.model))

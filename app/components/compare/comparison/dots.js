@@ -1,6 +1,6 @@
 // Dot plots: one panel for each measure, one row for each run, a mark and an interval for each score.
 
-import { draw, make, put } from "../../shared/dom.js";
+import { draw, make, plainAlpha, put } from "../../shared/dom.js";
 import { percent } from "../../shared/formatting.js";
 import { MARKS, linear } from "../../shared/svg.js";
 import { PANELS, cut, tickText, written, zoomed } from "./scales.js";
@@ -113,7 +113,7 @@ function panelFigure(data, name, panel, { looks, left, columns, width, tip, chos
   });
   published.forEach((strip, i) => {
     const y = TOP + ROW * (runs.length + i + 0.5);
-    drawStrip(svg, strip, name, panel, { i: runs.length + i, y, left, width, x, low, high, tip });
+    drawStrip(svg, strip, name, panel, { alpha: data.alpha, i: runs.length + i, y, left, width, x, low, high, tip });
   });
   if (published.length) {
     const y = TOP + ROW * runs.length;
@@ -124,26 +124,36 @@ function panelFigure(data, name, panel, { looks, left, columns, width, tip, chos
 
 // A row of a published table: a hollow mark for each model. The axis is the runs' own, so that they stay as far apart
 // as without it; models beyond its ends are counted there.
-function drawStrip(svg, strip, name, panel, { i, y, left, width, x, low, high, tip }) {
+function drawStrip(svg, strip, name, panel, { alpha, i, y, left, width, x, low, high, tip }) {
   const row = rowAt(svg, i, y, width);
   if (left) {
     const room = Math.floor((left - 24) / PRINTED_LETTER);
     draw(row, "path", { class: "printed", d: MARKS.diamond, transform: `translate(10,${y}) scale(.7)` });
     draw(row, "text", { class: "name", x: 20, y: y + 4 }, cut(strip.name, room));
   }
-  const known = strip.models.filter((model) => (model[name] ?? null) !== null);
+  const printed = strip.models.filter((model) => (model[name] ?? null) !== null);
+  // Set sizes at another alpha than the runs' would be read as if they were at the same.
+  const isElsewhere = name === "set_size" && printed.length > 0 && alpha !== strip.alpha;
+  const known = isElsewhere ? [] : printed;
   const says = (model) => `${model.name}: ${written([model[name], null, null], panel)}`;
   const sorted = [...known].sort((a, b) => b[name] - a[name]);
-  const empty = `${panel.title}: not printed${name === "accuracy" || name === "set_size" ? " for this task" : ""}`;
+  const none = isElsewhere ? `only at alpha ${plainAlpha(strip.alpha)}` : "not printed";
+  const empty = `${panel.title}: ${none}${!isElsewhere && (name === "accuracy" || name === "set_size") ? " for this task" : ""}`;
   const lines = [strip.title, ...strip.source, ...(sorted.length ? sorted.map(says) : [empty])];
   explain(row, lines, tip);
-  if (left) focusable(row, [`${strip.title}, published`, ...strip.models.map(spoken)].join(". "), lines, tip);
+  if (left)
+    focusable(
+      row,
+      [`${strip.title}, published`, ...strip.models.map((model) => spoken(model, strip.alpha))].join(". "),
+      lines,
+      tip,
+    );
   const part = (element, own) => {
     element.addEventListener("pointerenter", () => tip.show(element, own));
     element.addEventListener("pointerleave", () => tip.show(row, lines));
   };
   if (!known.length) {
-    draw(row, "text", { class: "absent", x: (left + width) / 2, y: y + 4, "text-anchor": "middle" }, "not printed");
+    draw(row, "text", { class: "absent", x: (left + width) / 2, y: y + 4, "text-anchor": "middle" }, none);
     return;
   }
   for (const model of known.filter((candidate) => candidate[name] >= low && candidate[name] <= high)) {
@@ -167,9 +177,9 @@ function drawStrip(svg, strip, name, panel, { i, y, left, width, x, low, high, t
   count(over, width - 2, `${over.length} ›`, "end");
 }
 
-function spoken({ name, accuracy, set_size: size }) {
+function spoken({ name, accuracy, set_size: size }, alpha) {
   const right = `accuracy ${written([accuracy, null, null], PANELS.accuracy)}`;
-  return `${name}: ${right}${size === null ? "" : `, mean set size ${size.toFixed(2)}`}`;
+  return `${name}: ${right}${size === null ? "" : `, mean set size ${size.toFixed(2)} at alpha ${plainAlpha(alpha)}`}`;
 }
 
 const GLOSSES = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.components.shared.bundled import component
 from core.models.perplexity.figures import ScoredMessage, Word
+from core.models.spelling import token_names
 
 _mount = component("token_strip", Path(__file__).with_name("token_strip.html"))
 
@@ -18,6 +19,7 @@ def token_strip(a: ScoredMessage, b: ScoredMessage, changed: list[Word], *, name
         key=key,
         data={
             "pieces": list(a.pieces),
+            "tokens": token_names(a.pieces),
             "a": [float(loss) for loss in a.losses],
             "b": [float(loss) for loss in b.losses],
             "names": list(names),

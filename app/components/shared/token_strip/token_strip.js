@@ -66,12 +66,13 @@ class Strip {
   }
 
   row([title, name, values, most, kind], place) {
+    const { pieces } = this.data;
     const row = make("div.row");
     const label = make("div.name", make("b", title), name ? ` ${name}` : "");
     const tokens = make("div.tokens", { role: "group", "aria-label": `${title} ${name}`.trim() });
     this.tokens.push(
       values.map((value, i) => {
-        const token = make("span", { className: `token ${kind(value)}` }, this.data.pieces[i] || "▯");
+        const token = make("span", { className: `token ${kind(value)}${pieces[i] ? "" : " part"}` }, pieces[i]);
         for (const [property, set] of Object.entries(shade(value, most))) token.style.setProperty(property, set);
         token.dataset.value = value;
         token.tabIndex = i === 0 ? 0 : -1;
@@ -100,7 +101,8 @@ class Strip {
   }
 
   point(i) {
-    const { pieces, a, b } = this.data;
+    const { tokens, a, b } = this.data;
+    const [name, part] = tokens[i];
     this.at = i;
     for (const row of this.tokens) {
       row.forEach((token, j) => {
@@ -115,7 +117,7 @@ class Strip {
         : `It is ${times(Math.exp(Math.abs(change)))} times as likely under ${change < 0 ? "A" : "B"}`;
     say(
       this.find(".readout"),
-      `“${pieces[i].trim() || "▯"}” has a loss of ${nats(a[i])} nats under A and ${nats(b[i])} under B (A − B is ${signed(change)}). ${by}.`,
+      `“${name.trim() || "space"}”${part ? `, ${part},` : ""} has a loss of ${nats(a[i])} nats under A and ${nats(b[i])} under B (A − B is ${signed(change)}). ${by}.`,
     );
     if (this.now) put(this.now, { x1: this.x(i + 1), x2: this.x(i + 1) });
   }

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app import lifespan
 from core import access
 from core.access import Actor, UserRole, quotas
 from core.access.quotas import Quotas
@@ -14,7 +15,16 @@ from core.conformal.threshold import threshold
 from core.errors import AccessError, InputError
 from core.reports import evaluation
 from core.reports.report import report
-from core.serving.classroom import class_figures, class_run, class_state, guesses, lecture, live_class, quiz
+from core.serving.classroom import (
+    class_figures,
+    class_run,
+    class_state,
+    class_store,
+    guesses,
+    lecture,
+    live_class,
+    quiz,
+)
 from core.serving.classroom.class_figures import mean_shares, sureness
 from core.serving.classroom.live_class import SEATS, LiveClass
 from core.serving.classroom.refusals import ClassRefusal
@@ -252,6 +262,29 @@ def test_a_class_ends_by_itself_after_a_day(live: LiveClass, monkeypatch: pytest
         live_class.find(live.code)
 
 
+def test_a_class_is_deleted_a_week_after_its_end_though_nobody_opens_another(live: LiveClass):
+    """The phone's page promises it. The server looks by itself, at its start and while it runs."""
+    live.join(TOKENS[0], "Zuleika")
+    lecture.end_class(live.code)
+    week = class_store.KEPT_DAYS * 86_400
+    live_class.delete_old(now=live.ends + week - 1)
+    assert class_store.read(live.code) is not None
+    class_store.set_stage(live.code, phase="ended", position=0, alpha=200, score="lac", ends=live.ends - week)
+    lifespan.look_after()
+    assert class_store.read(live.code) is None
+    class_store.forget()  # as at the server's end, which empties the WAL
+    assert b"Zuleika" not in class_store.path().read_bytes()
+
+
+@pytest.mark.parametrize(("n", "alpha"), [(4, 334), (6, 250), (8, 200), (12, 200)])
+def test_a_class_starts_at_an_alpha_that_its_questions_allow(home: Path, n: int, alpha: int):
+    """With m that calibrate, 1/(m + 1) is the smallest: a third, a quarter, a fifth, a seventh."""
+    live = lecture.open_class(quiz.draw("qa", n=n, calibration=n // 2, seed=1))
+    assert live.alpha == alpha
+    shown = class_state.for_phones(live)
+    assert shown["alpha"] >= shown["smallest"]
+
+
 def test_a_seat_s_token_opens_no_other_class(live: LiveClass):
     other = lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=2))
     live.join(TOKENS[0])
@@ -292,7 +325,7 @@ def test_a_viewer_and_another_launcher_lead_nothing(live: LiveClass):
 def test_an_alpha_or_score_that_can_not_be(live: LiveClass, alpha: int, score: str):
     with pytest.raises(InputError):
         lecture.move_alpha(live.code, alpha=alpha, score=score)
-    assert (live.alpha, live.score) == (lecture.START_ALPHA, "lac")
+    assert (live.alpha, live.score) == (250, "lac")  # as it was opened
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 2), (41, 6), (12, 1), (12, 11)])
