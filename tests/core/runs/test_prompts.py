@@ -55,6 +55,11 @@ def test_a_run_does_not_go_on_with_other_questions(home, tmp_path, monkeypatch):
         execute(spec)
 
 
+def test_the_bank_needs_no_fingerprint():
+    spec = RunSpec(model="m", task="qa")
+    assert pinned(spec) is spec
+
+
 @pytest.mark.parametrize("form", ["letters", "cloze"])
 @pytest.mark.parametrize("prompt_format", ["plain", "chat"])
 def test_prompts_are_as_the_spec_says(monkeypatch, form, prompt_format):
