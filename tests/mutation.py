@@ -72,7 +72,9 @@ def mutate(file: Path, folder: Path) -> Module:
     (folder / file).write_text(mutated.code, encoding="utf-8")
     module = Module(".".join(file.with_suffix("").parts))
     functions = {
-        node.name: ast.unparse(node) for node in ast.walk(ast.parse(mutated.code)) if isinstance(node, ast.FunctionDef)
+        node.name: ast.unparse(node)
+        for node in ast.walk(ast.parse(mutated.code))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     for name in mutated.mutant_names:
         short = name.rpartition(".")[2]

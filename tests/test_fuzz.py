@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.findings import Finding, fuzz
+from tests.fuzz.mutations import mutated
 from tests.fuzz.seeds import seeds
 from tests.fuzz.targets import read_drop, targets
 from tests.fuzz.watch import watched
@@ -23,6 +24,12 @@ def test_changed_inputs_end_in_sentences(home, name):
     findings = fuzz(target.strategy, target.check, inputs=INPUTS, begin=20261123)
     assert findings.inputs >= min(INPUTS, 10)
     assert findings.counts == {}, {kind: trace[-1500:] for kind, (_, trace) in findings.smallest.items()}
+
+
+def test_a_change_within_a_value_leaves_the_value_for_other_inputs():
+    value = [None]
+    assert mutated(b"[1]", (), [("set", 0, value), ("set", 1, value)], 0) == b"[[[null]]]"
+    assert value == [None]
 
 
 @pytest.mark.parametrize(

@@ -43,3 +43,9 @@ def test_a_modules_mutants_each_differ_from_it_in_one_function(tmp_path: Path) -
         assert ast.dump(ast.parse(original)) != ast.dump(ast.parse(mutant))
     assert any("(n - 1 - better)" in mutant for _, mutant in module.mutants.values())
     compile((tmp_path / file).read_text(encoding="utf-8"), str(file), "exec")
+
+
+def test_an_async_function_has_mutants_too(tmp_path: Path) -> None:
+    (file,) = modules(["core/models/server/reply_body.py"])
+    (tmp_path / file).parent.mkdir(parents=True)
+    assert any(original.startswith("async def x_read(") for original, _ in mutate(file, tmp_path).mutants.values())

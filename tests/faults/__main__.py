@@ -3,13 +3,13 @@
 import argparse
 import sys
 
-from tests.faults.played import AT_RANDOM_MOMENTS, FAULTS, NotHere
+from tests.faults.played import AT_RANDOM_MOMENTS, FAULTS, NotHere, ended_well
 from tests.faults.stage import HEADER
 from tests.postgres import server
 
 
 def main() -> int:
-    """Print the table. Returns 1 if a fault lost something."""
+    """Print the table. Returns 1 if a run lost something or ended otherwise than it should."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
     parser.add_argument(
         "--tries",
@@ -29,6 +29,7 @@ def main() -> int:
                 try:
                     row = fault(on, tries=options.tries) if fault in AT_RANDOM_MOMENTS else fault(on)
                     print(row.to_markdown(), flush=True)
+                    status = max(status, not ended_well(fault, row))
                 except (NotHere, AssertionError) as error:
                     print(f"{fault.__name__} on {'Postgres' if on else 'SQLite'}: {error}", file=sys.stderr, flush=True)
                     status = max(status, isinstance(error, AssertionError))

@@ -6,14 +6,13 @@ Here the run that is killed ten times is killed four times, in each way once.
 import pytest
 
 from tests.faults import played
-from tests.faults.played import KILLS, NotHere, failed_as_it_should, nothing_lost
+from tests.faults.played import KILLS, NotHere, ended_well
 from tests.faults.stage import Row
 from tests.parameters import rest_nightly
 from tests.postgres import server
 
 ON_SQLITE = ("out_of_memory", "killed_ten_times", "worker_killed", "hangs", "all_killed", "clock_jumped")
 ON_POSTGRES = ("disk_full", "killed_ten_times", "agent_killed")
-GIVEN_UP = ("always_dies", "out_of_memory")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def play(name, on, capsys) -> Row:
 
 
 def check(name, row):
-    assert failed_as_it_should(row) if name in GIVEN_UP else nothing_lost(row)
+    assert ended_well(getattr(played, name), row)
     (seen,) = row.tries
     return seen
 

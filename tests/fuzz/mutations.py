@@ -6,6 +6,7 @@ import json
 import pickle
 import zipfile
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import pandas as pd
@@ -172,7 +173,7 @@ def _in_tree(tree: Any, changes: Sequence[tuple[str, int, Any]]) -> Any:
         elif what == "wrap":
             inside[key] = [inside[key]]
         else:
-            inside[key] = value
+            inside[key] = deepcopy(value)  # a later change must not change the value itself
     return tree
 
 
