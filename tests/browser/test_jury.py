@@ -107,9 +107,9 @@ def the_better_constant_is_the_reference(page: Page, experiment: JuryExperiment,
     assert best is not None
     word = RULES[best.rule].title.removeprefix("Always ")
     points = round(round(100 * accuracy, 1) - round(100 * best.accuracy.value, 1), 1)
-    beside = f"{abs(points)} points {'more' if points > 0 else 'fewer'}"
+    beside = f"{abs(points)} points {'fewer' if points > 0 else 'more'} than this rule"
     expect(page.locator(".verdict")).to_contain_text(
-        f"Always saying {word} is right on {100 * best.accuracy.value:.1f}%, and this rule on {beside}."
+        f"Always saying {word} is right on {100 * best.accuracy.value:.1f}%, {beside}."
     )
     point = page.locator(f"[data-rule={best.rule}] .point")
     at = float(point.get_attribute("x") or "nan") + 2.5

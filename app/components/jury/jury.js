@@ -328,8 +328,8 @@ class Jury extends Live {
     if (!best) return "";
     const agrees = this.data.pairwise ? "agrees with the label on" : "is right on";
     const points = (Math.round(1000 * measures.accuracy) - Math.round(1000 * best.measures.accuracy)) / 10;
-    const more = points ? `${Math.abs(points).toFixed(1)} points ${points > 0 ? "more" : "fewer"}` : "as many";
-    const beside = name === best.name ? "" : `, and this rule on ${more}`;
+    const more = `${Math.abs(points).toFixed(1)} points ${points > 0 ? "fewer" : "more"} than this rule`;
+    const beside = name === best.name ? "" : points ? `, ${more}` : ", as is this rule";
     return `${best.title.replace("Always", "Always saying")} ${agrees} ${percent1(best.measures.accuracy)}${beside}.`;
   }
 
