@@ -173,6 +173,8 @@ def folder_of(run_id: str) -> Path:
             return parent / run_id
     matches = [] if WHOLE_ID.search(run_id) else [name for name in run_ids() if name.startswith(run_id)]
     plain = [name for name in matches if DEFAULTS.fullmatch(name, len(run_id))]
+    if len(plain) > 1:
+        plain = [record.run_id for record in readable() if record.run_id in plain and record.spec.draws_by_default]
     if len(matches) == 1 or len(plain) == 1:
         return folder_of((plain or matches)[0])
     if matches:

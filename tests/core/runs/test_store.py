@@ -58,8 +58,10 @@ def test_settings_that_a_beginning_leaves_out_have_their_defaults(home):
         with pytest.raises(InputError, match="run ids"):
             store.folder_of(part)
     assert store.folder_of("alpha-qa-base-10").name == synthetic_run(model="alpha", shots=10)
-    synthetic_run(model="alpha", seed=1)  # also with default settings, but of other questions
-    with pytest.raises(InputError, match="begins 4 run ids"):
+    synthetic_run(model="alpha", seed=1)
+    assert store.folder_of("alpha-qa").name == plain  # whose seed is the default one
+    synthetic_run(model="alpha", model_fingerprint="0" * 32)  # the same settings with other weights
+    with pytest.raises(InputError, match="begins 5 run ids"):
         store.folder_of("alpha-qa")
 
 
