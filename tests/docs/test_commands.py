@@ -27,7 +27,8 @@ from hedge.commands.grammar.parsers import PROG
 from tests.hedge.commands.test_grammar import ALL
 
 TEXT = ROOT / "docs" / "text"
-PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted(TEXT.rglob("*.md")))}
+WRITTEN = [path for path in sorted(TEXT.rglob("*.md")) if not path.is_symlink()]  # the link is the changelog
+PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *WRITTEN)}
 HEDGE, PYTHON = ".venv/bin/hedge", ".venv/bin/python"
 BLOCK = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")

@@ -51,7 +51,7 @@ def test_a_beginning_is_enough_if_it_is_one_runs(home):
 
 
 def test_settings_that_a_beginning_leaves_out_have_their_defaults(home):
-    plain = [synthetic_run(model="alpha", shots=shots) for shots in (0, 1, 10)][0]
+    plain, *_ = [synthetic_run(model="alpha", shots=shots) for shots in (0, 1, 10)]
     for end in ("", "-base", "-base-0shot", "-base-0shot-float32"):
         assert store.folder_of(f"alpha-qa{end}").name == plain
     for part in ("alpha", "alpha-q", "alpha-qa-base-", "alpha-qa-base-1"):
