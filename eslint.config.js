@@ -13,6 +13,6 @@ export default [
       "prefer-const": ["error", { destructuring: "all" }],
     },
   },
-  { files: ["app/**/*.js", "tests/pictures/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["app/**/*.js", "docs/**/*.js", "tests/pictures/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["tests/**/*.mjs", "*.js"], languageOptions: { globals: globals.node } },
 ];

@@ -1,4 +1,4 @@
-"""Hedge's documentation: written pages in ``text`` and pages generated from the code.
+"""Hedge's manual: written pages in ``text``, pages generated from the code, and how they look in ``look``.
 
-``mkdocs build --strict`` builds it.
+``python -m docs`` writes it (:func:`docs.manual.write_manual`).
 """

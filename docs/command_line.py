@@ -13,7 +13,11 @@ WIDTH = "100"
 
 def page() -> str:
     """Every command with its help, nested ones after the command that they belong to."""
-    parts = ["# Command line", "`hedge` does all that the pages do. This page is generated from its parser."]
+    parts = [
+        "# Command line",
+        "Every command with its options and examples. In Hedge's folder, `hedge` is `.venv/bin/hedge`. This page is "
+        "generated from the parser.",
+    ]
     with mock.patch.dict(os.environ, {"COLUMNS": WIDTH}):
         for command in _parsers(parser()):
             parts += [f"## {command.prog}", f"```text\n{command.format_help().rstrip()}\n```"]

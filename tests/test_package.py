@@ -13,8 +13,8 @@ from core.settings import ROOT
 from hedge.cli import main
 from tests import light_environment
 
-FOLDERS = (".streamlit", "app", "assets", "charts", "core", "pages")
-RUN = "pocket-8m-qa-base-0shot-bfloat16-92a473dc6b"
+FOLDERS = (".streamlit", "app", "assets", "charts", "core", "docs", "pages")
+RUN = "pocket-8m-qa"
 PIP_LINE = f"pip install 'hedge[models]=={__version__}'"
 WAY_OUT = f"this needs Hedge's extra 'models', which is not installed; run `{PIP_LINE}`"
 IN_NOTEBOOK = """
@@ -85,6 +85,13 @@ def test_modules_of_the_person_are_neither_used_nor_hidden(installed: Path, else
     assert doctor.returncode == 0, doctor.stderr
     refused = run(installed, elsewhere, "-c", IN_NOTEBOOK)
     assert f"another one with this name ({elsewhere / 'core.py'})" in refused.stderr.splitlines()[-1]
+
+
+def test_the_manual_can_be_written(installed: Path, tmp_path: Path):
+    code = "from hedge import own_modules; own_modules.put_first(); from pathlib import Path; "
+    done = run(installed, tmp_path, "-c", f"{code} from docs.manual import write_manual; write_manual(Path('manual'))")
+    assert done.returncode == 0, done.stderr
+    assert "<h1" in (tmp_path / "manual" / "changes.html").read_text(encoding="utf-8")
 
 
 def test_a_notebook_anywhere_can_import_hedge(installed: Path, tmp_path: Path):

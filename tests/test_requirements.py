@@ -18,7 +18,6 @@ FOLDERS = ("core", "app", "charts", "docs", "hedge", "pages", "pocket_world", "t
 NOT_IMPORTED = {
     "authlib": "Streamlit uses it for logins",
     "hatchling": "a command: tests/test_package.py builds the wheel with it",
-    "mkdocs-material": "the look of docs/: theme in mkdocs.yml",
     "mypy": "a command",
     "pandas-stubs": "types of pandas, for mypy",
     "pre-commit": "a command",

@@ -248,6 +248,11 @@ class RunSpec:
         return Price(self.price_read, self.price_written, self.budget)
 
     @property
+    def draws_by_default(self) -> bool:
+        """Whether the run uses all questions, split as they are by default."""
+        return (self.samples, self.seed, self.calibration_share) == (None, 0, 0.5)
+
+    @property
     def asks_texts(self) -> bool:
         """Whether the options' texts are scored, which the model does not see, and not their letters."""
         return self.form in TEXT_FORMS

@@ -72,6 +72,8 @@ WRITTEN = "written.jsonl"
 """The written answers of a running run, in ``chunks/``."""
 WHOLE_ID = re.compile(r"-[0-9a-f]{10}\Z")
 """How a whole run id ends. It is not the beginning of another one, which an import could choose."""
+DEFAULTS = re.compile(r"(?:(?:(?:-base)?-0shot)?-float32)?-[0-9a-f]{10}\Z")
+"""The end of a run id that has nothing but defaults: no instruction, no examples, by letter, in 32 bits."""
 REMAINS = (RECORD, FILE, LINK, LOGITS, "progress.json", "log.txt", "chunks")
 """What a folder of ``runs/`` without a readable ``run.json`` has of a run."""
 LONGEST_NAME = 255
@@ -169,7 +171,8 @@ def runs_folders() -> tuple[Path, ...]:
 def folder_of(run_id: str) -> Path:
     """The folder of an existing run.
 
-    Raises :class:`InputError` if there is none. A unique beginning of the id is enough.
+    Raises :class:`InputError` if there is none. A unique beginning of the id is enough. Where several ids begin so, the
+    settings left out have their defaults: ``pocket-8m-qa`` is ``pocket-8m-qa-base-0shot-float32-…``.
     """
     odd = not run_id.isprintable() or "/" in run_id or run_id.startswith(".")
     if not run_id or odd or len(run_id.encode()) > LONGEST_NAME:
@@ -178,8 +181,11 @@ def folder_of(run_id: str) -> Path:
         if _stamp(f"{parent}/{run_id}") is not None:
             return parent / run_id
     matches = [] if WHOLE_ID.search(run_id) else [name for name in run_ids() if name.startswith(run_id)]
-    if len(matches) == 1:
-        return folder_of(matches[0])
+    plain = [name for name in matches if DEFAULTS.fullmatch(name, len(run_id))]
+    if len(plain) > 1:
+        plain = [record.run_id for record in readable() if record.run_id in plain and record.spec.draws_by_default]
+    if len(matches) == 1 or len(plain) == 1:
+        return folder_of((plain or matches)[0])
     if matches:
         raise InputError(f"{run_id!r} begins {len(matches)} run ids ({', '.join(matches[:3])} …); give more of it")
     raise InputError(f"there is no run {run_id!r}; `hedge runs` lists all runs")

@@ -152,7 +152,7 @@ def main() -> None:
                 f"HEDGE_HOME={home} HEDGE_DATABASE_URL={os.environ['HEDGE_DATABASE_URL']}"
             ),
             "cd /shared/hedge-app": f"cd {ROOT}",
-            ".venv/bin/python": sys.executable,
+            ".venv/bin/hedge": f"{sys.executable} -m core",
             "--mode long": f"--samples {options.samples}",
         }
 

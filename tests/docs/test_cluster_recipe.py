@@ -27,7 +27,7 @@ def test_bash_can_parse_what_the_page_shows(block: str):
 
 def test_the_page_has_the_two_jobs_and_the_queue():
     assert "vllm serve" in job("serve-70b").replace('/vllm/bin/vllm"', "vllm")
-    assert "-m core agent" in job("hedge")
+    assert "hedge agent" in job("hedge")
     assert "--queue" in queueing()
 
 

@@ -1,10 +1,7 @@
-"""The documentation: its generated pages, a help for each page of the app, no broken link; built strictly at night."""
+"""The manual: its generated pages, a help for each page of the app, and no broken link."""
 
 import html
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,11 +11,10 @@ from core.conformal.scores import SCORES
 from core.errors import InputError
 from core.jury.adjudication import RULES
 from core.settings import ROOT
-from docs import hooks, run_folder
+from docs import manual, run_folder
 from docs.docstrings import markdown
 
 TEXT = ROOT / "docs" / "text"
-LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
 def test_every_page_of_the_app_has_its_help_and_no_other_page_has():
@@ -28,7 +24,7 @@ def test_every_page_of_the_app_has_its_help_and_no_other_page_has():
 
 
 def test_formulas_and_commands_come_from_the_code():
-    pages = {name: write() for name, (_, write) in hooks.GENERATED.items()}
+    pages = {name: write() for name, write in manual.GENERATED.items()}
     assert all(score.formula in pages["formulas/scores.md"] for score in SCORES.values())
     assert all(rule.sentence in pages["formulas/juries.md"] for rule in RULES.values())
     assert "smECE_σ = σ" in pages["formulas/calibration.md"]
@@ -36,31 +32,41 @@ def test_formulas_and_commands_come_from_the_code():
         assert text in pages["command-line.md"]
 
 
-def test_links_lead_to_pages():
-    written = {str(path.relative_to(TEXT)) for path in TEXT.rglob("*")}
-    for page in TEXT.rglob("*.md"):
-        for link in LINK.findall(page.read_text(encoding="utf-8")):
-            target = os.path.normpath(page.parent.relative_to(TEXT) / link)
-            assert target in written | hooks.GENERATED.keys(), (page, link)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The manual; writing it fails for a link that leads nowhere."""
+    folder = tmp_path_factory.mktemp("site")
+    manual.write_manual(folder)
+    return folder
 
 
-@pytest.mark.nightly
-def test_the_site_builds_strictly_and_fetches_nothing(tmp_path: Path):
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_every_page_is_written_and_fetches_nothing(site: Path):
+    written = {path.relative_to(site).with_suffix(".md").as_posix(): path for path in site.rglob("*.html")}
+    assert written.keys() == {name for group in manual.MENU.values() for name in group}
     for entry in PAGES:
-        text = re.sub(r"<[^>]+>", "", (tmp_path / "pages" / f"{entry.name}.html").read_text(encoding="utf-8"))
+        text = re.sub(r"<[^>]+>", "", written[f"pages/{entry.name}.md"].read_text(encoding="utf-8"))
         assert entry.help in html.unescape(text)
-    for page in tmp_path.rglob("*.html"):
-        assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?://', page.read_text(encoding="utf-8"))
+    for page in written.values():
+        text = page.read_text(encoding="utf-8")
+        sources = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"', text)
+        assert all((page.parent / source).is_file() for source in sources)
+        for link in re.findall(r'<a [^>]*href="([^":]+)"', text):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).read_text(encoding="utf-8") if path else text
+            assert not anchor or f'id="{anchor}"' in target, (page, link)
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "faq.md#nothing", "#nothing"])
+def test_a_link_that_leads_nowhere_stops_the_build(link: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(manual.GENERATED, "files.md", lambda: f"# Files\n\n[here]({link})")
+    with pytest.raises(InputError, match=f"docs/text/files.md links to {link}, which is not there"):
+        manual.write_manual(tmp_path)
+
+
+def test_a_page_that_the_menu_lacks_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(manual.MENU["Reference"], "files.md")
+    with pytest.raises(InputError, match=r"the manual's menu and its pages differ: files\.md"):
+        manual.write_manual(tmp_path)
 
 
 def test_a_run_folder_that_is_not_as_described_stops_the_build(monkeypatch):

@@ -28,41 +28,41 @@ COMMANDS = {
         "score models on tasks, here or (--queue) in a background worker",
         "runs:run",
         [
-            "run --model pocket-8m --task qa --mode short",
-            "run --model pocket-3m pocket-8m --task qa rc --shots 0 5 --queue",
-            "run --model ~/models/qwen --task questions.csv --dtype bfloat16",
-            "run --model ~/models/qwen --task qa --mode long --device cuda:0,cuda:1",
+            "run --model pocket-3m --task qa --mode short",
+            "run --model pocket-3m --task qa rc --shots 0 5 --queue",
+            "run --model ./my-model --task questions.csv",
+            "run --model Qwen/Qwen2.5-7B --task qa --mode long --device cuda:0,cuda:1",
             "run --model llama-70b --task qa --server http://gpu-3:8000/v1",
         ],
         launching.run,
     ),
     "runs": Command("all runs and their states", "runs:runs", ["runs", "runs --json"]),
     "cancel": Command(
-        "stop runs; what has finished is kept", "runs:cancel", ["cancel pocket-8m-qa-base-0shot"], lambda: [shared.RUNS]
+        "stop runs; what has finished is kept", "runs:cancel", ["cancel pocket-3m-qa-base-5shot"], lambda: [shared.RUNS]
     ),
     "resume": Command(
         "continue runs that were cancelled or failed",
         "runs:resume",
-        ["resume pocket-8m-qa-base-0shot", "resume llama-70b-qa --budget 20"],
+        ["resume pocket-3m-qa-base-5shot", "resume llama-70b-qa --budget 20"],
         lambda: [shared.RUNS, launching.BUDGET],
     ),
     "first": Command(
         "move waiting runs to the front, in the order given",
         "runs:first",
-        ["first pocket-8m-qa pocket-8m-rc"],
+        ["first pocket-3m-rc-base-5shot pocket-3m-qa-base-5shot"],
         lambda: [shared.RUNS],
     ),
     "delete": Command(
         "move runs to the bin, which keeps them for a week",
         "runs:delete",
-        ["delete pocket-8m-qa-base-0shot"],
+        ["delete pocket-3m-rc-base-5shot"],
         lambda: [shared.RUNS],
     ),
     "restore": Command(
         "restore deleted runs from the bin",
         "runs:restore",
-        ["restore pocket-8m-qa-base-0shot-float32-95c4c1ea10"],
-        lambda: [Option("run", "run ids, as `bin` lists them", nargs="+", metavar="RUN")],
+        ["restore pocket-3m-rc-base-5shot"],
+        lambda: [Option("run", "run ids, as `bin` lists them, or their beginnings", nargs="+", metavar="RUN")],
     ),
     "bin": Command(
         "list the bin, and the disk space that it takes",
@@ -79,19 +79,19 @@ COMMANDS = {
     "compare": Command(
         "compare runs: figures, paired tests and published claims; sets by the first score",
         "reports:compare",
-        ["compare pocket-3m-qa pocket-8m-qa --score aps"],
+        ["compare pocket-1m-qa pocket-8m-qa --score aps"],
         shared.sets,
     ),
     "prompting": Command(
         "compare ways of asking: by letter and by text, by shots",
         "prompting:compare_ways",
-        ["prompting", "prompting --alpha 0.2 --out ways.xlsx"],
+        ["prompting", "prompting pocket-3m-qa pocket-3m-qa-base-0shot-float32-cloze --out ways.xlsx"],
         reporting.prompting,
     ),
     "import": Command(
         "import results of other tools, juries and Hedge's own runs",
         "exchange:import_results",
-        ["import results/", "import logits.csv --label answer --options A B C D"],
+        ["import results.csv scores.npz", "import results.csv --label right --options red green blue"],
         reporting.import_results,
     ),
     "export": Command(
@@ -103,7 +103,7 @@ COMMANDS = {
     "figure": Command(
         "draw one figure for a paper or a slide, with its caption and provenance",
         "exchange:figure",
-        ["figure forest pocket-3m-qa pocket-8m-qa --format pdf --out figures"],
+        ["figure forest pocket-1m-qa pocket-8m-qa --format pdf --out figures"],
         reporting.figure,
     ),
     "shelf": Command(
@@ -140,13 +140,13 @@ COMMANDS = {
     "backup": Command(
         "write runs, juries, classes and settings into one file",
         "keeping:backup",
-        ["backup hedge-2026-11-23.tar.gz"],
+        ["backup hedge.tar.gz"],
         lambda: [Option("file", "the new file; it must not exist")],
     ),
     "restore-backup": Command(
         "restore what `backup` wrote",
         "keeping:restore_backup",
-        ["restore-backup hedge-2026-11-23.tar.gz", "restore-backup hedge-2026-11-23.tar.gz --replace"],
+        ["restore-backup hedge.tar.gz --replace"],
         lambda: [
             Option("file", "a file that `backup` wrote"),
             Option("--replace", "move what HEDGE_HOME holds aside, and cancel what waits", False),
@@ -176,9 +176,9 @@ DESCRIPTION = (
 )
 EXAMPLES = """examples:
   hedge doctor
-  hedge run --model pocket-8m --task qa --mode short
+  hedge run --model pocket-3m --task qa --mode short
   hedge report pocket-8m-qa --alpha 0.2
-  hedge COMMAND --help"""
+  hedge report --help"""
 
 
 def parser(only: str | None = None) -> Parser:

@@ -110,35 +110,35 @@ def make() -> list[Option]:
 
 
 COMMANDS = {
+    "list": Command("list all juries", "jury:show", ["jury list"]),
     "evaluate": Command(
         "evaluate rules on splits of a jury's judgements",
         "jury:evaluate",
-        ["jury evaluate --judgements judgements.csv --seeds 0-9"],
+        ["jury evaluate --judgements answers-of-pocket-8m --seeds 0-9"],
         evaluate,
     ),
     "agreement": Command(
         "how much jurors agree, and how often unanimous verdicts are right",
         "jury:agree",
-        ["jury agreement --judgements judgements.csv"],
+        ["jury agreement --judgements answers-of-pocket-8m"],
         lambda: JUDGED,
-    ),
-    "import": Command(
-        "read judgements and keep them as a jury",
-        "jury:bring_in",
-        ["jury import --judgements a.txt b.txt --labels labels.csv --name 'Three jurors'"],
-        lambda: [*JUDGED, JURY_NAME],
     ),
     "export": Command(
         "export a jury as one table, with a row for each answer and juror",
         "jury:export",
-        ["jury export --judgements judgements.csv --format parquet --out tables"],
+        ["jury export --judgements answers-of-pocket-8m --format csv --out judgements"],
         export,
     ),
-    "list": Command("list all juries", "jury:show", ["jury list"]),
+    "import": Command(
+        "read judgements and keep them as a jury",
+        "jury:bring_in",
+        ["jury import --judgements judgements/judgements.csv --name 'Three jurors'"],
+        lambda: [*JUDGED, JURY_NAME],
+    ),
     "answer": Command(
         "let a base model answer short-answer questions",
         "making:answer",
-        ["jury answer --model pocket-3m --samples 200 --out answers.jsonl"],
+        ["jury answer --model pocket-3m --samples 50 --out answers.jsonl"],
         answer,
     ),
     "finetune": Command(
@@ -150,7 +150,7 @@ COMMANDS = {
     "judge": Command(
         "let jurors judge answers, and keep their judgements",
         "making:judge",
-        ["jury judge --juror juror-a juror-b --answers answers.jsonl"],
+        ["jury judge --juror juror pocket-8m --answers answers.jsonl"],
         judge,
     ),
     "make": Command(

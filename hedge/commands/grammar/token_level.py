@@ -73,13 +73,13 @@ PERPLEXITY = {
     "run": Command(
         "score the counselor's words, here or (--queue) in a background worker",
         "perplexity:run",
-        ["perplexity run --model pocket-3m-instruct --prompt fitting neutral"],
+        ["perplexity run --model pocket-3m-instruct --prompt fitting empty"],
         _perplexity_run,
     ),
     "report": Command(
         "perplexities, differences between prompts, and choices, for finished runs",
         "perplexity:report",
-        ["perplexity report pocket-3m-instruct-perplexity"],
+        ["perplexity report pocket-8m-perplexity"],
         _perplexity_report,
     ),
     "endings": Command(
@@ -117,7 +117,7 @@ TOKENS = {
     "evaluate": Command(
         "accuracy, NLL and ECE of next tokens, or of letters",
         "tokens:tokens_evaluate",
-        ["tokens evaluate --model pocket-8m --data bank --num-samples 500"],
+        ["tokens evaluate --model pocket-8m --data bank --num-samples 100"],
         _evaluate,
     ),
     "view": Command(

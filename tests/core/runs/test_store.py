@@ -50,6 +50,21 @@ def test_a_beginning_is_enough_if_it_is_one_runs(home):
     assert other != alpha_run
 
 
+def test_settings_that_a_beginning_leaves_out_have_their_defaults(home):
+    plain, *_ = [synthetic_run(model="alpha", shots=shots) for shots in (0, 1, 10)]
+    for end in ("", "-base", "-base-0shot", "-base-0shot-float32"):
+        assert store.folder_of(f"alpha-qa{end}").name == plain
+    for part in ("alpha", "alpha-q", "alpha-qa-base-", "alpha-qa-base-1"):
+        with pytest.raises(InputError, match="run ids"):
+            store.folder_of(part)
+    assert store.folder_of("alpha-qa-base-10").name == synthetic_run(model="alpha", shots=10)
+    synthetic_run(model="alpha", seed=1)
+    assert store.folder_of("alpha-qa").name == plain  # whose seed is the default one
+    synthetic_run(model="alpha", model_fingerprint="0" * 32)  # the same settings with other weights
+    with pytest.raises(InputError, match="begins 5 run ids"):
+        store.folder_of("alpha-qa")
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"schema": 1}', b"\xff"])
 def test_a_damaged_record_says_what_to_do(folder, content):
     (folder / "run.json").write_bytes(content)
