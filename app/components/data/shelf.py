@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import state
-from app.components.data import imported_notice, shelf_jobs
+from app.components.data import imported_notice, published_figures, shelf_jobs
 from app.components.data.shelf_jobs import ShelfJob
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, shortened, size
@@ -71,6 +71,7 @@ def section(view: DataView) -> None:
         entry = looked_up(view.shelf_model) if chosen == leaderboard.NAME else entries_by_name[chosen]
         if entry is not None:
             _form(entry, {"model": view.shelf_model, "data": view.shelf_data})
+        published_figures.published_figures(chosen, view)
         with st.expander("Import your own link"):
             _own_link()
 
