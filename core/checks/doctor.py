@@ -201,7 +201,8 @@ def _memory() -> list[Finding]:
 
     memory, limit = psutil.virtual_memory(), host_memory_gib()
     value = f"{min(memory.available / GIB, limit):.1f} of {limit:.1f} GiB free"
-    return [Finding("memory", value, True, f"With all of it free: {_enough(limit, 'float32', digits=1)}")]
+    enough = _enough(limit, "float32", digits=1).removesuffix(".")
+    return [Finding("memory", value, True, f"{enough}, if all of it is free.")]
 
 
 def _disk() -> list[Finding]:

@@ -231,10 +231,10 @@ def test_a_run_is_four_clicks_away(pocket: str, visit: Visitor):
     run.on(page.get_by_test_id("stTopNavDropdownLink").filter(has_text="New run"))
     finished = page.get_by_test_id("stMain").get_by_role("link", name="Open in the Alpha lab")
     expect(page.get_by_role("button", name="Launch")).to_be_visible()
-    before = settled(page).get_by_test_id("stMain").get_by_text(re.compile("^done in")).count()
+    before = settled(page).get_by_test_id("stMain").get_by_text(re.compile("^finished in")).count()
     run.on(page.get_by_role("button", name="Launch"))
     expect(page.get_by_text(re.compile("^Launched "))).to_be_visible()
-    expect(page.get_by_text(re.compile("^done in"))).to_have_count(before + 1, timeout=ENDS_WITHIN_MS)
+    expect(page.get_by_text(re.compile("^finished in"))).to_have_count(before + 1, timeout=ENDS_WITHIN_MS)
     run.on(finished.first)  # the newest run is first; at once, while the list is redrawn
     expect(page).to_have_url(re.compile("run=pocket-8m"))
     lab = Lab(page).ready()

@@ -96,7 +96,6 @@ def no_match(page: Page) -> None:
 
 CHART = FIGURES["prompting"]
 STEPS = len(lesson.load().steps)
-NOTHING_FOLDED = ("data",)
 
 
 def _pages() -> dict[str, View]:
@@ -151,7 +150,7 @@ VIEWS = {
     **_lesson(),
     **_course(),
     **_presented(),
-    **{f"{name}_unfolded": replace(_pages()[name], reach=unfolded) for name in _pages() if name not in NOTHING_FOLDED},
+    **{f"{name}_unfolded": replace(_pages()[name], reach=unfolded) for name in _pages()},
     "overview_scatter": View("/?figure=scatter", CHART),
     "overview_runs": View("/?figure=runs", "[data-testid=stDataFrame] canvas"),
     "overview_nothing": View("/?models=no-such-model", "h1"),

@@ -11,6 +11,7 @@ from charts.run_names import task_titles
 from core.reports.file_names import About
 from core.reports.overview.published import SOURCES, published
 from core.reports.run_filter import SETTINGS, RunFilter, resolved
+from core.reports.toy_models import marked_toy
 
 HEIGHT = 316
 """In pixels. The last visible row is cut in half, which shows that there are more rows."""
@@ -37,7 +38,8 @@ def _table(name: str, view: DataView) -> None:
         own = table.assign(source="computed here", mean_set_size=table[f"{view.score}_set_size"])
         own = own[own["task"].isin(set(results["task"]))]
         shown = pd.concat([shown, own[list(shown.columns)]], ignore_index=True)
-    shown = shown.assign(task=task_titles(shown), accuracy=100 * shown["accuracy"])
+    names = [marked_toy(model) for model in shown["model"]]
+    shown = shown.assign(model=names, task=task_titles(shown), accuracy=100 * shown["accuracy"])
     words = f"Published by {source.title} ({source.printed}). {source.note}"
     st.caption(plain(f"{words} {len(shown)} rows: scroll to see all of them."))
     st.dataframe(

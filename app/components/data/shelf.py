@@ -41,9 +41,14 @@ FIRST = "llm-uncertainty-bench"
 """The entry that is shown if none is chosen."""
 
 
+def is_open(view: DataView) -> bool:
+    """Whether a person has chosen something of the shelf, or a download is running or has ended."""
+    return bool(view.shelf) or shelf_jobs.current() is not None
+
+
 def section(view: DataView) -> None:
     """Show what is on the shelf, and the download that is running or has ended."""
-    st.markdown("Published results of large models. They are downloaded, checked, imported, and recomputed here.")
+    st.markdown("Results are downloaded, checked, imported, and recomputed here.")
     with spoken():
         job = shelf_jobs.current()
         if job is not None and not job.ended.is_set():
