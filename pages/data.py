@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import state
 from app.components.data import drop_zone, export_files, shelf
+from app.components.data.own_runs import own_runs
 from app.components.shared.only_looking import only_looking
 from app.components.shared.page_head import head
 from app.state.data import DataView
@@ -18,13 +19,12 @@ head(
 view = state.view(DataView)
 
 if access.may(UserRole.LAUNCHER):
-    st.subheader("Import results", anchor=False)
+    own_runs()
     drop_zone.section()
-
-    st.subheader("The shelf", anchor="shelf")
-    shelf.section(view)
+    with st.expander("The shelf: published results of large models", expanded=shelf.is_open(view)):
+        shelf.section(view)
 else:
     only_looking("import results")
 
-st.subheader("Export results", anchor=False)
-export_files.section(view)
+with st.expander("Export results", expanded=bool(view.runs)):
+    export_files.section(view)

@@ -23,7 +23,9 @@ with left:
     combination = form.form()
 with right:
     with st.container(border=True, gap="small"):
-        pressed = launch.launch_button(forecast.forecast(combination))
+        plan = forecast.forecast(combination)
+        pressed = launch.launch_button(plan)
+        forecast.details(plan)
     if pressed and combination:
         with spoken():
             launch.launch(combination)

@@ -1,4 +1,4 @@
-"""Overview: what Hedge is, three ways in, and the set sizes of every model on every task."""
+"""Overview: what Hedge is, three ways in, and which model hedges well."""
 
 import streamlit as st
 
@@ -25,16 +25,11 @@ shown = None
 if runs.finished:
     showcase = default_run(runs.finished)
     ways_in.ways_in(showcase, runs.finished, view)
-    ways_in.shelf_line(runs.finished)
     shown = answer.answer(showcase, runs.finished, view)
 if runs.ranges:
     ranges_table.ranges_table(runs.ranges, runs.finished, view)
 if shown:
-    with st.expander("Published figures", key="published_open", on_change="rerun") as folded:
-        if folded.open:
-            from app.components.overview import published_tables  # with Altair, for which the first paint does not wait
-
-            published_tables.published_tables(shown.table, view.score)
+    ways_in.ways_on(showcase, runs.finished, shown.table, view)
 elif not runs.ranges:
     no_runs_yet("The set sizes of every model on every task")
 

@@ -37,5 +37,6 @@ class OverviewView(SharedView):
     """The precisions ("": the one that the page begins with; :data:`ALL`)."""
     whose: Annotated[str, some_of(WHOSE)] = ALL
     """The sources of the runs (:data:`YOURS`: launched and imported ones) and of published figures."""
-    published: Annotated[str, one_of(SWITCH)] = "on"
-    """Whether published figures stand beside those that were computed here."""
+    published: Annotated[str, one_of(SWITCH)] = "off"
+    """Whether published figures stand beside those that were computed here. A filter that names
+    them shows them anyway."""

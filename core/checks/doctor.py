@@ -79,6 +79,25 @@ def findings() -> list[Finding]:
     return [finding for look in looks for finding in _looked(look)]
 
 
+def answer() -> str:
+    """A sentence on the largest model that this machine can run, by the estimate that forecasts and the queue use.
+    Loads no torch."""
+    from core.models.devices.slots import CPU, UNKNOWN_GIB, default_dtype, slots
+    from core.models.memory_estimate import largest_model
+
+    if not extras.has("models"):
+        return f"This machine can run models on servers alone. {extras.pip_line('models')} adds models on this machine."
+    here, dtype = slots(), default_dtype()
+    on_cpu = here[0].name == CPU
+    place = "its CPU" if on_cpu else "its GPU" if len(here) == 1 else f"its {len(here)} GPUs"
+    if any(slot.memory_gib == UNKNOWN_GIB for slot in here):
+        return f"How large a model this machine can run is not known, because {place} did not report all memory."
+    billions = largest_model([slot.memory_gib for slot in here], dtype=dtype) / 1e9
+    size = f"{billions:.{0 if billions >= 10 else 1}f} B parameters"
+    slow = " There is no GPU, so models with 1 B parameters or more are slow." if on_cpu else ""
+    return f"This machine can run models up to {size} on {place}, in {_bits(dtype)} precision.{slow}"
+
+
 def changing() -> list[Finding]:
     """The findings that change by themselves: disk, database, agent and hub. Takes seconds and loads no torch."""
     looks = (_disk, _files, _database, _agent, _paused, _without_answer, *([_hub] if extras.has("models") else []))
@@ -158,25 +177,32 @@ def _gpus() -> list[Finding]:
     for gpu in nvml.readings():
         celsius = f", {gpu.celsius} °C" if gpu.celsius is not None else ""
         value = f"{gpu.name}, {gpu.total_gib - gpu.used_gib:.0f} of {gpu.total_gib:.0f} GiB free{celsius}"
-        results.append(Finding(f"gpu {gpu.index}", value, True, _enough(gpu.total_gib, 16, digits=0)))
+        results.append(Finding(f"gpu {gpu.index}", value, True, _enough(gpu.total_gib, "float16", digits=0)))
     slow = "Runs use the CPU. This is fine for pocket models and slow for models with 1 billion parameters or more."
     return results or [Finding("gpu", "none", None, slow)]
 
 
-def _enough(gib: float, bits: int, *, digits: int) -> str:
+def _enough(gib: float, dtype: str, *, digits: int) -> str:
     """How many parameters fit, by the same estimate as the queue's."""
-    from core.models.memory_estimate import BESIDE, RUNTIME_GIB
+    from core.models.memory_estimate import largest_model
 
-    billions = max(gib - RUNTIME_GIB, 0) * GIB / BESIDE / (bits / 8) / 1e9
-    return f"This is enough for a model with about {billions:.{digits}f} billion parameters in {bits}-bit precision."
+    size = f"about {largest_model([gib], dtype=dtype) / 1e9:.{digits}f} billion parameters"
+    return f"This is enough for a model with {size} in {_bits(dtype)} precision."
+
+
+def _bits(dtype: str) -> str:
+    from core.models.memory_estimate import BYTES
+
+    return f"{8 * BYTES[dtype]:.0f}-bit"
 
 
 def _memory() -> list[Finding]:
     from core.models.devices.slots import host_memory_gib
 
     memory, limit = psutil.virtual_memory(), host_memory_gib()
-    free = min(memory.available / GIB, limit)
-    return [Finding("memory", f"{free:.1f} of {limit:.1f} GiB free", True, _enough(free, 32, digits=1))]
+    value = f"{min(memory.available / GIB, limit):.1f} of {limit:.1f} GiB free"
+    enough = _enough(limit, "float32", digits=1).removesuffix(".")
+    return [Finding("memory", value, True, f"{enough}, if all of it is free.")]
 
 
 def _disk() -> list[Finding]:

@@ -60,6 +60,21 @@ def devices_for(needs_gib: float, sizes: Iterable[float]) -> int:
     return 0
 
 
+def largest_model(sizes: Iterable[float], *, dtype: str) -> float:
+    """The number of parameters of the largest model that devices of these sizes in GiB hold together, the inverse of
+    :func:`memory_gib` and :func:`devices_for`.
+
+    >>> size = memory_gib(["mistralai/Mistral-7B-v0.1"], dtype="float16")
+    >>> largest_model([size], dtype="float16") == parameters("mistralai/Mistral-7B-v0.1")
+    True
+    """
+    weights, room = 0.0, 0.0
+    for number, size in enumerate(sorted(sizes, reverse=True), start=1):
+        room += max(size - RUNTIME_GIB, 0.0)
+        weights = max(weights, room / (1 + number * LAYER if number > 1 else 1))
+    return weights * GIB / BESIDE / BYTES[dtype]
+
+
 def parameters(model: str, *, ask: bool = False, source: ModelSource | None = None) -> int:
     """The number of a model's parameters. For a folder it comes from the headers of the weights' files, and for a hub
     id from Hedge's list or, if ``ask`` is true, from the hub (:mod:`core.models.hub_sizes`). An adapter includes its

@@ -154,7 +154,9 @@ def a_chosen_folder_keeps_its_name(page: Page, tmp_path: Path) -> None:
     folder = tmp_path / "delta folder"
     folder.mkdir()
     (folder / "answers.csv").write_text(table(0.7, model="delta"), encoding="utf-8")
+    page.get_by_role("button", name="What can be dropped").click()
     page.get_by_test_id("stCheckbox").filter(has_text="Let the button choose a folder").locator("label").click()
+    page.keyboard.press("Escape")
     chooser = page.locator("[data-testid=stFileUploaderDropzone] input[webkitdirectory]")
     chooser.set_input_files(folder)
     expect(page.get_by_role("textbox", name="Task of the run that does not name one")).to_be_visible()

@@ -32,10 +32,11 @@ def shelf(tmp_path: Path, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 @pytest.mark.nightly
-def test_three_clicks_lead_from_the_first_page_to_a_7b_models_sets(shelf: tuple[str, Mirror], visit: Visitor):
+def test_four_clicks_lead_from_the_first_page_to_a_7b_models_sets(shelf: tuple[str, Mirror], visit: Visitor):
     """The download is cancelled once, and the second continues where it stopped."""
     address, mirror = shelf
     page = visit(address).open("/")
+    page.get_by_text("Published figures").click()
     page.get_by_role("row", name="Mistral-7B").get_by_role("link").nth(3).click()
     bring = page.get_by_test_id("stButton").get_by_role("button", name="Download and import (")
     expect(bring).to_be_visible()

@@ -69,6 +69,20 @@ def test_a_dropped_table_is_shown_with_its_figures_and_written_when_a_person_say
     assert app.file_uploader[0].value == []
 
 
+def test_the_page_says_what_is_stored_here_and_opens_the_part_that_a_link_names(open_page: Open):
+    app = open_page("data")
+    assert "No run of yours is stored here yet." in page_text(app)
+    assert not [folded.label for folded in app.expander if folded.proto.expanded]
+    run_id = synthetic_run()
+    app = open_page("data", runs=run_id)
+    assert "1 launched run of yours is stored here." in page_text(app)
+    assert [folded.label for folded in app.expander if folded.proto.expanded] == ["Export results"]
+    app = open_page("data", shelf="bluq")
+    assert [folded.label for folded in app.expander if folded.proto.expanded] == [
+        "The shelf: published results of large models"
+    ]
+
+
 def test_what_files_lack_is_asked_for_once(open_page: Open):
     app = upload(open_page("data"), ("a.csv", CSV), ("b.csv", CSV.replace(b"0.5,0.3", b"0.4,0.4")))
     (box,) = (box for box in app.text_input if box.label.startswith("Model"))

@@ -12,6 +12,7 @@ from core.checks.machine import described
 from core.checks.outcome import CheckResult
 from core.checks.report import Verification
 from core.errors import AccessError, RunError
+from core.models.devices.slots import Slot
 from tests.core.checks.test_runner import row
 from tests.pages.conftest import Open, click, page_text
 
@@ -19,6 +20,12 @@ FOUND = [
     Finding("disk", "3 GiB free at /home", True, "Runs and logs are stored here."),
     Finding("database", "it can't be used", False, "No run can be queued."),
 ]
+
+
+@pytest.fixture
+def found_already(monkeypatch: Any) -> None:
+    """The findings need no process of their own."""
+    monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND[:1])
 
 
 def ended(app: Any) -> Any:
@@ -38,13 +45,23 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
     assert "Checking this machine" in page_text(app)
     go.set()
     app = ended(app)
-    assert "1 finding needs attention: database" in page_text(app)
-    text = page_text(app)
+    text = page_text(app).replace("*", "")
+    assert "1 finding needs attention: - Database: it can't be used. No run can be queued." in " ".join(text.split())
+    (folded,) = app.expander
+    assert (folded.label, folded.proto.expanded) == ("All checks", False)
+    assert "Runs and logs are stored here" in "".join(each.value for each in folded.markdown)
     assert text.index("No run can be queued") < text.index("Runs and logs are stored here")
     monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND[:1])
     (again,) = [button for button in app.button if button.label == "Check again"]
     again.click().run()
-    assert "Everything is in order" in page_text(ended(app))
+    assert "Everything that could be checked is in order" in page_text(ended(app))
+
+
+def test_the_answer_comes_first_and_at_once(open_page: Open, found_already: None, monkeypatch: Any):
+    monkeypatch.setattr("core.models.devices.slots.slots", lambda: (Slot("cpu", "", 16.5, "CPU"),))
+    # (16.5 - 0.5) GiB / 1.2 / 4 bytes = 3.6 B
+    answer = "This machine can run models up to 3.6 B parameters on its CPU, in 32-bit precision. There is no GPU"
+    assert open_page("doctor").subheader[0].value.replace("\\", "").startswith(answer)
 
 
 def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, monkeypatch: Any):
@@ -66,7 +83,7 @@ def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, 
     monkeypatch.setattr("app.components.doctor.doctor_cache.REFRESH_S", 30.0)
     text = page_text(app.run())
     assert "No run can be queued" not in text
-    assert "Everything is in order" in text
+    assert "Everything that could be checked is in order" in text
     assert "values that can change" in text
 
 
@@ -81,7 +98,7 @@ def test_a_doctor_that_died_is_asked_again_without_a_click(open_page: Open, monk
     doctor_cache.checkup().looked_again -= doctor_cache.REFRESH_S
     app = ended(app.run())
     assert not app.error
-    assert "Everything is in order" in page_text(app)
+    assert "Everything that could be checked is in order" in page_text(app)
 
 
 def test_what_is_not_there_is_neither_good_nor_bad(open_page: Open, monkeypatch: Any):
@@ -91,13 +108,7 @@ def test_what_is_not_there_is_neither_good_nor_bad(open_page: Open, monkeypatch:
     assert "Driver no NVIDIA driver" in text
     assert "Driver:" not in text
     assert "Disk: good" in text
-    assert "Everything that could be checked is in order. Rows without a verdict are not there or not in use." in text
-
-
-@pytest.fixture
-def found_already(monkeypatch: Any) -> None:
-    """The findings need no process of their own."""
-    monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND[:1])
+    assert "Everything that could be checked is in order." in text
 
 
 def test_a_machine_that_was_never_checked_says_what_the_check_does(open_page: Open, found_already: None):

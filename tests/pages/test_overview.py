@@ -80,29 +80,34 @@ def test_the_headline_speaks_of_the_runs_in_the_matrix(open_page: Open):
 def test_cards_show_the_showcase_and_lead_into_hedge(open_page: Open, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
     own = synthetic_run(model="later", signal=5)
-    curve = sent(open_page("overview", alpha="3"), "ways")["cards"][0]
+    _, curve, _ = sent(open_page("overview", alpha="3"), "ways")["cards"]
     assert curve["at"][1] <= curve["sizes"][0][1]  # or the mark would be above the curve, on the card's title
     app = open_page("overview", alpha="200")
-    curve, bars, question = sent(app, "ways")["cards"]
+    lesson, curve, question = sent(app, "ways")["cards"]
+    assert lesson["title"] == "New to this? Take the ten-minute lesson"
+    assert lesson["target"]["href"] == "learn"
     showcase = curve["target"]["query"]["run"]
     assert store.is_bundled(showcase)
     figures = report(evaluation.load(showcase), 200)
     assert curve["at"] == [200, figures.scores["lac"].mean_set_size]
     assert curve["at"] in curve["sizes"]
     assert [size for _, size in curve["sizes"]] == sorted((size for _, size in curve["sizes"]), reverse=True)
-    compared = bars["target"]["query"]["runs"].split(",")
+    links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
+    compare = links["Compare these models"]
+    compared = dict(parse_qsl(compare))["runs"].split(",")
     assert showcase in compared
     assert own not in compared  # it answered other questions
-    shown = [report(evaluation.load(run), 200).scores["lac"].mean_set_size for run in compared]
-    assert [bar["size"] for bar in bars["bars"]] == shown == sorted(shown)
     assert question["target"]["query"]["ask"] == "own"
     assert 0 < sum(option["inside"] for option in question["options"]) < len(question["options"])
-    for card, page in ((curve, "alpha_lab"), (bars, "compare"), (question, "one_question")):
+    for card, page in ((curve, "alpha_lab"), (question, "one_question")):
         assert card["target"]["href"].startswith(f"{page}?")
     # Of the runs that ship, those with default settings are shown, and the person's own beside them.
     matrix = sent(app, "matrix")
     assert matrix["corner"]["below"] == "No instruction · 0 shots · by letter · 32-bit"
-    assert [row["title"] for row in matrix["rows"] if row["details"] == "yours"] == ["later"]
+    details = {row["title"]: row["details"] for row in matrix["rows"]}
+    assert details.pop("later") == "yours"
+    assert set(details.values()) == {"toy model"}
+    assert "The pocket models are toy models of 1 to 8 million parameters, made for Hedge" in page_text(app)
 
 
 def test_a_classifier_is_not_said_to_be_asked_by_letter(open_page: Open):
@@ -135,16 +140,19 @@ def models_of(block: dict[str, Any]) -> list[str]:
     return [row["title"] for row in block["rows"]]
 
 
-def test_published_figures_stand_below_the_runs_and_can_be_switched_off(open_page: Open):
+def test_published_figures_stand_below_the_runs_if_they_are_switched_on(open_page: Open):
     synthetic_run(model="mine")
     app = open_page("overview")
+    assert sent(app, "matrix")["published"] == []
+    assert len(sent(app, "matrix")["columns"]) == 1
+    app.toggle(key="published_switch").set_value(True).run()
+    assert app.query_params["published"] == "on"
     matrix = sent(app, "matrix")
-    ye, bluq = matrix["published"]
+    (ye,) = matrix["published"]
     assert ye["title"] == "Published by Ye et al. 2024, not computed here"
     assert "at alpha 0.1. Alpha and the score above do not change these figures." in ye["note"]
     assert len(models_of(ye)) == 16
     assert {"Mistral-7B", "Qwen-72B"} < set(models_of(ye))
-    assert models_of(bluq)[0] == "Gemma-2-2B-IT"
     assert ye["heads"][0] == {"title": "MMLU 10k", "below": "other questions"}
     mistral = ye["rows"][models_of(ye).index("Mistral-7B")]["cells"][0]
     assert (mistral["size"], mistral["right"]) == ("2.8", "60% right")
@@ -152,8 +160,19 @@ def test_published_figures_stand_below_the_runs_and_can_be_switched_off(open_pag
     assert mistral["target"]["page"] == "data"
     chosen = {"shelf": "llm-uncertainty-bench", "shelf_model": "Mistral-7B", "shelf_data": "mmlu_10k"}
     assert chosen.items() <= mistral["target"]["query"].items()
-    assert bluq["rows"][0]["details"] == "5.28 options over all tasks"
     assert OPENS_SHELF in ye["says"]
+    # The sentence and the rows above are about what was computed here alone.
+    assert "mine is right on" in page_text(app)
+    assert "Yi-34B" not in page_text(app)
+    assert [row["title"] for row in matrix["rows"]] == ["mine"]
+    assert len(sent(open_page("overview", published="on"), "matrix")["published"]) == 1
+
+
+def test_figures_of_runs_that_read_the_wrong_token_are_shown_if_a_filter_names_them(open_page: Open):
+    synthetic_run(model="mine")
+    (bluq,) = sent(open_page("overview", whose="bluq"), "matrix")["published"]
+    assert models_of(bluq)[0] == "Gemma-2-2B-IT"
+    assert bluq["rows"][0]["details"] == "5.28 options over all tasks"
     # The shelf has three of BLUQ's six models.
     of_bluq = dict(zip(models_of(bluq), [row["cells"][0] for row in bluq["rows"]], strict=True))
     chosen = {"shelf": "bluq", "shelf_model": "gemma-2-9b-it", "shelf_data": "qa"}
@@ -163,15 +182,6 @@ def test_published_figures_stand_below_the_runs_and_can_be_switched_off(open_pag
         "Gemma-2-2B-IT", "Gemma-2B-IT", "TinyLlama-1.1B",
     ]  # fmt: skip
     assert OPENS_SHELF not in [*of_bluq["TinyLlama-1.1B"]["said"], *bluq["says"]]
-    # The sentence and the rows above are about what was computed here alone.
-    assert "mine is right on" in page_text(app)
-    assert "Yi-34B" not in page_text(app)
-    assert [row["title"] for row in matrix["rows"]] == ["mine"]
-    app.toggle(key="published_switch").set_value(False).run()
-    assert app.query_params["published"] == "off"
-    assert sent(app, "matrix")["published"] == []
-    assert len(sent(app, "matrix")["columns"]) == 1
-    assert sent(open_page("overview", published="off"), "matrix")["published"] == []
 
 
 def test_filters_apply_to_published_figures(open_page: Open):
@@ -194,7 +204,7 @@ def test_filters_apply_to_published_figures(open_page: Open):
 
 def test_published_figures_stand_in_panels_of_their_own_questions(open_page: Open):
     synthetic_run(model="mine")
-    app = open_page("overview", figure="scatter")
+    app = open_page("overview", figure="scatter", published="on")
     assert sent(app, "legend")["published"] == "published, not computed here"
     charts = app.get("vega_lite_chart")
     assert len(charts) == 1 + 5
@@ -268,12 +278,12 @@ def test_ones_own_runs_in_a_link_are_the_launched_and_the_imported_ones(open_pag
 def test_panels_and_legend_show_the_runs_that_the_filters_keep(open_page: Open):
     for model, task in (("a", "qa"), ("b", "qa"), ("c", "rc")):
         synthetic_run(model=model, task=task)
-    app = open_page("overview", figure="scatter", tasks="qa", score="aps", published="off")
+    app = open_page("overview", figure="scatter", tasks="qa", score="aps")
     assert [model["name"] for model in sent(app, "legend")["models"]] == ["a", "b"]
     (chart,) = app.get("vega_lite_chart")
     assert "Mean APS set size" in chart.proto.spec
     assert not sent(app, "matrix")
-    assert len(open_page("overview", figure="scatter", published="off").get("vega_lite_chart")) == 2
+    assert len(open_page("overview", figure="scatter").get("vega_lite_chart")) == 2
 
 
 def test_the_table_has_one_run_for_each_model_and_task_and_folds_the_rest(open_page: Open):
@@ -364,7 +374,7 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
     app = open_page("overview", figure="scatter")
     assert "right about equally often" not in page_text(app)
     assert [title for title in titles if f"**{title}**\u00a0· 6\u00a0options" in page_text(app)] == titles
-    assert [column["title"] for column in sent(open_page("overview", published="off"), "matrix")["columns"]] == titles
+    assert [column["title"] for column in sent(open_page("overview"), "matrix")["columns"]] == titles
 
 
 def test_a_released_slider_moves_the_figures_and_each_choice_the_address(open_page: Open):
@@ -461,7 +471,6 @@ def test_a_session_s_links_hold_its_own_choices_and_new_runs_are_shown_at_once(o
     assert "empty" not in sent(own[0].run(), "matrix")["rows"][0]["cells"][0]["target"]["query"]
     synthetic_run(model="two")
     assert [row["title"] for row in sent(app.run(), "matrix")["rows"]] == ["one", "two"]
-    assert [bar["name"] for bar in sent(app, "ways")["cards"][1]["bars"]] == ["one", "two"]
 
 
 @pytest.mark.parametrize("first", ["good", "broken"])

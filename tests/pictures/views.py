@@ -96,12 +96,11 @@ def no_match(page: Page) -> None:
 
 CHART = FIGURES["prompting"]
 STEPS = len(lesson.load().steps)
-NOTHING_FOLDED = ("data", "doctor")
 
 
 def _pages() -> dict[str, View]:
     """Every page as its link opens it."""
-    shown = FIGURES | {"doctor": "button:has-text('Check again')"}
+    shown = FIGURES | {"doctor": "text=/needs? attention:|is in order/"}
     return {entry.name: View("/" if entry is PAGES[0] else f"/{entry.name}", shown[entry.name]) for entry in PAGES}
 
 
@@ -151,7 +150,7 @@ VIEWS = {
     **_lesson(),
     **_course(),
     **_presented(),
-    **{f"{name}_unfolded": replace(_pages()[name], reach=unfolded) for name in _pages() if name not in NOTHING_FOLDED},
+    **{f"{name}_unfolded": replace(_pages()[name], reach=unfolded) for name in _pages()},
     "overview_scatter": View("/?figure=scatter", CHART),
     "overview_runs": View("/?figure=runs", "[data-testid=stDataFrame] canvas"),
     "overview_nothing": View("/?models=no-such-model", "h1"),

@@ -62,13 +62,13 @@ def section() -> None:
             key=f"drop-{generation}-{folders}",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.toggle(
-            "Let the button choose a folder",
-            key=FOLDERS_KEY,
-            help="Folders can always be dropped. A folder's name may say the model.",
-        )
         with st.popover("What can be dropped", type="tertiary"):
             st.markdown(FORMATS)
+            st.toggle(
+                "Let the button choose a folder",
+                key=FOLDERS_KEY,
+                help="Folders can always be dropped. A folder's name may say the model.",
+            )
             st.caption(
                 "Hedge recognises a file by its content, and computes every figure that a file states again to check "
                 "it. Files up to 200 MB that can be read with 1 GB of memory; use `hedge import PATH …` for "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import state
-from app.components.data import imported_notice, shelf_jobs
+from app.components.data import imported_notice, published_figures, shelf_jobs
 from app.components.data.shelf_jobs import ShelfJob
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, shortened, size
@@ -41,9 +41,14 @@ FIRST = "llm-uncertainty-bench"
 """The entry that is shown if none is chosen."""
 
 
+def is_open(view: DataView) -> bool:
+    """Whether a person has chosen something of the shelf, or a download is running or has ended."""
+    return bool(view.shelf) or shelf_jobs.current() is not None
+
+
 def section(view: DataView) -> None:
     """Show what is on the shelf, and the download that is running or has ended."""
-    st.markdown("Published results of large models. They are downloaded, checked, imported, and recomputed here.")
+    st.markdown("Results are downloaded, checked, imported, and recomputed here.")
     with spoken():
         job = shelf_jobs.current()
         if job is not None and not job.ended.is_set():
@@ -71,6 +76,7 @@ def section(view: DataView) -> None:
         entry = looked_up(view.shelf_model) if chosen == leaderboard.NAME else entries_by_name[chosen]
         if entry is not None:
             _form(entry, {"model": view.shelf_model, "data": view.shelf_data})
+        published_figures.published_figures(chosen, view)
         with st.expander("Import your own link"):
             _own_link()
 

@@ -27,14 +27,12 @@ SEARCHED = "Model, task, setting or id"
 
 
 def run_shelf() -> None:
-    """Show the two folded parts. Each reads its content only when it is opened."""
-    shelf = st.expander("All runs and their disk space", key="shelf", on_change="rerun")
+    """Show the folded part, which reads its content only when it is opened."""
+    shelf = st.expander("All runs, disk space and bin", key="shelf", on_change="rerun")
     if shelf.open:
         with shelf, spoken():
             _runs()
-    bin_ = st.expander("Bin", key="bin", on_change="rerun")
-    if bin_.open:
-        with bin_, spoken():
+            st.markdown("**Bin**")
             _bin()
 
 

@@ -1,13 +1,15 @@
-"""The doctor's findings, one per row, and what each means for a run."""
+"""The doctor's findings: what needs attention, and every check with what it means for a run."""
 
 import time
+from collections.abc import Sequence
 
 import streamlit as st
 
-from app.components.doctor import doctor_cache
+from app.components.doctor import doctor_cache, verification
 from app.components.doctor.doctor_cache import Checkup
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
+from core.checks.doctor import Finding
 
 POLL_S = 0.5
 TICK_S = 5.0
@@ -18,10 +20,18 @@ WIDTHS = [2, 4, 4]
 
 
 def findings() -> None:
-    """Show the findings, and follow the checkup while it runs."""
+    """Show what needs attention, and follow the checkup while it runs. All checks are folded."""
     checkup = doctor_cache.checkup()
     waiting = not checkup.ended.is_set()
     st.fragment(_follow, run_every=POLL_S if waiting else TICK_S)(checkup, waiting)
+    busy = verification.is_running()
+    if busy:
+        verification.verification()
+    with st.expander("All checks", expanded=verification.has_failed()):
+        if not waiting:
+            st.fragment(_every, run_every=TICK_S)(checkup)
+        if not busy:
+            verification.verification()
 
 
 def _follow(checkup: Checkup, was_waiting: bool) -> None:
@@ -37,11 +47,34 @@ def _follow(checkup: Checkup, was_waiting: bool) -> None:
         if checkup.problem:
             st.error(plain(sentence(checkup.problem)))
         else:
-            _draw(checkup)
-        _age(checkup)
-        if st.button("Check again"):
-            doctor_cache.again()
-            st.rerun()
+            _attention(checkup.findings)
+
+
+def _attention(found: Sequence[Finding]) -> None:
+    """Show what needs attention, and what each of it means for a run."""
+    bad = [finding for finding in found if finding.good is False]
+    if not bad:
+        st.markdown("Everything that could be checked is in order.")
+        return
+    st.markdown(f"**{counted(len(bad), 'finding')} {'needs' if len(bad) == 1 else 'need'} attention:**")
+    st.markdown("\n".join(f"- **{_title(each)}**: {plain(each.value)}. {plain(each.meaning)}" for each in bad))
+
+
+def _every(checkup: Checkup) -> None:
+    """Show every finding, its age, and the button that checks again."""
+    for finding in sorted(checkup.findings, key=lambda finding: finding.good is not False):
+        name, value, meaning = st.columns(WIDTHS, gap="medium")
+        name.markdown(f"**{_title(finding)}**{VERDICTS[finding.good]}")
+        value.markdown(plain(finding.value))
+        meaning.markdown(plain(finding.meaning))
+    _age(checkup)
+    if st.button("Check again"):
+        doctor_cache.again()
+        st.rerun()
+
+
+def _title(finding: Finding) -> str:
+    return plain(f"{finding.name[:1].upper()}{finding.name[1:]}".replace("Gpu", "GPU"))
 
 
 def _age(checkup: Checkup) -> None:
@@ -53,24 +86,3 @@ def _age(checkup: Checkup) -> None:
     st.caption(
         plain(f"{sentence}. While this page is open, {again} are checked again every {doctor_cache.REFRESH_S:g} s.")
     )
-
-
-def _draw(checkup: Checkup) -> None:
-    bad = [finding for finding in checkup.findings if finding.good is False]
-    unjudged = any(finding.good is None for finding in checkup.findings)
-    if bad:
-        st.warning(
-            f"{counted(len(bad), 'finding')} {'needs' if len(bad) == 1 else 'need'} attention: "
-            f"{plain(', '.join(finding.name for finding in bad))}."
-        )
-    elif unjudged:
-        st.success("Everything that could be checked is in order. Rows without a verdict are not there or not in use.")
-    else:
-        st.success("Everything is in order.")
-    for finding in sorted(checkup.findings, key=lambda finding: finding.good is not False):
-        with st.container(border=True):
-            name, value, meaning = st.columns(WIDTHS, gap="medium")
-            title = plain(f"{finding.name[:1].upper()}{finding.name[1:]}".replace("Gpu", "GPU"))
-            name.markdown(f"**{title}**{VERDICTS[finding.good]}")
-            value.markdown(plain(finding.value))
-            meaning.markdown(plain(finding.meaning))

@@ -39,7 +39,7 @@ ABOUT = (
 
 def verification() -> None:
     """Show the last full check, or follow the one that is running."""
-    running = _is_running()
+    running = is_running()
     st.fragment(_follow, run_every=POLL_S if running else None)(running)
 
 
@@ -48,15 +48,22 @@ def _may_check() -> bool:
     return access.may(UserRole.ADMINISTRATOR)
 
 
-def _is_running() -> bool:
+def is_running() -> bool:
+    """Whether a full check is running in this server."""
     job = current()
     return job is not None and not job.ended.is_set()
+
+
+def has_failed() -> bool:
+    """Whether the last full check could not be made or has a row that failed."""
+    job, last = current(), latest()
+    return bool(job and job.problem) or (last is not None and last.count("failed") > 0)
 
 
 def _follow(was_running: bool) -> None:
     with spoken():
         job = current()
-        if _is_running() != was_running:
+        if is_running() != was_running:
             st.rerun()  # rerun the whole page, which begins or ends the polling
         if job is not None and was_running:
             _progress(job)
@@ -91,8 +98,7 @@ def _last(verification: Verification | None) -> None:
         if verification is None:
             st.caption(ABOUT)
             return
-        with st.expander("What was checked", expanded=verification.count("failed") > 0):
-            _rows(verification.rows)
+        _rows(verification.rows)
 
 
 def _summary(verification: Verification | None) -> str:

@@ -36,32 +36,62 @@ NO_RATE_HELP = "No run of this model in this precision and form has finished yet
 
 
 def forecast(combination: Combination | None) -> Plan | None:
-    """Show and return the plan of the requested runs. None if nothing is requested or such runs are not possible."""
+    """Say what the requested runs will do and how long they take, and return their plan. None if nothing is requested
+    or such runs are not possible."""
     if combination is None:
         return None
     plan: Plan | None = None
     with spoken(), st.container(gap="small"):
         plan = forecast_cache.plan(combination)
-        _figures(plan)
-        _room(plan)
+        st.markdown(f"**{plain(_in_words(plan))}**")
+        _warnings(plan)
         _caveats(plan)
-        if len(plan.runs) > 1:
-            with st.expander(f"Each of the {len(plan.runs)} runs"):
-                numbers = dict.fromkeys(("Questions", "Tokens"), st.column_config.NumberColumn(format="%,d"))
-                rows = [_row(run, plan) for run in plan.runs]
-                st.dataframe(rows, hide_index=True, height="auto", column_config=numbers)
         _existing(plan)
     return plan
+
+
+def details(plan: Plan | None) -> None:
+    """Show, folded, the tokens, the memory, the disk space and the speed, and a row for each of several runs."""
+    if plan is None:
+        return
+    with st.expander("Tokens, memory, disk, speed"):
+        _figures(plan)
+        _room(plan)
+        if len(plan.runs) > 1:
+            numbers = dict.fromkeys(("Questions", "Tokens"), st.column_config.NumberColumn(format="%,d"))
+            rows = [_row(run, plan) for run in plan.runs]
+            st.dataframe(rows, hide_index=True, height="auto", column_config=numbers)
+
+
+def _in_words(plan: Plan) -> str:
+    """What the runs do, and what they take."""
+    runs, spec = plan.to_time, plan.to_time[0].spec
+    questions = f"{_questions(plan)} questions"
+    if len(runs) > 1:
+        words = f"{len(runs):,} runs answer {questions}."
+    else:
+        answers = "answers" if plan.new else "has answered"
+        words = f"{spec.model_name} {answers} {questions} of {task_title(spec.task, bank_name(spec))}."
+    cost = "" if plan.cost is None else f" The server costs {plan.cost:,.4g}."
+    if plan.seconds is None:
+        return f"{words} The time is not known before a first run of such a model.{cost}"
+    takes = "This takes" if plan.new else "A repeat takes"
+    return f"{words} {takes} about {duration(plan.seconds)}.{cost}"
+
+
+def _questions(plan: Plan) -> str:
+    works = [run.work for run in plan.to_time]
+    known = [work.questions for work in works if work]
+    return f"{sum(known):,}{'+' if len(known) < len(works) else ''}"
 
 
 def _figures(plan: Plan) -> None:
     runs = plan.to_time
     works = [run.work for run in runs]
-    known = [work for work in works if work]
-    more = "+" if len(known) < len(works) else ""
+    more = "" if all(works) else "+"
     with st.container(horizontal=True, gap="medium"):
         st.metric("Runs", f"{len(runs):,}", width="content")
-        st.metric("Questions", f"{sum(work.questions for work in known):,}{more}", width="content")
+        st.metric("Questions", _questions(plan), width="content")
         tokens = sum(run.tokens or 0 for run in runs)
         counted_all = all(run.counted for run in runs)
         counting = SERVED_TOKENS_HELP if plan.on_servers else TOKENS_HELP if counted_all else USUAL_HELP
@@ -91,13 +121,22 @@ def _room(plan: Plan) -> None:
         sentences.append(f"Memory: {most}{max(sizes):.1f} {where}")
     else:
         sentences.append("Memory: not known before the model is loaded")
-    disk = sum(run.disk or 0 for run in plan.new)
-    download = sum({run.spec.model: run.download for run in plan.new}.values())
+    disk, download = _disk(plan)
     room = [f"about {size(disk)}"] * bool(disk) + [f"{size(download)} to download"] * bool(download)
     sentences.append(f"disk: {', '.join([*room, f'{size(plan.free_disk)} free'])}")
     sentences.append(_rate(plan))
     st.caption(plain("; ".join(sentences) + "."))
-    if disk + download > plan.free_disk:
+
+
+def _disk(plan: Plan) -> tuple[int, int]:
+    """The bytes that the new runs write, and those that they download."""
+    downloads = {run.spec.model: run.download for run in plan.new}
+    return sum(run.disk or 0 for run in plan.new), sum(downloads.values())
+
+
+def _warnings(plan: Plan) -> None:
+    """Say what keeps the runs from ending well: too little disk, budget or memory."""
+    if sum(_disk(plan)) > plan.free_disk:
         st.warning("The disk has less free space than these runs need. Free some space first.")
     _budget(plan)
     refused = [run for run in plan.runs if run.too_large]

@@ -24,6 +24,7 @@ from core.questions import catalogue
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.questions.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
+from core.reports.toy_models import what_they_are
 from core.runs.prompts import Combination
 from core.runs.spec import MAX_SHOTS, MODES, RunSpec
 from core.settings import settings
@@ -220,6 +221,8 @@ def _models() -> list[str]:
         for model in chosen:
             if model in BY_ID:
                 st.caption(plain(about(model, named=len(chosen) > 1)))
+        if words := what_they_are(map(str, chosen)):
+            st.caption(plain(words))
     return list(map(str, chosen))
 
 

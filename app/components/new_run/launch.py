@@ -1,21 +1,20 @@
 """Launch the requested runs, and report the outcome of each."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from app.caches import run_cache
 from app.caches.forecast_cache import Plan
 from app.components.shared.reading import reading
-from app.components.shared.runs import links_to, title
 from app.formatting import counted, plain, sentence, shortened
 from core.questions.bank_names import bank_name, bank_of_task, task_title
 from core.runs import store
 from core.runs.model_files import identified
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
-from core.runs.store import STATE_WORDS, RunRecord
+from core.runs.store import RunRecord
 
 EXISTING_HELP = (
     "Nothing is left to launch, because all of these runs exist. The buttons above open, repeat or resume them."
@@ -57,7 +56,7 @@ def launch(combination: Combination) -> None:
         specs = identified(combination.specs(), report=report)
         for note in check_finished(specs):
             st.info(plain(sentence(note)))
-        known = {record.run_id: record for record in run_cache.runs().records if record.state in actions.SETTLED}
+        known = {record.run_id for record in run_cache.runs().records if record.state in actions.SETTLED}
         new = [spec for spec in specs if spec.run_id not in known]
         for spec in _one_of_each(new) if len(new) > 1 else ():  # a single run is checked when it is submitted
             preflight(spec)
@@ -67,41 +66,13 @@ def launch(combination: Combination) -> None:
         else:
             _, outcome = actions.launch(specs, name=group_name(combination))
             refused = outcome.refused
-    _report_outcome(specs, known, refused)
-
-
-def _report_outcome(specs: Sequence[RunSpec], known: Mapping[str, RunRecord], refused: Mapping[str, str]) -> None:
     begun = [spec for spec in specs if spec.run_id not in known and spec.run_id not in refused]
-    there = [known[spec.run_id] for spec in specs if spec.run_id in known]
-    done = [record for record in there if record.state == "done"]
     if len(begun) == 1:
         st.success(f"Launched {plain(title_of(begun[0]))}.")
     elif begun:
         st.success(f"Launched {len(begun)} runs.")
-    if len(specs) == 1 and there:
-        now = (
-            "has finished before, and a repeat would give the same result"
-            if done
-            else f"is {STATE_WORDS[there[0].state]} already"
-        )
-        st.info(f"This run {now}: {plain(title(there[0]))}.")
-    elif there:
-        st.info(f"{_existing_words(len(there), len(specs))}{_running_words(len(there) - len(done))}")
-    links_to([record.spec for record in done])
     for reason, number in Counter(refused.values()).items():
         st.error(plain(f"{sentence(reason)} ({counted(number, 'run')} not launched)"))
-
-
-def _existing_words(there: int, combination: int) -> str:
-    if there == combination:
-        return f"{'Both' if combination == 2 else f'All {combination:,}'} runs already exist, so nothing was launched."
-    return f"{there:,} of these {combination:,} runs already {'exists' if there == 1 else 'exist'}."
-
-
-def _running_words(number: int) -> str:
-    if not number:
-        return ""
-    return f" {number:,} of them {'is' if number == 1 else 'are'} waiting or running, and listed among the runs."
 
 
 def _one_of_each(specs: Sequence[RunSpec]) -> list[RunSpec]:

@@ -29,15 +29,16 @@ ORDER = ("done", "running", "queued", "failed", "paused", "cancelled")
 REPEAT_HELP = "Runs all of them again from the start. Their present results stay in the bin for a week."
 
 
-def run_groups(statuses: Sequence[RunStatus]) -> None:
-    """Show one card for each group of the last day, first those that have not ended. A group that has only one run left
-    has none, because the run has a card of its own."""
+def run_groups(statuses: Sequence[RunStatus]) -> set[str]:
+    """Show one card for each group of the last day, first those that have not ended, and return the ids of their runs.
+    A group that has only one run left has none, because the run has a card of its own."""
     now = {status.run_id: status for status in statuses}
     recent = [group for group in groups.known() if time.time() - group.created < RECENT_S]
     shown_groups = [(group, states) for group in recent if len(states := _states(group, now)) > 1]
     shown_groups.sort(key=lambda pair: set(pair[1].values()) <= set(ENDED))
     for group, states in shown_groups[:MOST_SHOWN]:
         _card(group, states, now)
+    return {run_id for _, states in shown_groups[:MOST_SHOWN] for run_id in states}
 
 
 def _states(group: Group, now: Mapping[str, RunStatus]) -> dict[str, str]:

@@ -52,9 +52,8 @@ def _live(was_busy: bool) -> None:
         running = [status for status in now.statuses if status.state == "running"]
         ended = [status for status in now.statuses if status.ended]
         if not now.statuses and not now.problem and not now.waiting_s:
-            st.info("Runs that you launch appear here with their progress. A pocket model takes less than a minute.")
-            navigation.link(navigation.OVERVIEW, "See the runs that have finished")
-        run_groups.run_groups(now.statuses)
+            st.caption("Runs that you launch appear here with their progress.")
+        listed = run_groups.run_groups(now.statuses)
         gpus = host_reports.latest_metrics() if running else {}
         for status in running:
             _card(status, gpus.get(status.worker))
@@ -63,6 +62,8 @@ def _live(was_busy: bool) -> None:
             _card(status, alone=len(queued) == 1)
         if not as_cards:
             run_queue.run_queue(queued)
+        # A group's card lists its finished runs. One that stopped has a card of its own, which says why.
+        ended = [status for status in ended if status.run_id not in listed or status.state != "done"]
         for status in ended[:ENDED_SHOWN]:
             _card(status)
         if len(ended) > ENDED_SHOWN:

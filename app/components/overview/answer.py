@@ -1,4 +1,4 @@
-"""Which model hedges well: a headline, the filters, and the runs that they keep, shown in one of three forms."""
+"""Which model hedges well: the answer in words, the runs in one of three forms, and the controls that change them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from core.reports.overview.published import PublishedResult
 from core.reports.report import shown_with
 from core.reports.run_filter import SETTINGS, RunFilter, is_own, offered, record_task_key, with_filtered_at_defaults
 from core.reports.titles import differences, model_titles
+from core.reports.toy_models import what_they_are
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -30,9 +31,9 @@ from core.runs.store import RunRecord
 FIGURES = {"matrix": "Set sizes", "scatter": "Scatter plot", "runs": "All figures"}
 FIGURE_KEY = "overview_figure"
 EXPORTED = ("forest", "accuracy-and-set-size", "heat-map-mean-set-size", "heat-map-coverage", "bars-mean-set-size")
+"""The figures of the shown runs that can be exported here; Compare has all of them."""
 MODELS_ALONE = "Language models"
 """Before the words on how models were asked, where classifiers stand beside them."""
-"""The figures of the shown runs that can be exported here; Compare has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Answer:
     """The spec of each run that is kept, with the default for each setting that the filters fix: such a setting is the
     same in all rows, so no row says it."""
     headline: str
+    """The answer in words, and what the toy models among the runs are."""
     words: str
     """The filters in words."""
     hidden: int
@@ -66,16 +68,10 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
         lambda: _section(showcase, finished, shared),
         lasts=lambda value: not value.problems,
     )
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.subheader("Which model hedges well?", anchor=False, width="content")
-        with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            if view.figure != "runs":
-                published_switch.show(view)
-            controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY, label_visibility="collapsed")
-    if section.headline:
-        st.markdown(plain(section.headline))
-    _controls(view, section.active, section.offered)
-    _hidden_own(section.hidden)
+    with st.container(gap=None):
+        st.subheader("Which model hedges well?", anchor=False)
+        if section.headline:
+            st.markdown(plain(section.headline))
     alone = bool(section.printed) and view.figure != "runs"
     if not section.specs and alone:
         st.caption("No run here matches the filters. Only published figures are shown.")
@@ -83,6 +79,8 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
         filters.none_matches(filters.in_words(section.active, section.offered, narrowing=True))
     if not section.table.empty or (alone and not section.specs):
         _figure(section, finished, view)
+    _controls(view, section.active, section.offered)
+    _hidden_own(section.hidden)
     if not section.table.empty:
         rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
         export.section(section.table["run"].tolist(), rule, EXPORTED, key="overview_export")
@@ -90,7 +88,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
 
 
 def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Answer:
-    values, active = filters.with_published(offered(finished), view), filters.active_filter(view, finished)
+    values, active = filters.with_published(offered(finished)), filters.active_filter(view, finished)
     records = [record for record in finished if active.keeps(record)]
     table, problems = overview_cache.overview(records, view.alpha, view.score)
     if not table.empty:
@@ -103,12 +101,17 @@ def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewV
         problems=problems,
         active=active,
         offered=values,
-        printed=tuple(published.results(active)) if view.published == "on" else (),
+        printed=tuple(filters.printed(view, active)),
         specs=specs,
-        headline=headline(table, names, view.score, view.alpha, task=record_task_key(showcase)),
+        headline=_answer(table, names, view, record_task_key(showcase)),
         words=_words(records, active, values),
         hidden=sum(is_own(record) for record in finished if record.run_id not in specs),
     )
+
+
+def _answer(table: pd.DataFrame, names: Mapping[str, str], view: OverviewView, task: str) -> str:
+    words = headline(table, names, view.score, view.alpha, task=task)
+    return f"{words} {what_they_are(table['model'] if words else ())}".strip()
 
 
 def _words(records: Sequence[RunRecord], active: RunFilter, values: filters.Offered) -> str:
@@ -119,13 +122,17 @@ def _words(records: Sequence[RunRecord], active: RunFilter, values: filters.Offe
 
 
 def _controls(view: OverviewView, active: RunFilter, values: filters.Offered) -> None:
-    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
+    left, middle, right = st.columns([3, 1, 2], vertical_alignment="bottom")
     with left:
         controls.alpha_slider(view)
     with middle:
         controls.score_choice(view)
-    with right:
-        filters.filter_controls(view, active, values)
+    with right, st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        if view.figure != "runs":
+            published_switch.show(view)
+        with st.popover("More", icon=":material/tune:"):
+            controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY)
+            filters.filter_controls(view, active, values)
 
 
 def _hidden_own(hidden: int) -> None:

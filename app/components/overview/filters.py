@@ -11,6 +11,7 @@ from app.formatting import plain
 from app.state.fields import joined, split
 from app.state.overview import ALL, YOURS, OverviewView
 from core.reports.overview import published
+from core.reports.overview.published import PublishedResult
 from core.reports.run_filter import SETTINGS, TITLES, RunFilter, resolved
 from core.runs.store import RunRecord
 
@@ -54,25 +55,32 @@ def active_filter(view: OverviewView, records: Sequence[RunRecord]) -> RunFilter
     return resolved(chosen, left_open, records)
 
 
-def with_published(offered: Offered, view: OverviewView) -> Offered:
-    """What the filters offer, with the published tables among the sources unless they are switched off."""
+def with_published(offered: Offered) -> Offered:
+    """What the filters offer, with the published tables among the sources."""
     tables = {name: f"{source.title}, published" for name, source in published.SOURCES.items()}
-    return offered if view.published == "off" else {**offered, "sources": {**offered["sources"], **tables}}
+    return {**offered, "sources": {**offered["sources"], **tables}}
+
+
+def printed(view: OverviewView, active: RunFilter) -> list[PublishedResult]:
+    """The published results that are shown: those that the filters name, and the others if they are switched on."""
+    return [
+        result
+        for result in published.results(active)
+        if result.source in active.sources
+        or result.model in active.models
+        or (view.published == "on" and published.SOURCES[result.source].beside)
+    ]
 
 
 def filter_controls(view: OverviewView, active: RunFilter, offered: Offered) -> None:
-    """Show the filters behind one button. ``active`` is the current filter, and ``offered`` holds the possible
-    values."""
-    with st.popover("Filters", icon=":material/filter_list:", width="stretch"):
-        # Chips of runs' models stay chips; the published models are a list of their own below them.
-        own = replace(active, models=tuple(name for name in active.models if name in offered["models"]))
-        if view.published == "off":
-            own = active
-        run_filters.chips({name: offered[name] for name in FIELDS}, "overview", chosen=own, on_change=_take)
-        if view.published == "on":
-            _published_models(active, offered)
-        if any(getattr(view, field) != cleared for field, cleared in CLEARED.items()):
-            st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_in_filters")
+    """Show the filters. ``active`` is the current filter, and ``offered`` holds the possible values."""
+    # Chips of runs' models stay chips; the published models are a list of their own below them.
+    published_models = published.models()
+    own = replace(active, models=tuple(m for m in active.models if m in offered["models"] or m not in published_models))
+    run_filters.chips({name: offered[name] for name in FIELDS}, "overview", chosen=own, on_change=_take)
+    _published_models(active, offered)
+    if any(getattr(view, field) != cleared for field, cleared in CLEARED.items()):
+        st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_in_filters")
 
 
 def in_words(active: RunFilter, offered: Offered, *, narrowing: bool = False, settings: bool = True) -> str:

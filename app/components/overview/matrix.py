@@ -13,12 +13,14 @@ from app.state.overview import OverviewView
 from charts.palette import score_meaning
 from core.conformal.scores import SCORES
 from core.estimates import Estimate
+from core.models.model_sources import ships
 from core.questions.bank_names import task_title
 from core.reports.caveats import MARK
 from core.reports.overview.matrix import LEAST_EMPTY, Cell, Column, Matrix, Row, shade
 from core.reports.overview.published import SOURCES, PublishedBlock, PublishedResult
 from core.reports.repeated import tested
 from core.reports.titles import CLASSES_TITLE, differences
+from core.reports.toy_models import TOY
 from core.runs.spec import RunSpec
 
 OPENS_SHELF = "Opens the shelf, from which its results can be imported"
@@ -68,7 +70,7 @@ def _of_column(column: Column) -> str:
 
 def _of_row(row: Row, spec: RunSpec) -> str:
     words = [CLASSES_TITLE] if row.classes else differences(spec)
-    return " · ".join([*words, *["yours"] * row.own])
+    return " · ".join([*[TOY] * ships(spec.model), *words, *["yours"] * row.own])
 
 
 def _cell(matrix: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] | None:

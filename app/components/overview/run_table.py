@@ -19,6 +19,7 @@ from core.conformal.scores import SCORES
 from core.reports.caveats import marked
 from core.reports.report import DEFAULT_SCORES
 from core.reports.titles import setting_title
+from core.reports.toy_models import marked_toy
 from core.runs.caveats import COLUMN
 from core.runs.store import RunRecord
 
@@ -152,7 +153,7 @@ def finished_runs(
     settings = {name: [setting_title(name, value) for value in table[name]] for name in ("strategy", "form", "dtype")}
     shown = table.assign(
         task=task_titles(table),
-        model=[marked(model, mark) for model, mark in zip(table["model"], table[COLUMN], strict=True)],
+        model=[marked(marked_toy(model), mark) for model, mark in zip(table["model"], table[COLUMN], strict=True)],
         accuracy=100 * table["accuracy"],
         **settings,
         **{name: 100 * table[name] for name in columns if name.endswith("_coverage")},

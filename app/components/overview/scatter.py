@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from app import style
-from app.components.overview import published_tables
 from app.components.overview.first_page import mount
 from app.components.shared import figures
 from app.components.shared.published_switch import source_lines
@@ -18,13 +17,21 @@ from app.formatting import counted, plain
 from app.state.overview import OverviewView
 from charts import theme
 from charts.accuracy_and_set_size import OPENED, Panel, accuracy_against_size, model_styles
+from core.questions.bank_names import task_title
 from core.reports.overview.published import ALPHA, PublishedResult
+from core.reports.overview.similar_accuracy import alike
 from core.reports.run_filter import task_key
+from core.reports.toy_models import marked_toy
 
 PUBLISHED_SAID = (
     "A hollow diamond is a figure that a paper prints, at alpha 0.1 and as a mean of several prompts and scores. It "
     "has no interval, the score does not move it, and it stands beside runs at this alpha alone. Hover over it to see "
     "the model and the source. Where no set size is printed for a task, there is no diamond."
+)
+SHOWN_PAIRS = 3
+SEARCHED = (
+    "These pairs were found by a search among all runs shown, and those that differ most come first. On new questions "
+    "they may differ less."
 )
 UNBROKEN = "\u00a0"
 COLORS = {theme.LAC: "lac", theme.APS: "aps", theme.TRUTH: "truth"} | {
@@ -50,7 +57,7 @@ def scatter_panels(table: pd.DataFrame, view: OverviewView, printed: Sequence[Pu
     panels = accuracy_against_size(table, view.score, frame)
     return ScatterPanels(
         tuple(
-            {"name": run_style.name, "meaning": COLORS[run_style.meaning], "path": run_style.shape}
+            {"name": marked_toy(run_style.name), "meaning": COLORS[run_style.meaning], "path": run_style.shape}
             for run_style in styles
         ),
         not frame.empty,
@@ -82,7 +89,27 @@ def scatter(table: pd.DataFrame, view: OverviewView, panels: ScatterPanels) -> N
             return
         about = figures.about(table["run"].tolist(), view.alpha)
         figures.download("Data of these figures", table, f"accuracy-and-{view.score}-set-size", about)
-    published_tables.alike_models(table, view.score)
+    _alike_models(table, view.score)
+
+
+def _alike_models(table: pd.DataFrame, score: str) -> None:
+    """Show pairs of similar accuracy whose certainty differs most, one sentence per pair."""
+    pairs = alike(table, score)
+    for pair in pairs[:SHOWN_PAIRS]:
+        st.markdown(
+            plain(
+                f"On {task_title(pair.task, pair.bank)}, {pair.surer_model} and {pair.other_model} are right about "
+                f"equally often ({_percent(pair.accuracies[0])} and {_percent(pair.accuracies[1])}), but "
+                f"{pair.surer_model} needs {pair.sizes[0]:.2f} options per question and {pair.other_model} "
+                f"{pair.sizes[1]:.2f}."
+            )
+        )
+    if pairs:
+        st.caption(SEARCHED)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
 
 
 def comparable(table: pd.DataFrame, alpha: int, printed: Sequence[PublishedResult]) -> list[PublishedResult]:

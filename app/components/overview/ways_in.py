@@ -1,4 +1,4 @@
-"""Three cards that lead into Hedge, each with a small picture of real figures."""
+"""Three cards that lead into Hedge: to the lesson, to a moving alpha, and to a question."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,6 @@ from core import access
 from core.access import UserRole
 from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import HedgeError, UnreadableRunError
-from core.questions.bank_names import task_title
 from core.reports.overview.example_question import LONGEST_OPTION
 from core.reports.run_filter import record_task_key, task_order
 from core.runs import store
@@ -31,21 +30,24 @@ ENTRY = "llm-uncertainty-bench"
 
 CURVE_STEP = 10
 """The step between two points of the curve, in thousandths of alpha."""
-MOST_BARS = 4
-LONGEST_NAME = 18
 LONGEST_QUESTION = 120
+LESSON_CARD = {
+    "kind": "lesson",
+    "title": "New to this? Take the ten-minute lesson",
+    "text": "What a set of answers is, what it promises, and when the promise breaks: in small steps, with figures "
+    "that you can move. You need no statistics.",
+    "target": target(navigation.LEARN, {}),
+}
 
 
 def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> None:
-    """Show the three cards: the ``showcase``, models on its questions with its settings, and a question.
+    """Show the three cards: the lesson, the ``showcase`` by alpha, and a question.
 
     If the showcase has no figures, there are no cards: the page then says why.
     """
     shared = overview_cache.shared_view(view)
     try:
-        cards, _ = overview_cache.cached_view(
-            finished, ("ways", shared), lambda: _cards(showcase, finished, shared), lasts=lambda value: not value[1]
-        )
+        cards = overview_cache.cached_view(finished, ("ways", shared), lambda: _cards(showcase, finished, shared))
     except UnreadableRunError:
         raise
     except HedgeError:
@@ -53,20 +55,9 @@ def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVi
     mount("ways", cards=cards)
 
 
-def _cards(
-    showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView
-) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """The cards, and one sentence for each run on them that can't be read."""
-    alike = [record for record in finished if _same_but_model(record, showcase)]
-    table, problems = overview_cache.overview(alike, view.alpha, view.score)
-    questions = overview_cache.summary(showcase.run_id).questions
-    table = table[table["questions"] == questions]
+def _cards(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> list[dict[str, Any]]:
     asks = _with_short_question(showcase, finished, view)
-    return [_alpha_card(showcase, view), _models_card(table, view), _question_card(asks, view)], problems
-
-
-def _same_but_model(record: RunRecord, showcase: RunRecord) -> bool:
-    return replace(record.spec, model=showcase.spec.model, batch_size=showcase.spec.batch_size) == showcase.spec
+    return [LESSON_CARD, _alpha_card(showcase, view), _question_card(asks, view)]
 
 
 def _with_short_question(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> RunRecord:
@@ -99,7 +90,6 @@ def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
         "kind": "curve",
         "title": "Drag alpha",
         "text": "Alpha is how often a set may miss the truth. Allow more misses, and the sets shrink.",
-        "go": "Open the Alpha lab",
         "target": target(navigation.ALPHA_LAB, state.linked(AlphaLabView, view, run=showcase.run_id)),
         "sizes": points,
         "at": [view.alpha, size],
@@ -109,57 +99,35 @@ def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
     }
 
 
-def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
-    size = f"{view.score}_set_size"
-    rows = table.sort_values([size, "run"], kind="stable").head(MOST_BARS).to_dict("records")
-    first = rows[0]
-    title = task_title(first["task"], first["bank"])
-    words = "; ".join(f"{row['model']} {row[size]:.1f}" for row in rows)
-    runs = ",".join(row["run"] for row in rows[:MOST_COMPARED])
-    return {
-        "kind": "bars",
-        "title": "See which model hedges well",
-        "text": "All models make the same promise. The one that keeps it with the smallest sets is the most certain.",
-        "go": "Compare these models",
-        "target": target(navigation.COMPARE, state.linked(CompareView, view, runs=runs)),
-        "heading": f"Options in a set, {title}",
-        "bars": [{"name": shortened(row["model"], LONGEST_NAME), "size": float(row[size])} for row in rows],
-        "label": f"Mean set sizes on {title}: {words}.",
-    }
-
-
 def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
     example = overview_cache.example(run.run_id, view.score)
     threshold = overview_cache.summary(run.run_id, view.score).scores[view.score].curve.thresholds[view.alpha - 1]
-    options = zip(example.options, example.probabilities.tolist(), example.members(float(threshold)), strict=True)
+    options = zip(example.options, example.members(float(threshold)), strict=True)
     return {
         "kind": "question",
         "title": "Ask a question",
-        "text": "A ticked option is in the model's set. Ask your own question and see what it can rule out.",
-        "go": "Ask your own question",
+        "text": "Ticked options are in the model's set. Ask your own question.",
         "target": target(
             navigation.ONE_QUESTION,
             state.linked(OneQuestionView, view, run=run.run_id, ask="own"),
         ),
         "question": shortened(example.question, LONGEST_QUESTION),
-        "options": [
-            {"text": shortened(text, LONGEST_OPTION), "share": share, "inside": inside}
-            for text, share, inside in options
-        ],
+        "options": [{"text": shortened(text, LONGEST_OPTION), "inside": inside} for text, inside in options],
     }
 
 
-def shelf_line(finished: Sequence[RunRecord]) -> None:
-    """Show the line if every finished run comes with Hedge and the person may import others."""
-    if access.may(UserRole.LAUNCHER) and overview_cache.cached_view(
-        finished, "all shipped", lambda: _all_shipped(finished)
-    ):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(
-                "Published results of models up to 72 B parameters are on the shelf.",
-                width="content",
-            )
-            navigation.link(navigation.DATA, "Open the shelf", shelf=ENTRY)
+def ways_on(showcase: RunRecord, finished: Sequence[RunRecord], table: pd.DataFrame, view: OverviewView) -> None:
+    """Link to the runs of the overview frame with the ``showcase``'s questions on Compare, and, if every finished run
+    comes with Hedge and the person may import others, to the shelf."""
+    alike = table["run"][table["questions"] == overview_cache.summary(showcase.run_id).questions] if len(table) else ()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(alike) > 1:
+            runs = ",".join(alike[:MOST_COMPARED])
+            navigation.link(navigation.COMPARE, "Compare these models", **state.linked(CompareView, view, runs=runs))
+        if access.may(UserRole.LAUNCHER) and overview_cache.cached_view(
+            finished, "all shipped", lambda: _all_shipped(finished)
+        ):
+            navigation.link(navigation.DATA, "Open the shelf: published results of models up to 72 B", shelf=ENTRY)
 
 
 def _all_shipped(finished: Sequence[RunRecord]) -> bool:

@@ -24,7 +24,7 @@ class PublishedTable:
 
     ``shelf`` names the entry of the shelf that has the results of its models (empty: there is none). ``shelf_models``
     maps the models that this entry has to their names there; if it is empty, the entry has all of them under the
-    printed names.
+    printed names. ``beside`` says whether Overview shows its figures beside runs although no filter names them.
     """
 
     file: str
@@ -32,6 +32,7 @@ class PublishedTable:
     printed: str
     note: str
     shelf: str = ""
+    beside: bool = True
     shelf_models: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -49,6 +50,7 @@ SOURCES = {
         "the tables of its README",
         "By LAC at alpha 0.1. Most of these runs read the wrong token of padded batches and so seem to guess.",
         shelf="bluq",
+        beside=False,
         shelf_models={"Gemma-2-9B-IT": "gemma-2-9b-it", "Phi-2": "phi-2", "StableLM-2-1.6B": "stablelm-2-1.6b"},
     ),
 }

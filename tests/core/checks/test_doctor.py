@@ -11,7 +11,9 @@ from core import __version__
 from core.checks import doctor
 from core.checks.doctor import Finding
 from core.errors import RunError
+from core.models import memory_estimate
 from core.models.devices import nvml
+from core.models.devices.slots import Slot
 from core.models.speed import measure
 from core.processes.confined.check import possible
 from core.settings import ROOT
@@ -127,6 +129,20 @@ def test_gpus_and_a_torch_that_cannot_use_them(quick, monkeypatch):
     assert seen["gpu 0"].meaning == "This is enough for a model with about 36 billion parameters in 16-bit precision."
     assert not seen["driver"].good
     assert seen["driver"].value == "NVIDIA 580.1"
+
+
+def test_the_largest_model_is_the_largest_that_the_queue_would_take(monkeypatch):
+    sizes = [79.6, 79.6, 23.0]
+    for there in (sizes[2:], sizes[1:2], sizes[:2], sizes):
+        slots = tuple(Slot(f"gpu{i}", str(i), size) for i, size in enumerate(there))
+        monkeypatch.setattr("core.models.devices.slots.slots", lambda slots=slots: slots)
+        monkeypatch.setattr("core.models.devices.slots.default_dtype", lambda: "bfloat16")
+        largest = memory_estimate.largest_model(there, dtype="bfloat16")
+        needs = [memory_estimate.BESIDE * 2 * share * largest / 2**30 + 0.5 for share in (0.999, 1.001)]
+        assert [memory_estimate.devices_for(gib, there) > 0 for gib in needs] == [True, False]
+        place = "its GPU" if len(there) == 1 else f"its {len(there)} GPUs"
+        words = f"{largest / 1e9:.1f}" if largest < 1e10 else f"{largest / 1e9:.0f}"
+        assert f"can run models up to {words} B parameters on {place}, in 16-bit precision." in doctor.answer()
 
 
 def test_what_cannot_be_looked_at_hides_nothing(quick, monkeypatch):

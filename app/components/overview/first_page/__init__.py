@@ -16,7 +16,7 @@ _mount = component("first_page", '<section class="first-page"></section>')
 
 def target(entry: PageEntry, query: dict[str, str]) -> dict[str, Any]:
     """The data of a link: its address, and the page and its view, which a plain click sends back."""
-    return {"href": f"{entry.name}?{urlencode(query)}", "page": entry.name, "query": query}
+    return {"href": f"{entry.name}?{urlencode(query)}" if query else entry.name, "page": entry.name, "query": query}
 
 
 def mount(kind: str, **data: Any) -> None:

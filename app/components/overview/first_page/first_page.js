@@ -46,29 +46,13 @@ function curve(card, anchor) {
   return holder;
 }
 
-// Set sizes of models on one task.
-function bars(card) {
-  const holder = make("div.bars");
-  put(holder, { role: "img", "aria-label": card.label });
-  holder.append(make("p.heading", card.heading));
-  const most = Math.max(...card.bars.map(({ size }) => size));
-  for (const { name, size } of card.bars) {
-    const bar = make("span.bar");
-    bar.style.setProperty("--share", size / most);
-    holder.append(make("span.name", name), make("span.length", bar, make("span.size", size.toFixed(1))));
-  }
-  return holder;
-}
-
 // A question's options, those in its set marked.
 function question(card) {
   const holder = make("div.question-card", make("p.asked", card.question));
   const list = make("ul");
-  card.options.forEach(({ text, share, inside }) => {
+  card.options.forEach(({ text, inside }) => {
     const item = make("li", { className: inside ? "inside" : "" });
-    const bar = make("span.share");
-    bar.style.setProperty("--share", share);
-    item.append(make("span.mark", inside ? "✓" : ""), make("span.text", text), bar);
+    item.append(make("span.mark", inside ? "✓" : ""), make("span.text", text));
     if (inside) item.append(make("span.unseen", "in the set"));
     list.append(item);
   });
@@ -76,17 +60,14 @@ function question(card) {
   return holder;
 }
 
-const PICTURES = { curve, bars, question };
+const PICTURES = { curve, question };
 
 function waysIn(section, { cards }, open) {
   const list = make("div.cards");
   for (const card of cards) {
     const anchor = link(card.target, "card", open);
-    anchor.append(
-      make("div.head", make("h2", card.title), make("p", card.text)),
-      make("div.picture", PICTURES[card.kind](card, anchor)),
-      make("span.go", `${card.go} →`),
-    );
+    anchor.append(make("div.head", make("h2", `${card.title} →`), make("p", card.text)));
+    if (PICTURES[card.kind]) anchor.append(make("div.picture", PICTURES[card.kind](card, anchor)));
     list.append(anchor);
   }
   section.replaceChildren(list);
