@@ -1,10 +1,13 @@
 """One question: the alpha at which each option leaves its set, under every score and in every run."""
 
+import streamlit as st
+
 from app import state
 from app.components.one_question import own_question, question
 from app.components.shared.page_head import head_beside
 from app.state.one_question import OneQuestionView
 
+names_run_alone = state.is_first() and "run" in st.query_params and "question" not in st.query_params
 view = state.view(OneQuestionView)
 place = head_beside(
     "One question",
@@ -16,4 +19,4 @@ with place:
 if view.ask == "own":
     own_question.ask(view)
 else:
-    question.question_of_a_run(view, place)
+    question.question_of_a_run(view, place, first=names_run_alone)

@@ -49,6 +49,11 @@ def is_open(page: type[SharedView]) -> bool:
     return st.session_state.get(OPEN_KEY) is page
 
 
+def is_first() -> bool:
+    """Whether no page with a record has been open in this session: a link has brought the person here."""
+    return not _views()
+
+
 def moved_names() -> list[str]:
     """The names in the open page's address whose changes add no entry to the browser's history."""
     page: type[SharedView] | None = st.session_state.get(OPEN_KEY)
