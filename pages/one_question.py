@@ -1,13 +1,11 @@
 """One question: the alpha at which each option leaves its set, under every score and in every run."""
 
-import streamlit as st
-
 from app import state
 from app.components.one_question import own_question, question
 from app.components.shared.page_head import head_beside
 from app.state.one_question import OneQuestionView
 
-names_run_alone = state.is_first() and "run" in st.query_params and "question" not in st.query_params
+names_run_alone = state.came_by_run_link(without="question")
 view = state.view(OneQuestionView)
 place = head_beside(
     "One question",

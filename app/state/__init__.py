@@ -24,10 +24,10 @@ record, for four reasons, found with Streamlit 1.67:
 
 from app.state.address import address_of, linked
 from app.state.session import (
+    came_by_run_link,
     change,
     choose_run,
     fresh,
-    is_first,
     is_open,
     moved_names,
     name_unknown,
@@ -41,10 +41,10 @@ from app.state.session import (
 
 __all__ = [
     "address_of",
+    "came_by_run_link",
     "change",
     "choose_run",
     "fresh",
-    "is_first",
     "is_open",
     "linked",
     "moved_names",

@@ -49,9 +49,11 @@ def is_open(page: type[SharedView]) -> bool:
     return st.session_state.get(OPEN_KEY) is page
 
 
-def is_first() -> bool:
-    """Whether no page with a record has been open in this session: a link has brought the person here."""
-    return not _views()
+def came_by_run_link(*, without: str) -> bool:
+    """Whether the session begins with a link that names a run but not the field ``without``. Call it before
+    :func:`view`.
+    """
+    return not _views() and "run" in st.query_params and without not in st.query_params
 
 
 def moved_names() -> list[str]:
