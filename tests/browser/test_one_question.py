@@ -382,7 +382,7 @@ def test_a_hundred_classes(visit: Visitor, address: str):
     """The most probable ones are shown by their names, all on demand, and a long set ends with the number of others."""
     names = [f"the family of species number {j}" for j in range(100)]
     window = visit(address)
-    page = window.open(f"/one_question?run={classifier_run(names, 400)}&alpha=1")
+    page = window.open(f"/one_question?run={classifier_run(names, 400)}&alpha=5")
     bars = Bars(page, ()).ready()
     expect(bars.answer).to_have_text(re.compile(r"^the family of…number 0, .* or \d+ others can’t be ruled out$"))
     rows = page.locator(".chart .option")
