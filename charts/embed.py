@@ -66,7 +66,6 @@ def lab_embed(
     tables: Mapping[str, Any],
     *,
     title: str,
-    file_stem: str,
     source: str,
     theme: str = "auto",
     texts: bool = True,
@@ -74,16 +73,13 @@ def lab_embed(
 ) -> bytes:
     """The Alpha lab on a run's tables (:func:`core.reports.frames.lab_tables`) as one HTML file.
 
-    ``title`` is the run's, ``file_stem`` begins the names of saved figures, and ``view`` is what
-    :func:`charts.lab_outside.data` takes. The file holds the questions' ``texts`` only if they fit, and says so where
-    it does not. Raises :class:`InputError` as :func:`embed_html` does.
+    ``title`` is the run's, and ``view`` is what :func:`charts.lab_outside.data` takes. The file holds the questions'
+    ``texts`` only if they fit, and says so where it does not. Raises :class:`InputError` as :func:`embed_html` does.
     """
 
     def made(tables: Mapping[str, Any], source: str) -> bytes:
-        data = lab_outside.data(tables, version="embed", name=title, file_stem=file_stem, **view)
-        return embed_html(
-            "alpha-lab", {**data, "figuresFirst": True}, title=title, source=source, heading=True, theme=theme
-        )
+        data = lab_outside.data(tables, version="embed", name=title, **view)
+        return embed_html("alpha-lab", data, title=title, source=source, heading=True, theme=theme)
 
     if texts:
         try:

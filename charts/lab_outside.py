@@ -53,18 +53,17 @@ def css() -> str:
 
 
 def data(
-    tables: Mapping[str, Any], *, version: str, name: str, file_stem: str, caveats: str = "", **view: Any
+    tables: Mapping[str, Any], *, version: str, name: str, caveats: str = "", **view: Any
 ) -> dict[str, Any]:
     """The data that ``openLab`` shows, as JSON values, from :func:`core.reports.frames.lab_tables`.
 
-    ``version`` identifies the data, ``name`` is the run's title, ``file_stem`` begins the names of saved figures, and
-    the lab ends with the ``caveats``; ``view`` has what differs from :data:`START`, with alpha in thousandths.
+    ``version`` identifies the data, ``name`` is the run's title, and the lab ends with the ``caveats``; ``view`` has
+    what differs from :data:`START`, with alpha in thousandths.
     """
     return {
         **json_values(tables),
         "version": version,
         "name": name,
-        "fileStem": file_stem,
         "caveats": caveats,
         "scores": score_table(),
         "view": START | view,

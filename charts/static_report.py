@@ -28,7 +28,6 @@ from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike, options_words
 from core.reports.compare.what_differs import what_differs
 from core.reports.evaluation import Evaluation
-from core.reports.file_names import stem
 from core.reports.p_values import p_text
 from core.reports.provenance import of_runs
 from core.reports.repeated import questions_of, tested
@@ -50,7 +49,6 @@ def report_html(runs: Sequence[Evaluation], rule: SetRule, *, title: str = "Pred
             frames.lab_tables(run),
             version=run.run_id,
             name=names[run.run_id],
-            file_stem=stem([(run.spec, run.bank)]),
             caveats=lab_footnote_of(run, method=rule.method),
             alpha=rule.alpha,
             empty=rule.empty,

@@ -12,7 +12,6 @@ from core.records import MOST_OPTIONS
 from core.reports import frames
 from core.reports.array_inputs import MOST_CLASSES
 from core.reports.caveats import lab_footnote_of
-from core.reports.file_names import slug
 from hedge.figures import Split, evaluation, score_names, title_of
 
 
@@ -58,7 +57,6 @@ def lab(
         tables,
         version=shown_run.run_id,
         name=title,
-        file_stem=f"hedge_{slug(title)}",
         caveats=lab_footnote_of(shown_run),
         alpha=at,
         empty=check_empty(empty),

@@ -5,6 +5,7 @@ from app.components.one_question import own_question, question
 from app.components.shared.page_head import head_beside
 from app.state.one_question import OneQuestionView
 
+names_run_alone = state.came_by_run_link(without="question")
 view = state.view(OneQuestionView)
 place = head_beside(
     "One question",
@@ -16,4 +17,4 @@ with place:
 if view.ask == "own":
     own_question.ask(view)
 else:
-    question.question_of_a_run(view, place)
+    question.question_of_a_run(view, place, first=names_run_alone)

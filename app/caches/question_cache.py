@@ -23,6 +23,12 @@ def question_list(run_id: str) -> pd.DataFrame:
     return frames.question_list(evaluation(run_id))
 
 
+@by_version(run_key, max_entries=512, show_spinner="Reading the questions …")  # an id per entry
+def first_shown(run_id: str) -> str:
+    """The id of the test question with which the page opens (:func:`core.reports.one_question.first_shown`)."""
+    return one_question.first_shown(evaluation(run_id))
+
+
 @dataclass(frozen=True, slots=True)
 class ShownQuestion:
     """A test question of a run, its probabilities, and its options under every score. ``no_answer`` says why its

@@ -24,6 +24,7 @@ record, for four reasons, found with Streamlit 1.67:
 
 from app.state.address import address_of, linked
 from app.state.session import (
+    came_by_run_link,
     change,
     choose_run,
     fresh,
@@ -40,6 +41,7 @@ from app.state.session import (
 
 __all__ = [
     "address_of",
+    "came_by_run_link",
     "change",
     "choose_run",
     "fresh",

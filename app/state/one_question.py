@@ -16,7 +16,7 @@ class OneQuestionView(PresentedView):
     OF_ONE_RUN = ("question",)
 
     question: Id = ""
-    """The id of the run's question ("": its first test question)."""
+    """The id of the run's question ("": the page's default, :func:`core.reports.one_question.first_shown`)."""
     bars: Annotated[str, one_of(SCORE_NAMES)] = "lac"
     """The score whose p-values are drawn."""
     ask: Annotated[str, one_of(("run", "own"))] = "run"

@@ -49,6 +49,13 @@ def is_open(page: type[SharedView]) -> bool:
     return st.session_state.get(OPEN_KEY) is page
 
 
+def came_by_run_link(*, without: str) -> bool:
+    """Whether the session begins with a link that names a run but not the field ``without``. Call it before
+    :func:`view`.
+    """
+    return not _views() and "run" in st.query_params and without not in st.query_params
+
+
 def moved_names() -> list[str]:
     """The names in the open page's address whose changes add no entry to the browser's history."""
     page: type[SharedView] | None = st.session_state.get(OPEN_KEY)

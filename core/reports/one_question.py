@@ -30,6 +30,7 @@ from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import tuning_note
+from core.reports.scored_sets import form
 from core.runs import store
 from core.runs.spec import RunSpec
 
@@ -190,6 +191,24 @@ def _scores_at(name: str, probabilities: FloatArray, place: int, *, seed: int, p
     rows = np.concatenate([np.full((before, k), 1 / k), probabilities[None]])
     scores: FloatArray = score(name, rows, seed=seed, parameters=parameters)[-1]
     return scores
+
+
+SHOWN_SIZE = 2
+"""The size of the set that shows best what a set is: neither one option nor all."""
+
+
+def first_shown(run: Evaluation) -> str:
+    """The id of the test question with which a page opens: the first one whose LAC set at alpha 0.1 holds the truth and
+    has :data:`SHOWN_SIZE` options.
+
+    If there is none, its set holds the truth and is nearest to that size. If no set holds the truth, it is the nearest
+    in size. A question without an answer is the last choice.
+    """
+    members = form(run, "lac", 100).members
+    misses = ~members[np.arange(len(run.test)), run.labels[run.test]]
+    unanswered = np.isin(run.ids[run.test], list(run.unanswered))
+    best = np.lexsort((np.abs(members.sum(axis=1) - SHOWN_SIZE), misses, unanswered))[0]
+    return str(run.ids[run.test[best]])
 
 
 def option_frame(

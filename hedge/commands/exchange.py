@@ -289,7 +289,6 @@ def _export_embed(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path
     """The Alpha lab of each run, an HTML file each, for a slide or a blog."""
     from charts.embed import lab_embed, run_source
     from charts.run_names import unique
-    from core.reports.file_names import stem
     from core.reports.frames import lab_tables
     from core.reports.titles import distinct_titles
 
@@ -300,7 +299,6 @@ def _export_embed(runs: list[Evaluation], rule: SetRule, out: Path) -> list[Path
         content = lab_embed(
             lab_tables(run),
             title=titles[run.run_id],
-            file_stem=stem([(run.spec, run.bank)]),
             source=run_source(run),
             alpha=drawn.alpha,
             left=drawn.scores[0],

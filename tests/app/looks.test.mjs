@@ -9,8 +9,10 @@ import {
   bandSaid,
   besideThreshold,
   differenceShown,
+  labAnswer,
   pSaid,
   percentsApart,
+  promiseKept,
   thresholdText,
   verdict,
 } from "../../app/components/shared/formatting.js";
@@ -105,6 +107,22 @@ test("sets of every option are no success of the guarantee", () => {
   const result = { thresholds: [1], threshold: 1, coverage: 1, meanSize: 4 };
   assert.match(verdict(result, "all", { low: 1, high: 1 }, 4), /^Every option stays in every set/);
   assert.match(verdict({ ...result, meanSize: 3.9 }, "all", { low: 1, high: 1 }, 4), /^✓ Within the band/);
+});
+
+test("the lab's answer says what the sets leave, and whether chance explains the difference", () => {
+  const result = { thresholds: [0.9], threshold: 0.9, coverage: 0.8883, meanSize: 1.4972 };
+  const figures = { model: "m", title: "LAC", result, k: 6, digits: 1, band: { low: 0.874, high: 0.925 } };
+  assert.equal(
+    labAnswer(100, figures),
+    "At alpha 0.1 m leaves 1.50 of 6 options (by LAC), and the truth is among them on 88.8% of questions.",
+  );
+  const kept = (alpha, coverage) => promiseKept(alpha, "all", { ...figures, result: { ...result, coverage } });
+  assert.equal(kept(100, 0.88), "9 in 10 were promised. Chance alone explains so small a difference.");
+  assert.equal(kept(120, 0.88), "88% were promised, and the promise is kept.");
+  assert.equal(kept(115, 0.8), "88.5% were promised. Chance alone rarely gives so little.");
+  assert.equal(kept(100, 0.99), "9 in 10 were promised. This is more than chance alone explains.");
+  assert.equal(promiseKept(100, "group", { ...figures, band: null }), "9 in 10 were promised.");
+  assert.match(promiseKept(1, "all", { ...figures, result: { ...result, meanSize: 6 } }), /^Every option stays/);
 });
 
 test("a score above the threshold does not look like one that is in", () => {

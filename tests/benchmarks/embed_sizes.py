@@ -18,7 +18,7 @@ from typing import Any
 from app.caches import jury_cache, question_cache, run_cache
 from app.components.learn import course, embedded_step
 from app.components.one_question.option_bars import AskedQuestion, embedded_bars
-from app.components.shared.runs import file_stem, title
+from app.components.shared.runs import title
 from app.components.stream_lab import embedded_streams, kinds
 from app.showcase import showcase
 from app.state.learn import LearnView
@@ -38,16 +38,15 @@ Made = tuple[str, Callable[[], bytes]]
 def lab_of(run_id: str) -> bytes:
     """The Alpha lab of a run, as the page embeds it."""
     record, run = run_cache.record(run_id), run_cache.evaluation(run_id)
-    return lab_embed(lab_tables(run), title=title(record), file_stem=file_stem(record), source=run_source(run))
+    return lab_embed(lab_tables(run), title=title(record), source=run_source(run))
 
 
 def question_of(run_id: str, place: int = 0) -> bytes:
     """A test question of a run."""
     name = str(question_cache.question_list(run_id)["id"].iloc[place])
     shown, by = question_cache.shown_question(run_id, name), question_cache.calibrated_run(run_id)
-    question = AskedQuestion(
-        shown.question.question, shown.question.context, shown.question.options, shown.question.label
-    )
+    asked = shown.question
+    question = AskedQuestion(asked.question, asked.context, asked.options, asked.label, shown.probabilities)
     data = embedded_bars(question, shown.standings, by, OneQuestionView())
     return embed_html("one-question", data, title="One question", source=run_source(run_cache.evaluation(run_id)))
 

@@ -15,7 +15,6 @@ from app.showcase import showcase
 from app.state.one_question import OneQuestionView
 from charts.embed import LARGEST
 from core.jury.agreement import effective_votes
-from core.records import LETTERS
 from core.reports import evaluation, one_question
 from core.reports.report import report
 from core.reports.stream_lab import stream_pool
@@ -23,6 +22,7 @@ from core.runs import store
 from tests.benchmarks import embed_sizes
 from tests.browser import axe
 from tests.browser.conftest import NOT_TOO_WIDE, Lab, Visitor, eventually, holds, in_home, resize, settled, still
+from tests.browser.test_one_question import said
 from tests.conftest import synthetic_questions, synthetic_run
 from tests.reference.streams import question_stream, stream_figures
 
@@ -116,7 +116,7 @@ def test_the_lab_moves_as_in_the_app(opened, run_id: str):
     lab.expect_report(run_id)
     page.get_by_label("score on the right").select_option("raps")
     lab.expect_report(run_id, scores=("lac", "raps"))
-    plot, switches = (still(page.locator(name)) for name in ("[data-plot=coverage]", ".switches"))
+    plot, switches = (still(page.locator(name)) for name in ("[data-plot=coverage]", ".forming"))
     assert plot["y"] + plot["height"] < 760  # a slide of 720 pixels shows the first figures
     assert switches["y"] > plot["y"]
     expect(page.get_by_role("button", name="Present")).to_have_count(0)
@@ -132,9 +132,6 @@ def test_the_lab_moves_as_in_the_app(opened, run_id: str):
     seen_well(page)
     page.emulate_media(color_scheme="dark")
     eventually(page, lambda: line.evaluate("(line) => getComputedStyle(line).stroke") == colour)
-    with page.expect_download() as saved:
-        page.locator("[data-plot=coverage]").get_by_text("PNG").click()
-    assert saved.value.suggested_filename.startswith("hedge_m-img-src-x")
     assert page.title() != "caught"
 
 
@@ -147,8 +144,10 @@ def test_a_question_moves_as_in_the_app(opened, run_id: str):
 
     def shows(score: str) -> None:
         members = by_score[score].members(int(alpha.input_value()), empty=OneQuestionView().empty)
-        letters = ", ".join(LETTERS[j] for j in np.flatnonzero(members))
-        expect(page.locator(".answer")).to_have_text(f"{{{letters}}}" if letters else "{ }")
+        words = page.locator(".state .word")
+        expect(words).to_have_text(["in" if is_in else "out" for is_in in members])
+        options = [synthetic_questions(400, seed=2)[200].options[j] for j in np.flatnonzero(members)]
+        expect(page.locator(".answer")).to_have_text(said(options, len(members)))
 
     shows("lac")
     alpha.press("PageUp")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.conformal.scores import SCORE_NAMES
-from core.records import LETTERS
+from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray
 from core.reports import evaluation
 from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
@@ -39,11 +39,24 @@ ANSWERED = re.compile(r"answered in [\d,]+ ms\.?")
 POCKET_RUN = RunSpec(model="pocket-1m", task="qa").run_id
 
 
-class Bars(AlphaControl):
-    """The bars as a person reads them."""
+def said(inside: list[str], k: int) -> str:
+    """The answer of a set of short options, of k."""
+    if not inside:
+        return "Every option is ruled out"
+    if len(inside) == k:
+        return "No option can be ruled out"
+    others = len(inside) - 4
+    names = inside[:4] + (["1 other" if others == 1 else f"{others} others"] if others > 0 else [])
+    listed = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"{'Only ' if len(inside) == 1 else ''}{listed} can’t be ruled out"
 
-    def __init__(self, page: Page) -> None:
+
+class Bars(AlphaControl):
+    """The bars as a person reads them. ``options`` are the texts of the question's options."""
+
+    def __init__(self, page: Page, options: tuple[str, ...]) -> None:
         super().__init__(page)
+        self.options = options
         self.answer = page.locator(".answer")
         self.words = page.locator(".state .word")
 
@@ -54,10 +67,13 @@ class Bars(AlphaControl):
     def expect_set(self, standing: OptionPValues, *, empty: str = "allow") -> None:
         """All that is shown of the set is what Python counts at the alpha on the page."""
         inside = standing.members(self.thousandths(), empty=empty)
-        letters = [LETTERS[j] for j in np.flatnonzero(inside)]
-        expect(self.answer).to_have_text(f"{{{', '.join(letters)}}}" if letters else "{ }")
+        expect(self.answer).to_have_text(self.said(inside))
         expect(self.words).to_have_text(["in" if is_in else "out" for is_in in inside])
         expect(self.page.locator(".plot")).to_have_class(["plot" if is_in else "plot out" for is_in in inside])
+
+    def said(self, inside: BoolArray) -> str:
+        """The answer if these options are in the set."""
+        return said([self.options[j] for j in np.flatnonzero(inside)], len(inside))
 
     def line_at(self, letter_row: int, share: float) -> tuple[float, float]:
         """A point on the bars, ``share`` of the way from alpha 0 to 1."""
@@ -82,6 +98,11 @@ def runs(shared_home: Path) -> dict[str, str]:
         }
 
 
+def options_of(question: str) -> tuple[str, ...]:
+    """The options of a question that the runs share."""
+    return synthetic_questions(200)[int(question[1:])].options
+
+
 def standing_of(run_id: str, question: str, score: str = "lac") -> OptionPValues:
     run = evaluation.load(run_id)
     by = bench(run)
@@ -96,8 +117,8 @@ def test_alpha_is_dragged_typed_and_pressed_and_keys_turn_to_the_next_question(
     run_id = runs["first"]
     window = visit(address)
     page = window.open(f"/one_question?run={run_id}&question=q130&alpha=100")
-    bars = Bars(page).ready()
-    expect(page.get_by_text("The same question in other runs")).to_be_visible()
+    bars = Bars(page, options_of("q130")).ready()
+    expect(page.get_by_text("The same question in 1 other run")).to_be_visible()
     keys_move_alpha(page, bars, standing_of(run_id, "q130"))
     the_link_reopens_another_score(page, bars, run_id)
     arrow_keys_turn_to_the_next_question(page, bars, run_id)
@@ -110,9 +131,9 @@ def test_alpha_is_dragged_typed_and_pressed_and_keys_turn_to_the_next_question(
 
 def keys_move_alpha(page: Page, bars: Bars, standing: OptionPValues) -> None:
     bars.move_by_keys(lambda: bars.expect_set(standing))
-    letters = ", ".join(LETTERS[j] for j in np.flatnonzero(standing.members(31)))
-    expect(bars.alpha).to_have_attribute("aria-valuetext", f"0.031, set {letters}")
-    expect(page.locator(".summary").first).to_contain_text(f"At alpha 0.031 the LAC set is {letters}")
+    answer = bars.said(standing.members(31))
+    expect(bars.alpha).to_have_attribute("aria-valuetext", f"0.031, {answer}")
+    expect(page.locator(".summary").first).to_contain_text(f"At alpha 0.031 by LAC: {answer}.")
 
 
 def the_link_reopens_another_score(page: Page, bars: Bars, run_id: str) -> None:
@@ -138,6 +159,7 @@ def arrow_keys_turn_to_the_next_question(page: Page, bars: Bars, run_id: str) ->
     """Unless they move alpha."""
     settled(page).keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile("question=q131&alpha=31"))
+    bars.options = options_of("q131")
     bars.expect_set(standing_of(run_id, "q131"))
     bars.alpha.press("ArrowRight")
     bars.expect_alpha(32)
@@ -212,7 +234,8 @@ def everything_fits(page: Page, bars: Bars) -> None:
 def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: str, runs: dict[str, str]):
     first, second = runs["first"], runs["second"]
     page = visit(address).open(f"/one_question?run={first}&question=q105&alpha=100")
-    bars = Bars(page).ready()
+    bars = Bars(page, options_of("q105")).ready()
+    settled(page).get_by_text("The same question in 1 other run").click()
     scores = page.locator(".scores-table tbody tr")
     others = page.locator(".runs-table tbody tr")
     expect(scores).to_have_count(len(SCORE_NAMES))
@@ -248,6 +271,7 @@ def threshold_text(threshold: float) -> str:
 def what_is_changed_while_another_run_comes_is_kept(page: Page, bars: Bars, other: str) -> None:
     expect(page).to_have_url(re.compile("alpha=999"))
     link = settled(page).get_by_role("link", name=re.compile("^first")).element_handle()
+    page.get_by_text("More", exact=True).click()
     policy = page.get_by_label("take the top option").element_handle()
     # Both in one turn of the browser, so that nothing of the other run can have come between them.
     page.evaluate("([link, choice]) => { link.click(); choice.click(); }", [link, policy])
@@ -258,8 +282,9 @@ def what_is_changed_while_another_run_comes_is_kept(page: Page, bars: Bars, othe
 
 def expect_row(row: Locator, standing: OptionPValues, alpha: int) -> None:
     inside = standing.members(alpha)
-    letters = ", ".join(LETTERS[j] for j in np.flatnonzero(inside))
-    expect(row.locator(".set span").first).to_have_text(f"{{{letters}}}" if letters else "{ }")
+    names = " or ".join(option for option, is_in in zip(options_of("q105"), inside, strict=True) if is_in)
+    short = 1 <= inside.sum() <= 2
+    expect(row.locator(".set span").first).to_have_text(names if short else f"{inside.sum()} of 6 options")
     expect(row.locator(".chance .unseen")).to_have_text(["in" if is_in else "out" for is_in in inside])
 
 
@@ -267,7 +292,7 @@ def test_few_calibration_questions_are_explained_and_26_long_options_stay_in_the
     visit: Visitor, address: str, runs: dict[str, str]
 ):
     page = visit(address, width=900).open(f"/one_question?run={runs['many']}&alpha=100")
-    bars = Bars(page).ready()
+    bars = Bars(page, ()).ready()
     notice = page.locator(".notice")
     expect(notice).to_have_text(re.compile("With 8 calibration questions, alpha can't be smaller than 0.112"))
     expect(bars.words).to_have_text(["in"] * 26)
@@ -284,12 +309,13 @@ def type_question(page: Page, question: str, options: str) -> None:
 
 def test_a_question_of_ones_own_is_refused_then_answered_by_the_pocket_model(visit: Visitor, pocket: str):
     page = visit(pocket).open(f"/one_question?run={POCKET_RUN}")
-    Bars(page).ready()
+    Bars(page, ()).ready()
     settled(page).get_by_text("Ask your own", exact=True).click()
     what_can_not_be_asked_is_said_and_stays_typed(page)
     type_question(page, NASTY_QUESTION, f"Paris\nLondon\n{NASTY}\nBerlin")
     expect(page.get_by_text(ANSWERED)).to_be_visible(timeout=120_000)
-    bars = Bars(page).ready()
+    closing = (DONT_KNOW, NONE_OF_ABOVE)
+    bars = Bars(page, ("Paris", "London", "C (<script>document.title='caught'</script>…)", "Berlin", *closing)).ready()
     expect(page).to_have_url(re.compile("answer="))
     first = answer_in_link(page)
     bars.expect_set(own_set(first))
@@ -314,6 +340,7 @@ def test_a_question_of_ones_own_is_refused_then_answered_by_the_pocket_model(vis
     expect(page.get_by_text(ANSWERED)).to_be_visible()
     expect(page).not_to_have_url(re.compile(first))
     second = answer_in_link(settled(page))
+    bars.options = ("Paris", "London", "Rome", "Berlin", *closing)
     bars.expect_set(own_set(second))
     # A reload shows the same answer.
     page.reload()
@@ -343,7 +370,7 @@ def what_can_not_be_asked_is_said_and_stays_typed(page: Page) -> None:
     question = page.get_by_role("textbox", name="Question", exact=True)
     expect(question).to_have_value("What?")
     settled(page).get_by_text("A test question of a run", exact=True).click()
-    Bars(page).ready()
+    Bars(page, ()).ready()
     settled(page).get_by_text("Ask your own", exact=True).click()
     expect(question).to_have_value("What?")
     type_question(page, "What is " + "x" * 100_000, "a\nb")
@@ -355,14 +382,14 @@ def test_a_hundred_classes(visit: Visitor, address: str):
     """The most probable ones are shown by their names, all on demand, and a long set ends with the number of others."""
     names = [f"the family of species number {j}" for j in range(100)]
     window = visit(address)
-    page = window.open(f"/one_question?run={classifier_run(names, 400)}&alpha=1")
-    bars = Bars(page).ready()
-    expect(bars.answer).to_have_text(re.compile(r"^\{the family of…number 0, .*, \+ \d+ more\}$"))
+    page = window.open(f"/one_question?run={classifier_run(names, 400)}&alpha=5")
+    bars = Bars(page, ()).ready()
+    expect(bars.answer).to_have_text(re.compile(r"^the family of…number 0, .* or \d+ others can’t be ruled out$"))
     rows = page.locator(".chart .option")
     expect(rows).to_have_count(12)
     page.get_by_role("button", name="Show all 100 options").click()
     expect(rows).to_have_count(100)
-    expect(rows.first).to_have_text("the family of species number 0")
+    expect(rows.first.locator(".text")).to_have_text("the family of species number 0")
     page.get_by_role("button", name="most probable options").click()
     expect(rows).to_have_count(12)
     for width in (1440, 390):

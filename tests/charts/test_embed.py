@@ -26,7 +26,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>%%SCRIP
 
 def made(run_id: str, *, title: str = "A run", **how: object) -> str:
     run = load(run_id)
-    return lab_embed(lab_tables(run), title=title, file_stem="hedge", source=run_source(run), **how).decode()
+    return lab_embed(lab_tables(run), title=title, source=run_source(run), **how).decode()
 
 
 def embedded(page: str) -> dict[str, object]:

@@ -7,10 +7,11 @@ import pytest
 from core.conformal.scores import SCORES
 from core.records import DONT_KNOW, Question
 from core.reports import evaluation
-from core.reports.one_question import bench, standings
+from core.reports.one_question import bench, first_shown, standings
+from core.reports.scored_sets import form
 from core.runs import store
 from tests.conftest import classifier_run, synthetic_questions, synthetic_run
-from tests.pages.conftest import Open, click, page_text, sent
+from tests.pages.conftest import Open, click, page_text, pick, sent
 
 
 def test_a_question_whose_letters_are_no_answer_has_no_set(open_page: Open):
@@ -83,6 +84,27 @@ def test_the_same_question_in_other_runs(open_page: Open):
     lac = standings(bench(run), run.probabilities[row], place=row)[0]
     assert rows[1]["counts"]["lac"] == lac.counts.tolist()
     assert "In 1 other run, the question calibrates" in page_text(app)
+
+
+def test_the_question_that_a_page_opens_with_is_found_by_a_rule(open_page: Open):
+    run = evaluation.load(synthetic_run(n=200))
+    lac = form(run, "lac", 100).members
+    held = lac[range(len(run.test)), run.labels[run.test]]
+    place = next(i for i in range(len(run.test)) if held[i] and lac[i].sum() == 2)
+    assert place > 0  # or else the rule would find what the first place has
+    app = open_page("one_question")
+    assert app.query_params["question"] == run.ids[run.test[place]]
+    other = synthetic_run(n=200, model="other", signal=3)
+    pick(app, other)
+    assert app.query_params["question"] == first_shown(evaluation.load(other))
+
+
+def test_a_link_that_names_a_run_alone_shows_its_first_question(open_page: Open):
+    run = evaluation.load(synthetic_run(n=200))
+    app = open_page("one_question", run=run.run_id)
+    assert app.number_input(key="question_number").value == 1
+    app.run()  # whatever the person does next
+    assert app.query_params["question"] == run.ids[run.test[0]]
 
 
 def test_forth_and_back(open_page: Open):
@@ -159,4 +181,4 @@ def test_markup_in_data_is_shown_as_text(open_page: Open):
     assert "\\<script\\>" in app.subheader[0].value
     assert "\\!\\[x\\]\\(" in app.subheader[0].value
     assert app.text[0].value == nasty
-    assert "\\*g\\*" in [caption.value for caption in app.caption]
+    assert "Question 1 of 10 · \\*g\\*" in [caption.value for caption in app.caption]

@@ -88,6 +88,7 @@ def unknown_columns(page: Page) -> None:
 
 def no_match(page: Page) -> None:
     """Search for a question that does not exist."""
+    page.get_by_role("button", name="Find a question").click()
     search = page.get_by_role("textbox", name="Search by text")
     search.fill("no such words")
     search.press("Enter")

@@ -36,7 +36,6 @@ def alpha_lab(
     *,
     version: str,
     name: str,
-    file_stem: str,
     caveats: str,
     view: AlphaLabView,
     on_open: Callable[[str], None],
@@ -44,9 +43,9 @@ def alpha_lab(
 ) -> None:
     """Mount the lab on a run's tables (:func:`core.reports.frames.lab_tables`).
 
-    ``version`` identifies the data, and ``name`` is the run's title, and the names of the figures that a person saves
-    begin with ``file_stem``. The presenter view shows the ``caveats``. A value that a person drags goes into the view
-    when they release it. ``on_open`` is called with the id of a question that a person wants to see on its own page.
+    ``version`` identifies the data, and ``name`` is the run's title. The presenter view shows the ``caveats``. A value
+    that a person drags goes into the view when they release it. ``on_open`` is called with the id of a question that a
+    person wants to see on its own page.
     """
     start = seed(key, version, lab_view(view))
     _mount(
@@ -55,7 +54,6 @@ def alpha_lab(
             **tables,
             "version": version,
             "name": name,
-            "fileStem": file_stem,
             "caveats": caveats,
             "scores": score_table(),
             "view": start.start,

@@ -2,22 +2,11 @@
 // value at which a person releases alpha is sent to Python.
 
 import { AlphaControl } from "../shared/alpha_control.js";
-import { choices, make, plainAlpha, say } from "../shared/dom.js";
+import { choices, make, say } from "../shared/dom.js";
 import { alternatives } from "./alternatives.js";
 import { Bugs } from "./bugs.js";
 import { Card } from "./cards.js";
-import {
-  accuracy,
-  byClass,
-  byGroup,
-  curves,
-  evaluate,
-  histogram,
-  prepare,
-  scoreRange,
-  strataTies,
-  uacc,
-} from "../shared/sets.js";
+import { byClass, byGroup, curves, evaluate, histogram, prepare, scoreRange, strataTies } from "../shared/sets.js";
 import { bySizeFigure, curveFigure, scoresFigure, sizesFigure, stripFigure, stripReach } from "./figures.js";
 import { forestFigure, strataSaid } from "./forest.js";
 import { bands, guaranteePValue, shareInterval, strataBand } from "../shared/coverage_distributions.js";
@@ -28,11 +17,10 @@ import { questionTexts } from "../shared/question_texts.js";
 import { Questions } from "./questions.js";
 import { canSaturate, isDecidedByLittle, saturatedText } from "../shared/saturation.js";
 import { Presenter } from "../shared/presenter.js";
-import { savePng, saveSvg, standAlone } from "./save.js";
 import { slotsOf } from "../shared/slots.js";
 import { MARKS } from "../shared/svg.js";
 import { Switches } from "./switches.js";
-import { fullSetText, fullStrataText, percent, promise, summary } from "../shared/formatting.js";
+import { fullSetText, fullStrataText, labAnswer, percent, promiseKept, summary } from "../shared/formatting.js";
 import { Live, mountedLive } from "../shared/live.js";
 
 const BUILD_AFTER_MS = 120;
@@ -51,10 +39,9 @@ function sidesOf(view, scores) {
   }));
 }
 
-// A figure's caption without the buttons in it.
 function captionOf(figure) {
   return [...figure.querySelector("figcaption").childNodes]
-    .filter((node) => node.className !== "files" && !node.hidden)
+    .filter((node) => !node.hidden)
     .map((node) => node.textContent)
     .join("");
 }
@@ -69,13 +56,11 @@ class Lab extends Live {
     this.bugs = new Bugs(this.find);
     this.listen();
     hints(root);
-    this.offerFiles();
   }
 
   load(data) {
     this.scores = data.scores;
     this.name = data.name;
-    this.fileStem = data.fileStem;
     this.caveats = data.caveats;
     say(this.find(".caveats"), data.caveats);
     this.find(".caveats").hidden = !data.outside || !data.caveats; // the page has them above the lab
@@ -89,7 +74,6 @@ class Lab extends Live {
     this.switches.catalogue(data.scores);
     this.section.classList.remove("fresh");
     this.look = null;
-    if (data.figuresFirst) this.find(".plots").after(this.find(".switches")); // in an embed, which is seen from its top
     if (!data.outside) this.presenter ??= this.presentable();
   }
 
@@ -102,7 +86,7 @@ class Lab extends Live {
 
   presentable() {
     return new Presenter(this.section, {
-      place: this.find(".switches"),
+      place: this.find(".dial"),
       smallest: SMALLEST_TEXT,
       view: () => this.view,
       change: (values) => this.change(values),
@@ -111,6 +95,7 @@ class Lab extends Live {
       release: () => this.released(),
       layout: () => this.rebuild(),
       caveats: () => this.caveats,
+      about: () => `${this.name} · ${this.drawn.map(({ title }) => title).join(" and ")}`,
       scores: () => this.slots.map(({ title }) => title),
     });
   }
@@ -157,6 +142,7 @@ class Lab extends Live {
   // Does the same as the switch, and moves the focus to it, because the button disappears.
   leaveExtraOut() {
     this.change({ extra: "drop" });
+    this.find(".forming").open = true;
     this.find("[name=extra][value=drop]").focus();
   }
 
@@ -364,7 +350,7 @@ class Lab extends Live {
       this.updates.strips[i](alpha, results[side].coverage, this.bands[side]);
       this.cards[side].show(results[side], this.figuresOf(side, results[side], resting));
     });
-    this.dial(results);
+    this.dial(results, resting);
     this.paintStrata();
     this.paintEffect();
     this.questions.move(results);
@@ -376,13 +362,11 @@ class Lab extends Live {
 
   figuresOf(side, result, resting) {
     const { by } = this.view;
-    const prepared = this.prepared[side];
     return {
       m: this.m,
       k: this.look.k,
       digits: this.digits,
       by,
-      uacc: uacc(accuracy(prepared), this.look.k, result.meanSize),
       band: this.bandOf(side, resting),
     };
   }
@@ -400,15 +384,25 @@ class Lab extends Live {
     return { low, high };
   }
 
-  dial(results) {
+  dial(results, resting) {
     const { alpha, by } = this.view;
     this.control.paint(alpha, `target coverage ${percent(1 - alpha / 1000, 1)}`);
-    say(this.find(".promise"), promise(alpha));
+    this.paintAnswer(results, resting);
     const notice = this.find(".notice");
     const text = this.noticed(alpha, by, results);
     notice.hidden = !text;
     say(notice, text);
     this.paintSaturated(results);
+  }
+
+  // The answer in words: that of the left score, or of the one that is presented.
+  paintAnswer(results, resting) {
+    const [{ side, title }] = this.drawn;
+    const { alpha, by } = this.view;
+    const figures = { result: results[side], k: this.look.k, digits: this.digits, band: this.bandOf(side, resting) };
+    const [model] = this.name.split(" · ");
+    say(this.find(".lab-answer"), labAnswer(alpha, { model, title, ...figures }));
+    say(this.find(".promise"), promiseKept(alpha, by, figures));
   }
 
   // A note on thresholds of 1 or just below it, with a button that leaves out E and F if that helps.
@@ -444,7 +438,7 @@ class Lab extends Live {
     const full = [...results[endless].thresholds].filter((q) => q === Infinity).length;
     const text = fullStrataText(by, full, results[endless].thresholds.length, alpha);
     return by === "class" && this.extra.length && this.view.extra === "keep"
-      ? `${text} E and F are never the truth, so no question calibrates them. You can leave them out above.`
+      ? `${text} E and F are never the truth, so no question calibrates them. You can leave them out under “More”.`
       : text;
   }
 
@@ -482,7 +476,7 @@ class Lab extends Live {
     return this.other;
   }
 
-  // Coverage, size and UAcc with and without E and F, if a person leaves them out.
+  // Coverage and size with and without E and F, if a person leaves them out.
   paintEffect() {
     const table = this.find(".effect");
     const { alpha } = this.view;
@@ -494,13 +488,7 @@ class Lab extends Live {
         [this.prepared[side], "without"],
       ].map(([prepared, words]) => {
         const result = evaluate(prepared, alpha, this.policy);
-        return [
-          title,
-          `${prepared.k}, ${words}`,
-          percent(result.coverage, this.digits),
-          result.meanSize.toFixed(2),
-          uacc(accuracy(prepared), prepared.k, result.meanSize).toFixed(2),
-        ];
+        return [title, `${prepared.k}, ${words}`, percent(result.coverage, this.digits), result.meanSize.toFixed(2)];
       }),
     );
     this.effectCells ??= this.effectRows(lines);
@@ -543,44 +531,17 @@ class Lab extends Live {
     });
   }
 
-  // ---- figures as files
-
-  offerFiles() {
-    for (const figure of this.all("figure[data-plot]")) {
-      const caption = figure.querySelector("figcaption");
-      const files = make("span.files");
-      for (const [kind, save] of [
-        ["SVG", saveSvg],
-        ["PNG", savePng],
-      ]) {
-        files.append(make("button.link", { "data-kind": kind, onclick: () => this.saveFigure(figure, save) }, kind));
-      }
-      caption.append(files);
-    }
-  }
-
-  // What is spoken of the figures and of the buttons that save them.
+  // What is spoken of the figures.
   describe(results) {
     const { alpha } = this.view;
     const texts = alternatives({ ...this, alpha, results, k: this.look.k });
     for (const figure of this.all("figure[data-plot]")) {
-      const caption = captionOf(figure);
-      figure.setAttribute("aria-label", caption);
-      for (const button of figure.querySelectorAll(".files button"))
-        button.setAttribute("aria-label", `Save this figure as ${button.dataset.kind}: ${caption}`);
+      figure.setAttribute("aria-label", captionOf(figure));
       const text = texts[figure.dataset.plot];
       if (text) figure.querySelector("svg.chart")?.setAttribute("aria-label", text);
     }
     for (const { side } of this.slots)
       this.find(`[data-side=${side}] .strip svg`)?.setAttribute("aria-label", texts.strips[side]);
-  }
-
-  saveFigure(figure, save) {
-    const svg = figure.querySelector("svg.chart");
-    const alpha = Number(figure.dataset.alpha ?? this.view.alpha);
-    if (!svg) return;
-    const text = standAlone(svg, `${captionOf(figure)} · ${this.name} · alpha ${plainAlpha(alpha)}`, this.section);
-    save(text, `${this.fileStem}_alpha-${(alpha / 1000).toFixed(alpha % 10 ? 3 : 2)}_${figure.dataset.plot}`);
   }
 
   close() {

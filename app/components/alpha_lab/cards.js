@@ -7,8 +7,8 @@ const BAND_HINT =
   "If the guarantee holds, coverage on this test set lies in the band for 95% of the draws of calibration and test questions. " +
   "Dark: variation from the calibration draw alone. Light: variation from the test questions as well.";
 const CARD = `
-  <h3><svg class="key" viewBox="-7 -7 14 14" aria-hidden="true"><path></path></svg><span class="title"></span>
-    <span class="badge" hidden></span><span class="gloss"></span></h3>
+  <div class="score-head"><svg class="key" viewBox="-7 -7 14 14" aria-hidden="true"><path></path></svg><select></select>
+    <span class="badge" hidden></span><span class="gloss"></span></div>
   <div class="figures-row">
     <div class="figure"><span class="label" title="The share of test questions whose prediction set holds the truth. It is promised to be at least 1 − alpha on average over many questions, never for a single one.">Coverage</span><span class="big" data-figure="coverage"></span>
       <span class="note" data-figure="band"></span></div>
@@ -17,14 +17,12 @@ const CARD = `
   </div>
   <div class="strip"></div>
   <p class="verdict" data-figure="verdict"></p>
-  <dl>
+  <details class="about"><summary></summary><dl>
     <div><dt title="Options stay in the set if their score is at most this.">Threshold</dt><dd data-figure="threshold"></dd></div>
     <div><dt>Empty sets</dt><dd data-figure="emptyRate"></dd></div>
     <div><dt>One option</dt><dd data-figure="single"></dd></div>
     <div><dt>All options</dt><dd data-figure="full"></dd></div>
-    <div><dt title="Accuracy × √k / mean set size, for k options. Higher is better, and it can exceed 1.">UAcc</dt><dd data-figure="uacc"></dd></div>
-  </dl>
-  <details class="about"><summary>About this score</summary><p class="sentence"></p><p><code class="formula"></code></p><p class="source"></p></details>`;
+  </dl><p class="sentence"></p><p><code class="formula"></code></p><p class="source"></p></details>`;
 
 export class Card {
   constructor(article) {
@@ -32,6 +30,9 @@ export class Card {
     article.innerHTML = CARD;
     this.find = (selector) => article.querySelector(selector);
     this.find("[data-figure=band]").title = BAND_HINT;
+    const { side } = article.dataset;
+    this.find("select").className = `${side}-score`;
+    this.find("select").setAttribute("aria-label", `score on the ${side}`);
   }
 
   // Draws what does not change while alpha moves.
@@ -41,7 +42,7 @@ export class Card {
     article.setAttribute("aria-label", slot.title);
     article.style.setProperty("--own", `var(--${slot.ink})`);
     find(".key path").setAttribute("d", path);
-    say(find(".title"), score.title);
+    say(find(".about summary"), `More about ${score.title}`);
     say(find(".gloss"), score.gloss);
     say(find(".sentence"), score.sentence);
     say(find(".formula"), score.formula);
@@ -54,7 +55,7 @@ export class Card {
     if (text) badge.title = tuningHint(prepared);
   }
 
-  show(result, { m, k, digits, band, by, uacc }) {
+  show(result, { m, k, digits, band, by }) {
     const show = (figure, text, value) => {
       const element = this.find(`[data-figure=${figure}]`);
       say(element, text);
@@ -70,7 +71,6 @@ export class Card {
     show("emptyRate", percent(result.emptyRate, digits), result.emptyRate);
     show("single", percent(result.sizes[1] / m, digits));
     show("full", percent(result.sizes[k] / m, digits));
-    show("uacc", Number.isFinite(uacc) ? uacc.toFixed(2) : "none", uacc);
     show("verdict", verdict(result, by, band, k));
   }
 }

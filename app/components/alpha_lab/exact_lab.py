@@ -11,7 +11,7 @@ from app.components.shared import figures
 from app.components.shared.caveat_notes import caveat_line
 from app.components.shared.downloads import about
 from app.components.shared.embed import embed
-from app.components.shared.runs import file_stem, open_question, title
+from app.components.shared.runs import open_question, title
 from app.errors import spoken
 from app.state.alpha_lab import AlphaLabView
 from charts.embed import lab_embed, run_source
@@ -35,7 +35,6 @@ def exact_lab(record: RunRecord) -> None:
             alpha_lab_cache.lab_tables(run),
             version=run_cache.version(run),
             name=title(record),
-            file_stem=file_stem(record),
             caveats=caveat_line(record),
             view=view,
             on_open=open_question,
@@ -58,7 +57,6 @@ def embed_lab(record: RunRecord) -> None:
         return lab_embed(
             alpha_lab_cache.lab_tables(run),
             title=title(record),
-            file_stem=file_stem(record),
             source=" ".join([run_source(run_cache.evaluation(run)), *alpha_lab_cache.lab_notes(run)]),
             theme=theme,
             texts=texts,

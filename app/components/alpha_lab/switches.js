@@ -90,6 +90,9 @@ export class Switches {
       for (const radio of this.all(`[name=${name}]`)) radio.checked = radio.value === view[name];
     }
     find(".extra").hidden = !extra.length;
+    // What is not at its default is in sight.
+    if (view.empty !== "allow" || view.by !== "all" || view.extra !== "keep" || view.n || view.split !== "")
+      find(".forming").open = true;
     for (const radio of this.all("[name=by][value=group]")) radio.disabled = groupNames.length < 2;
     this.sizes = sizeSteps(look.smallest, look.nAll);
     const n = look.calibration.length;

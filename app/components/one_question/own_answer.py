@@ -71,11 +71,12 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         question_ranges(answer.options, between.options, between.probabilities, label=None, version=version, view=view)
         st.caption(f"{line} {RANGES_SAID}")
     else:
-        question = AskedQuestion(own.question, own.context, answer.options, None)
-        option_bars(question, standings, by, version=version, view=view, caveats=caveat_line(record))
+        question = AskedQuestion(own.question, own.context, answer.options, None, probabilities)
+        name = title(record)
+        option_bars(question, standings, by, name=name, version=version, view=view, caveats=caveat_line(record))
         st.caption(line)
         embed_question(question, standings, by, record=record, view=view)
-        options_in_full(probabilities, answer.options, standings, by, label=None, view=view)
+        options_in_full(question, standings, by, view=view)
     caveat_notes([record])
     _prompt(answer)
 

@@ -27,8 +27,7 @@ from app.state.one_question import OneQuestionView
 from app.tab_title import name_tab
 from charts.embed import embed_html, run_source
 from core.conformal.scores import SCORES
-from core.questions.option_names import short_names
-from core.records import OPTION_NAMES, FloatArray, Question
+from core.records import OPTION_NAMES, Question
 from core.reports import one_question
 from core.reports.bounded import bounded_options, probability_ends
 from core.reports.frames import alpha_value
@@ -46,7 +45,6 @@ SEARCH_KEY = "question_search"
 FOUND_KEY = "question_found"
 ASK_KEY = "question_kind"
 ASK_WORDS = {"run": "A test question of a run", "own": "Ask your own"}
-SEARCH_WIDTH = 320
 MOST_FOUND = 50
 MOST_RUNS = 40
 RANGES_SCORE = "Score to compare with APS"
@@ -63,34 +61,45 @@ def pick_kind(view: OneQuestionView) -> None:
     controls.switch(view, "ask", "Whose question", ASK_WORDS, key=ASK_KEY, label_visibility="collapsed")
 
 
-def question_of_a_run(view: OneQuestionView, place: DeltaGenerator) -> None:
+def question_of_a_run(view: OneQuestionView, place: DeltaGenerator, *, first: bool) -> None:
     """Show a test question of the selected run, under every score and in every run that tested it. ``place`` is where
     the button that embeds it stands.
+
+    If the view names no question, it is the run's :func:`~app.caches.question_cache.first_shown`, or with ``first`` its
+    first test question, which a link without a question has always shown.
     """
-    record = pick_run(view, "The options of a question and its sets", ranges=True)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+        with st.container(width="content"):
+            record = pick_run(view, "The options of a question and its sets", ranges=True)
+        turning = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
     if record is None:
         return
     if record.bounded:
-        _question_with_ranges(record, view)
+        _question_with_ranges(record, view, turning)
         return
     questions = question_cache.question_list(record.run_id)
-    at = pick_question(view, questions)
+    if not view.question:
+        opened = str(questions["id"].iloc[0]) if first else question_cache.first_shown(record.run_id)
+        view = state.change(OneQuestionView, question=opened)
+    with turning:
+        at = pick_question(view, questions)
     shown = question_cache.shown_question(record.run_id, str(questions["id"].iloc[at]))
     by = question_cache.calibrated_run(record.run_id)
     options, label = shown.question.options, shown.question.label
     with st.container():  # one place on the page, whatever a question has: what follows stays where it is
-        show_question(shown.question)
+        show_question(shown.question, f"Question {at + 1:,} of {len(questions):,}")
     if shown.no_answer:
         no_answer(shown.no_answer, options)
         other_runs(shown, record, view)
         return
     version = f"{run_cache.version(record.run_id)}:{shown.question.id}"
-    question = AskedQuestion(shown.question.question, shown.question.context, options, label)
+    question = AskedQuestion(shown.question.question, shown.question.context, options, label, shown.probabilities)
     ids = questions["id"]
     option_bars(
         question,
         shown.standings,
         by,
+        name=title(record),
         version=version,
         view=view,
         caveats=caveat_line(record),
@@ -98,18 +107,21 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator) -> None:
     )
     with place, st.container(width="content"):  # a fragment alone would take a line of its own
         embed_question(question, shown.standings, by, record=record, view=view)
-    options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
+    options_in_full(question, shown.standings, by, view=view)
     other_runs(shown, record, view)
 
 
-def _question_with_ranges(record: RunRecord, view: OneQuestionView) -> None:
-    """Show a question of a run whose server did not list all letters: where its options may leave their sets."""
+def _question_with_ranges(record: RunRecord, view: OneQuestionView, turning: DeltaGenerator) -> None:
+    """Show a question of a run whose server did not list all letters: where its options may leave their sets. The
+    controls that select another one stand in ``turning``.
+    """
     run = bounded_cache.bounded_run(record.run_id, scores_shown(view))
     questions = bounded_cache.question_list(record.run_id)
-    place = pick_question(view, questions)
+    with turning:
+        place = pick_question(view, questions)
     row = int(questions["row"].iloc[place])
     question = bounded_cache.question(record.run_id, row)
-    show_question(question)
+    show_question(question, f"Question {place + 1:,} of {len(questions):,}")
     if reason := run.run.unanswered.get(question.id):
         no_answer(reason, question.options)
         return
@@ -145,25 +157,16 @@ def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
     place = int(places[0]) if len(places) else 0
     ids = questions["id"]
     st.session_state[NUMBER_KEY] = place + 1
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    last = len(ids) - 1
+    st.button("Previous", on_click=_show, args=(ids, place - 1), disabled=place == 0, shortcut="Left")
+    st.button("Next", on_click=_show, args=(ids, place + 1), disabled=place == last, shortcut="Right")
+    with st.popover("Find a question", icon=":material/search:"):
         st.number_input(
-            f"Question (of {len(ids):,})",
-            1,
-            len(ids),
-            step=1,
-            key=NUMBER_KEY,
-            on_change=_numbered,
-            args=(ids,),
-            width=150,
+            f"Question (of {len(ids):,})", 1, len(ids), step=1, key=NUMBER_KEY, on_change=_numbered, args=(ids,)
         )
-        last = len(ids) - 1
-        st.button("Previous", on_click=_show, args=(ids, place - 1), disabled=place == 0, shortcut="Left")
-        st.button("Next", on_click=_show, args=(ids, place + 1), disabled=place == last, shortcut="Right")
         st.button("Random question", on_click=_show_random, args=(ids, place), disabled=last == 0)
-        st.text_input(
-            "Search by text", key=SEARCH_KEY, placeholder="words in a question or a subject", width=SEARCH_WIDTH
-        )
-    _found(questions, st.session_state[SEARCH_KEY])
+        st.text_input("Search by text", key=SEARCH_KEY, placeholder="words in a question or a subject")
+        _found(questions, st.session_state[SEARCH_KEY])
     return place
 
 
@@ -217,16 +220,17 @@ def _chosen() -> None:
         state.change(OneQuestionView, question=st.session_state[FOUND_KEY])
 
 
-def show_question(question: Question) -> None:
-    """Show the question's context, its text and its subject, as plain text, and name the tab after it."""
+def show_question(question: Question, number: str) -> None:
+    """Show the question's context, its text, its ``number`` and its subject, as plain text, and name the tab after
+    it.
+    """
     name_tab(question.question)
     if question.context:
         with st.container(border=True, height=180 if len(question.context) > 600 else "content"):
             st.text(question.context)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(plain(question.question), anchor=False, width="content")
-        if question.group:
-            st.caption(plain(question.group), width="content")
+        st.caption(plain(" · ".join(filter(None, (number, question.group)))), width="content")
 
 
 def no_answer(reason: str, options: Sequence[str]) -> None:
@@ -236,20 +240,15 @@ def no_answer(reason: str, options: Sequence[str]) -> None:
 
 
 def options_in_full(
-    probabilities: FloatArray,
-    options: tuple[str, ...],
-    standings: Sequence[OptionPValues],
-    by: CalibratedRun,
-    *,
-    label: int | None,
-    view: OneQuestionView,
+    question: AskedQuestion, standings: Sequence[OptionPValues], by: CalibratedRun, *, view: OneQuestionView
 ) -> None:
     """Show each option's rank, probability, score and p-value by the chosen score, folded away, with a download."""
     standing = next(entry for entry in standings if entry.name == view.bars)
     threshold = float(by.scores[view.bars].thresholds()[view.alpha - 1])
     members = standing.members(view.alpha, empty=view.empty)
+    probabilities, options = question.probabilities, question.options
     frame = one_question.option_frame(
-        probabilities, options, standing, threshold, members, label, by.names(len(options))
+        probabilities, options, standing, threshold, members, question.label, by.names(len(options))
     )
     decimals = threshold_decimals(threshold, standing.scores)
     shares = decimals_apart(probabilities[members].tolist(), probabilities[~members].tolist(), 4)
@@ -308,36 +307,37 @@ def _open_other_run(run_id: str, question_id: str) -> None:
 
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
-    """Show the same question in every other finished run that tested it."""
+    """Show the same question in every other finished run that tested it, folded away."""
     others = question_cache.in_other_runs(record.run_id, shown.question.id, MOST_RUNS)
-    notes = _left_out(others)
     if len(others.tested) > 1:
-        st.subheader("The same question in other runs", anchor=False)
-        here_first = sorted(
-            others.tested, key=lambda entry: (entry[0].run_id != record.run_id, reading_order(entry[0]))
-        )
-        names = _titles_without_task([other for other, _ in others.tested])
-        versions = [run_cache.version(other.run_id) for other, _ in here_first]
-        here = replace(view, question=shown.question.id)
-        run_table(
-            [
-                RunRow(
-                    run_id=other.run_id,
-                    title=names[other.run_id],
-                    href="?" + urlencode(state.address_of(replace(here, run=other.run_id))),
-                    here=other.run_id == record.run_id,
-                    standings=standings,
-                )
-                for other, standings in here_first
-            ],
-            letters=short_names(question_cache.calibrated_run(record.run_id).names(len(shown.question.options))),
-            label=shown.question.label,
-            version=":".join(["runs", shown.question.id, *versions]),
-            view=view,
-            on_open=lambda run_id: _open_other_run(run_id, shown.question.id),
-        )
-    if notes:
+        with st.expander(f"The same question in {counted(len(others.tested) - 1, 'other run')}", key="other_runs"):
+            _run_table(others, shown.question, record, view)
+    if notes := _left_out(others):
         st.caption(notes)
+
+
+def _run_table(others: QuestionInOtherRuns, question: Question, record: RunRecord, view: OneQuestionView) -> None:
+    here_first = sorted(others.tested, key=lambda entry: (entry[0].run_id != record.run_id, reading_order(entry[0])))
+    names = _titles_without_task([other for other, _ in others.tested])
+    versions = [run_cache.version(other.run_id) for other, _ in here_first]
+    here = replace(view, question=question.id)
+    run_table(
+        [
+            RunRow(
+                run_id=other.run_id,
+                title=names[other.run_id],
+                href="?" + urlencode(state.address_of(replace(here, run=other.run_id))),
+                here=other.run_id == record.run_id,
+                standings=standings,
+            )
+            for other, standings in here_first
+        ],
+        question,
+        question_cache.calibrated_run(record.run_id),
+        version=":".join(["runs", question.id, *versions]),
+        view=view,
+        on_open=lambda run_id: _open_other_run(run_id, question.id),
+    )
 
 
 def _titles_without_task(records: Sequence[RunRecord]) -> dict[str, str]:

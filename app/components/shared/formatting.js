@@ -118,6 +118,26 @@ export function verdict({ thresholds, threshold, coverage, meanSize }, by, band,
     : `✓ Within the band for all questions together. Each ${STRATA[by][0]} has its own promise; see below.`;
 }
 
+// The lab's answer: what a score's sets leave of `k` options, and how often the truth is among them.
+export function labAnswer(alpha, { model, title, result, k, digits }) {
+  return (
+    `At alpha ${plainAlpha(alpha)} ${model} leaves ${result.meanSize.toFixed(2)} of ${k} options (by ${title}), ` +
+    `and the truth is among them on ${percent(result.coverage, digits)} of questions.`
+  );
+}
+
+// What was promised, and whether chance alone explains what came of it.
+export function promiseKept(alpha, by, { result, k, band }) {
+  if (result.threshold === Infinity || result.meanSize === k) return verdict(result, by, band, k);
+  const goal = 1 - alpha / 1000;
+  const promised = `${alpha % 100 ? percent(goal, alpha % 10 ? 1 : 0) : `${10 - alpha / 100} in 10`} were promised`;
+  if (!band) return `${promised}.`;
+  if (result.coverage < band.low) return `${promised}. Chance alone rarely gives so little.`;
+  if (result.coverage > band.high) return `${promised}. This is more than chance alone explains.`;
+  if (result.coverage < goal) return `${promised}. Chance alone explains so small a difference.`;
+  return `${promised}, and the promise is kept.`;
+}
+
 // For a screen reader, when the pointer rests.
 export function summary(alpha, slots, results, digits) {
   const parts = slots.map(

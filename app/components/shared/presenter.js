@@ -52,6 +52,7 @@ export class Presenter {
   //   move(alpha), release()           as those of AlphaControl
   //   layout()    draws the component again at the size that it has now
   //   scores()    the titles of the two scores behind 1 and 2; empty where there is no choice
+  //   about()     whose figures they are: the model, the task and the scores
   //   caveats()   if the figures are those of a run: what a reader of them must know, as text
   //   turn(direction), things          if the page has steps or questions to turn: what they are called
   //   hidden(), answer()               if Enter shows an answer: whether it is hidden, and what shows it
@@ -67,9 +68,10 @@ export class Presenter {
     this.foot = make("div.presenter-foot");
     this.foot.hidden = true;
     this.caveats = make("p.presenter-caveats");
+    this.about = make("p.presenter-about");
     this.keys = make("p.presenter-keys");
     this.leave = this.button("Leave", "Back to the page.", false);
-    this.foot.append(this.caveats, this.keys, this.leave);
+    this.foot.append(this.caveats, this.about, this.keys, this.leave);
     section.append(this.foot);
     this.pressed = (event) => this.key(event);
     this.sized = () => this.page.view()?.present === "1" && this.show();
@@ -229,6 +231,7 @@ export class Presenter {
     const zoom = Math.ceil((1000 * unit * SCREEN.text) / this.page.smallest) / 1000;
     this.section.style.setProperty("--u", `${unit}px`);
     this.section.style.setProperty("--figure-zoom", zoom);
+    say(this.about, this.page.about?.() ?? "");
     this.page.layout();
   }
 

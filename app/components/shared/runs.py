@@ -11,9 +11,7 @@ from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
-from core.questions.bank_names import bank_name
 from core.reports import titles as run_titles
-from core.reports.file_names import stem
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
@@ -21,11 +19,6 @@ from core.runs.store import RunRecord
 def title(record: RunRecord) -> str:
     """A run's title: its model, its task and what is not at its default, as in ``phi-2 · Summaries · 2 shots``."""
     return run_titles.record_title(record)
-
-
-def file_stem(record: RunRecord) -> str:
-    """The beginning of the names of files about a run: ``hedge_phi-2_summaries``."""
-    return stem([(record.spec, bank_name(record.spec, record.provenance))])
 
 
 def titles(records: Sequence[RunRecord]) -> dict[str, str]:

@@ -338,8 +338,3 @@ export function histogram(prepared, bins) {
 export function accuracy({ top, labels, m }) {
   return top.reduce((right, option, i) => right + (option === labels[i] ? 1 : 0), 0) / m;
 }
-
-// Accuracy times √k, divided by the mean set size; NaN if all sets are empty.
-export function uacc(share, k, meanSize) {
-  return meanSize ? (share * Math.sqrt(k)) / meanSize : NaN;
-}

@@ -17,7 +17,15 @@ from core.errors import InputError
 from core.records import LETTERS, FloatArray, IntArray
 from core.reports import evaluation
 from core.reports.evaluation import Evaluation
-from core.reports.one_question import OptionPValues, bench, option_frame, question_index, score_frame, standings
+from core.reports.one_question import (
+    OptionPValues,
+    bench,
+    first_shown,
+    option_frame,
+    question_index,
+    score_frame,
+    standings,
+)
 from core.reports.report import report
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
@@ -187,3 +195,28 @@ def test_the_bench_knows_the_test_questions(home: Path):
     assert set(by.rows) == {f"q{i}" for i in range(10, 20)}
     assert run.ids[by.rows["q13"]] == "q13"
     assert by.places == 20
+
+
+ASKED = {
+    "one option, wrong": ([0.9, 0.05, 0.05], 1),
+    "two options, both wrong": ([0.5, 0.5, 0.0], 2),
+    "three options, right": ([0.34, 0.33, 0.33], 0),
+    "one option, right": ([0.9, 0.05, 0.05], 0),
+    "two options, right": ([0.5, 0.4, 0.1], 0),
+}
+"""Questions whose sets have the options of at least 0.3, which the true options of all calibration questions have."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (ASKED, "two options, right"),
+        (list(ASKED)[:4], "three options, right"),  # the first of two that are equally near
+        (list(ASKED)[:2], "two options, both wrong"),
+    ],
+)
+def test_the_question_that_a_page_opens_with(asked: list[str], shown: str):
+    """At alpha 0.1 the threshold of 20 questions is their 19th score, which is 1 - 0.3."""
+    rows = [([0.6, 0.3, 0.1], 1)] * 20 + [ASKED[name] for name in asked]
+    run = run_of(np.array([row for row, _ in rows]), np.array([label for _, label in rows]), 20)
+    assert first_shown(run) == f"q{20 + list(asked).index(shown)}"

@@ -23,6 +23,7 @@ from app.state.presented import PRESENTED_NAMES
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
 from core.questions.option_names import short_names
+from core.records import FloatArray, Question
 from core.reports.alpha_lab.saturation import can_saturate
 from core.reports.one_question import CalibratedRun, OptionPValues
 
@@ -40,14 +41,15 @@ _mount_runs = component(
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """What a presented question shows: ``label`` is the index of the true one of its ``options`` (k,), or None if it is
-    unknown.
+    """What is shown of a question: ``label`` is the index of the true one of its ``options`` (k,), or None if it is
+    unknown, and the model gives them the ``probabilities`` (k,).
     """
 
     question: str
     context: str
     options: tuple[str, ...]
     label: int | None
+    probabilities: FloatArray
 
 
 def option_bars(
@@ -55,6 +57,7 @@ def option_bars(
     standings: Sequence[OptionPValues],
     by: CalibratedRun,
     *,
+    name: str,
     version: str,
     view: OneQuestionView,
     caveats: str = "",
@@ -63,8 +66,8 @@ def option_bars(
     """Mount the bars of one question's options, calibrated by ``by``.
 
     ``version`` identifies the data. A released alpha, the policy for empty sets, the chosen score and the presenter
-    view go into the view. The presenter view shows the ``caveats``. ``on_turn`` is called with -1 or 1 when a lecturer
-    asks for the question before or after.
+    view go into the view. The presenter view shows the run's ``name`` and the ``caveats``. ``on_turn`` is called with
+    -1 or 1 when a lecturer asks for the question before or after.
     """
     started = seed(KEY, version, _shown(view))
     _mount_bars(
@@ -72,6 +75,7 @@ def option_bars(
         data={
             **_bars(question, standings, by),
             "version": version,
+            "name": name,
             "caveats": caveats,
             "turns": on_turn is not None,
             **started.start,
@@ -97,6 +101,7 @@ def _bars(question: AskedQuestion, standings: Sequence[OptionPValues], by: Calib
         "letters": short_names(by.names(len(options))),
         "classes": by.classes,
         "options": list(options),
+        "probabilities": question.probabilities.tolist(),
         "question": question.question,
         "context": question.context,
         "truth": -1 if label is None else label,
@@ -136,21 +141,25 @@ class RunRow:
 
 def run_table(
     rows: Sequence[RunRow],
+    question: Question,
+    by: CalibratedRun,
     *,
-    letters: Sequence[str],
-    label: int,
     version: str,
     view: OneQuestionView,
     on_open: Callable[[str], None],
 ) -> None:
-    """Mount the same question in several runs, one row per run. ``on_open`` is called with the run that is clicked."""
+    """Mount the same ``question`` in several runs, one row per run; ``by`` is the run that is shown. ``on_open`` is
+    called with the run that is clicked.
+    """
     _mount_runs(
         key=RUNS_KEY,
         data={
             "kind": "runs",
             "version": version,
-            "letters": list(letters),
-            "truth": label,
+            "letters": short_names(by.names(len(question.options))),
+            "classes": by.classes,
+            "options": list(question.options),
+            "truth": question.label,
             "scores": list(SCORES),
             "runs": [
                 {

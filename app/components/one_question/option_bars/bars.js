@@ -1,6 +1,7 @@
 // The options as bars, each as long as the alpha at which its option leaves the set, and the line of alpha across them.
 
 import { draw, make, say } from "../../shared/dom.js";
+import { percentsApart } from "../../shared/formatting.js";
 import { leavesText } from "./words.js";
 
 const LOWEST = 1;
@@ -19,12 +20,14 @@ function picture(parent, name) {
   return draw(parent, "svg", { class: name, "aria-hidden": "true" });
 }
 
-// `bars` has {ink, title} for each score that is drawn.
-function optionRow(grid, row, letter, text, isTruth, bars) {
+// `bars` has {ink, title} for each score that is drawn, and `share` is the probability of the option.
+function optionRow(grid, row, { letter, text, isTruth, share }, bars) {
   const name = make("div", { className: `option${isTruth ? " true" : ""}` });
   const words = make("span.text", text);
   if (isTruth) words.append(" ", make("span.tag", "truth"));
-  name.append(...(letter ? [make("span.letter", letter)] : []), words);
+  const probability = make("span.share");
+  probability.style.setProperty("--share", share);
+  name.append(...(letter ? [make("span.letter", letter)] : []), words, probability);
   const plot = make("div.plot");
   const state = make("div.state");
   const drawn = bars.map(({ ink, title }) => {
@@ -38,20 +41,23 @@ function optionRow(grid, row, letter, text, isTruth, bars) {
   });
   for (const element of [name, plot, state]) element.style.gridRow = row;
   grid.append(name, plot, state);
-  return { name, plot, drawn };
+  return { name, plot, drawn, probability };
 }
 
 // Draws the options, with a bar for each of the scores. `measure(...)` sets the lengths of the bars, and `show(...)`
 // shows which options are in the sets: both take a list with a value for each score.
-// Of the options, those at `places` are drawn. The names of classes need no letter.
-export function optionBars(grid, overlay, { letters, options, places, truth, bars }) {
+// Of the options, those at `places` are drawn, with their probabilities `shares`. The names of classes need no letter.
+export function optionBars(grid, overlay, { letters, options, shares, places, truth, bars }) {
   for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
-  const rows = places.map((j, i) => ({ j, ...optionRow(grid, i + 2, letters?.[j], options[j], j === truth, bars) }));
-  overlay.style.gridRow = `1 / span ${rows.length + 1}`;
+  const rows = places.map((j, i) => {
+    const option = { letter: letters?.[j], text: options[j], isTruth: j === truth, share: shares[j] };
+    return { j, ...optionRow(grid, i + 3, option, bars) };
+  });
+  overlay.style.gridRow = `2 / span ${rows.length + 1}`;
   const ticks = grid.querySelector(".ticks");
   const under = grid.querySelector(".underlay");
-  under.style.gridRow = `2 / span ${rows.length}`;
-  grid.querySelector(".axis").style.gridRow = rows.length + 2;
+  under.style.gridRow = `3 / span ${rows.length}`;
+  grid.querySelector(".axis").style.gridRow = rows.length + 3;
   ticks.replaceChildren();
   under.replaceChildren();
   overlay.replaceChildren();
@@ -80,7 +86,10 @@ export function optionBars(grid, overlay, { letters, options, places, truth, bar
     show(alpha, members, leaves) {
       now.setAttribute("x1", `${place(alpha)}%`);
       now.setAttribute("x2", `${place(alpha)}%`);
-      rows.forEach(({ j, name, plot, drawn }) => {
+      const part = (values) => places.map((j) => values[j]);
+      const percents = percentsApart(part(shares), members.map(part));
+      rows.forEach(({ j, name, plot, drawn, probability }, row) => {
+        say(probability, percents[row]);
         const inAny = members.some((set) => set[j]);
         for (const element of [name, plot]) element.classList.toggle("out", !inAny);
         drawn.forEach(({ chart, word, named, leaves: note }, i) => {

@@ -6,21 +6,24 @@ import { AlphaControl } from "../../shared/alpha_control.js";
 import { make, say, wayTo } from "../../shared/dom.js";
 import { thresholdText } from "../../shared/formatting.js";
 import { hints } from "../../shared/hints.js";
-import { foremost, listed } from "../../shared/many_options.js";
+import { foremost } from "../../shared/many_options.js";
 import { Live, mountedLive } from "../../shared/live.js";
 import { Presenter } from "../../shared/presenter.js";
 import { saturatedText } from "../../shared/saturation.js";
 import { alphaAt, optionBars } from "./bars.js";
 import { isIn, leavesAt, lettersOf, membersAt } from "./membership.js";
 import { setTable } from "./table.js";
-import { meaning, nextToLeave, setText, summary, verdict } from "./words.js";
+import { answer, meaning, namesOf, nextToLeave, summary, verdict } from "./words.js";
 
-const LONG_ANSWER = 30; // characters of a set of named classes that has a smaller size
+const LONG_ANSWER = 60; // characters of an answer that has a smaller size
 const SMALLEST_WORDS = 18; // its figures have no words of their own that are drawn larger
 const BY_KEY = { 1: ["lac"], 2: ["aps"], 3: ["lac", "aps"] };
 const RUN_COMES_WITHIN_MS = 10_000;
 const MOVED = "hedge-question-moved";
 const LEFT = "hedge-question-left";
+
+// The names of classes are short already.
+const sentenceNames = ({ classes, letters, options }) => (classes ? letters : namesOf(options, letters));
 
 const truthOf = ({ truth }) => (truth < 0 ? null : truth);
 
@@ -39,7 +42,8 @@ class Question extends Live {
   load(data) {
     this.letters = data.letters;
     this.truth = truthOf(data);
-    this.truthLetter = this.truth === null ? null : data.letters[this.truth];
+    this.names = sentenceNames(data);
+    this.truthName = this.truth === null ? null : this.names[this.truth];
     this.scores = data.scores.map((score) => ({
       ...score,
       top: data.top,
@@ -48,6 +52,8 @@ class Question extends Live {
       leaves: score.counts.map((count) => leavesAt(count, score.n)),
     }));
     this.options = data.options;
+    this.shares = data.probabilities;
+    this.name = data.name;
     this.classes = data.classes;
     this.foremost = foremost(this.scores[0].counts, this.truth);
     this.places = this.foremost;
@@ -62,6 +68,7 @@ class Question extends Live {
       caption: "The same question under every score",
       heading: "Score",
       letters: data.letters,
+      names: this.names,
       places: this.foremost,
       truth: this.truth,
       rows: this.scores,
@@ -83,7 +90,7 @@ class Question extends Live {
 
   presentable() {
     return new Presenter(this.section, {
-      place: this.find(".empty"),
+      place: this.find(".dial"),
       smallest: SMALLEST_WORDS,
       view: () => this.presented,
       change: (values) => {
@@ -95,6 +102,7 @@ class Question extends Live {
       release: () => this.report(),
       layout: () => this.lay(),
       caveats: () => this.caveats,
+      about: () => `${this.name} · ${this.drawn.map(({ title }) => title).join(" and ")}`,
       scores: () => BY_KEY[3].map((name) => this.scores.find((score) => score.name === name).title),
       things: () => (this.turns ? "question" : ""),
       turn: (direction) => {
@@ -123,6 +131,7 @@ class Question extends Live {
     this.bars = optionBars(this.find(".chart"), this.find(".overlay"), {
       letters: this.classes ? null : this.letters,
       options: this.classes && isPresented ? this.letters : this.options,
+      shares: this.shares,
       places: isPresented ? this.foremost : this.places,
       truth: this.truth,
       bars: drawn.map(({ name, title }) => ({ ink: alone ? "" : name, title })),
@@ -162,6 +171,7 @@ class Question extends Live {
     this.fillEmpty = empty === "top1";
     this.control.set(alpha);
     for (const radio of this.all("[name=empty]")) radio.checked = (radio.value === "top1") === this.fillEmpty;
+    if (this.fillEmpty) this.find(".more").open = true;
     this.pick(bars);
     this.presenter?.show();
     this.runCame();
@@ -263,44 +273,45 @@ class Question extends Live {
 
   paint() {
     this.painted();
-    const { alpha, fillEmpty, drawn, letters, truthLetter } = this;
+    const { alpha, fillEmpty, drawn, names, truthName } = this;
     const [score] = drawn;
     const sets = drawn.map((score) => membersAt(score, alpha, fillEmpty));
     const answers = this.all(".said");
-    const members = lettersOf(sets[0], letters);
     this.bars.show(
       alpha,
       sets,
       drawn.map(({ leaves }) => leaves),
     );
     this.table(alpha, fillEmpty, this.score.name);
-    this.control.paint(alpha, `set ${members.length ? listed(members) : "empty"}`);
+    this.control.paint(alpha, answer(lettersOf(sets[0], names), names.length));
     drawn.forEach((score, i) => this.paintSet(answers[i], score, sets[i], drawn.length > 1));
-    say(this.find(".meaning"), meaning(alpha, truthLetter === null));
+    say(this.find(".meaning"), meaning(alpha, truthName === null));
     const notice = this.find(".notice");
     notice.hidden = !isIn(1, score.n, alpha); // if the smallest possible p-value stays in, so does every option
     if (!notice.hidden) say(notice, score.full_set_text);
-    const near = this.scores
+    const near = drawn
       .filter((score) => score.saturates)
       .map((score) => saturatedText(score.title, [score.thresholds[alpha - 1]]));
     say(this.find(".saturated"), near.filter(Boolean).join(" "));
     this.speakSoon(() =>
       say(
         this.find(".summary"),
-        drawn.map((score, i) => summary(alpha, score.title, lettersOf(sets[i], letters), truthLetter)).join(" "),
+        drawn
+          .map((score, i) => summary(alpha, score.title, lettersOf(sets[i], names), names.length, truthName))
+          .join(" "),
       ),
     );
     window.dispatchEvent(new CustomEvent(MOVED, { detail: this.view() }));
   }
 
   paintSet(host, score, members, named) {
-    const { letters, truthLetter } = this;
-    const memberLetters = lettersOf(members, letters);
-    const answer = host.querySelector(".answer");
-    say(answer, `${named ? `${score.title} ` : ""}${setText(memberLetters)}`);
-    answer.classList.toggle("long", answer.textContent.length > LONG_ANSWER && this.classes);
-    say(host.querySelector(".verdict"), verdict(memberLetters, letters.length, truthLetter));
-    say(host.querySelector(".next"), nextToLeave(score, members, letters, score.leaves));
+    const { names, truthName } = this;
+    const inside = lettersOf(members, names);
+    const text = host.querySelector(".answer");
+    say(text, `${named ? `${score.title}: ` : ""}${answer(inside, names.length)}`);
+    text.classList.toggle("long", text.textContent.length > LONG_ANSWER);
+    say(host.querySelector(".verdict"), verdict(inside, names.length, truthName));
+    say(host.querySelector(".next"), nextToLeave(members, names, score.leaves));
   }
 
   close() {
@@ -331,6 +342,7 @@ class Runs extends Live {
               caption: "The same question in every run that asked it",
               heading: "Run",
               letters: data.letters,
+              names: sentenceNames(data),
               places: foremost(data.runs[0].counts[name], truthOf(data)),
               truth: truthOf(data),
               further: [],

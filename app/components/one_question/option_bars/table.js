@@ -2,7 +2,7 @@
 
 import { make, say, shownAlpha } from "../../shared/dom.js";
 import { leavesAt, lettersOf, membersAt } from "./membership.js";
-import { setText } from "./words.js";
+import { setInTable } from "./words.js";
 
 function cell(count, n) {
   const chip = make("span.chip", leavesAt(count, n) > 999 ? "all" : shownAlpha(leavesAt(count, n)));
@@ -11,9 +11,9 @@ function cell(count, n) {
   return { data, chip, word };
 }
 
-// Of the options, those at `places` have a column. `lead(row)` fills a row's first cell. `rest(row)` gives further cells, each with an update function. Returns the
+// Of the options, those at `places` have a column; `names` are what they are called in a sentence. `lead(row)` fills a row's first cell. `rest(row)` gives further cells, each with an update function. Returns the
 // function that updates the sets.
-export function setTable(host, { caption, heading, letters, places, truth, rows, lead, further }) {
+export function setTable(host, { caption, heading, letters, names, places, truth, rows, lead, further }) {
   const table = make("table");
   table.classList.toggle(
     "named",
@@ -29,7 +29,7 @@ export function setTable(host, { caption, heading, letters, places, truth, rows,
     ["Set", "The options that stay at this alpha."],
     ...places.map((j) => [
       j === truth ? `${letters[j]} truth` : letters[j],
-      "The alpha at which the option leaves the set.",
+      `The alpha at which ${names[j]} leaves the set.`,
       "chance",
     ]),
     ...further.map(({ title, hover }) => [title, hover, "further"]),
@@ -60,8 +60,8 @@ export function setTable(host, { caption, heading, letters, places, truth, rows,
   return (alpha, fillEmpty, chosen) => {
     for (const { row, line, letters: set, held, cells, others } of shown) {
       const members = membersAt(row, alpha, fillEmpty);
-      say(set, setText(lettersOf(members, letters)));
-      say(held, truth === null ? "" : members[truth] ? " holds the truth" : " misses the truth");
+      say(set, setInTable(lettersOf(members, names), names.length));
+      say(held, truth === null ? "" : members[truth] ? "holds the truth" : "misses the truth");
       line.classList.toggle("chosen", row.name !== undefined && row.name === chosen);
       cells.forEach(({ chip, word }, i) => {
         const inside = members[places[i]];
