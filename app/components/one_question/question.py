@@ -87,6 +87,7 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator, *, first: bo
     by = question_cache.calibrated_run(record.run_id)
     options, label = shown.question.options, shown.question.label
     with st.container():  # one place on the page, whatever a question has: what follows stays where it is
+        name_tab(shown.question.question)
         show_question(shown.question, f"Question {at + 1:,} of {len(questions):,}")
     if shown.no_answer:
         no_answer(shown.no_answer, options)
@@ -121,6 +122,7 @@ def _question_with_ranges(record: RunRecord, view: OneQuestionView, turning: Del
         place = pick_question(view, questions)
     row = int(questions["row"].iloc[place])
     question = bounded_cache.question(record.run_id, row)
+    name_tab(question.question)
     show_question(question, f"Question {place + 1:,} of {len(questions):,}")
     if reason := run.run.unanswered.get(question.id):
         no_answer(reason, question.options)
@@ -220,11 +222,8 @@ def _chosen() -> None:
         state.change(OneQuestionView, question=st.session_state[FOUND_KEY])
 
 
-def show_question(question: Question, number: str) -> None:
-    """Show the question's context, its text, its ``number`` and its subject, as plain text, and name the tab after
-    it.
-    """
-    name_tab(question.question)
+def show_question(question: Question, number: str = "") -> None:
+    """Show the question's context, its text, its ``number`` and its subject, as plain text."""
     if question.context:
         with st.container(border=True, height=180 if len(question.context) > 600 else "content"):
             st.text(question.context)
