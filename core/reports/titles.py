@@ -227,17 +227,20 @@ def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
 def row_names(records: Sequence[RunRecord]) -> tuple[str, dict[str, str]]:
     """What runs have in common, for a heading, and the name of each by what differs between them, by the runs' ids.
 
-    Runs that differ in their models are called by their models; runs of one model by the setting that differs, also
-    where it is at its default. A setting that all of them have at its default is left out of the heading.
+    Runs that differ in their models are called by their models; runs of one model by the setting that differs. As in
+    titles, settings at their defaults are left out, unless nothing else would be left of a name.
     """
     titles = record_titles(records)
-    words = {record.run_id: _title_parts(record, titles[record.run_id]) for record in records}
-    every = list(dict.fromkeys(part for parts in words.values() for part in parts))
-    values = {part: {parts.get(part, "") for parts in words.values()} for part in every}
+    parts_by_run = {record.run_id: _title_parts(record, titles[record.run_id]) for record in records}
+    every = list(dict.fromkeys(part for parts in parts_by_run.values() for part in parts))
+    values = {part: {parts.get(part, "") for parts in parts_by_run.values()} for part in every}
     own = [part for part in every if len(values[part]) > 1 or (len(records) == 1 and part == "model")]
-    defaults = {setting_title(name, getattr(DEFAULTS, name)) for name in ASKING}
-    common = [value for part in every if part not in own for value in values[part] if value not in defaults]
-    names = {run_id: " · ".join(filter(None, (parts.get(part) for part in own))) for run_id, parts in words.items()}
+    defaults = {"", *(setting_title(name, getattr(DEFAULTS, name)) for name in ASKING)}
+    names = {}
+    for run_id, parts in parts_by_run.items():
+        words = [parts[part] for part in own if part in parts]
+        names[run_id] = " · ".join([word for word in words if word not in defaults] or words)
+    common = [value for part in every if part not in own for value in values[part] - defaults]
     distinct = all(names.values()) and len(set(names.values())) == len(names)
     return " · ".join(common), names if distinct else titles
 

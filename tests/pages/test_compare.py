@@ -129,7 +129,7 @@ def test_a_single_run_has_its_figures_and_what_needs_two_says_so(open_page: Open
     app = open_page("compare", runs=synthetic_run())
     shown = sent(app, "groups")
     assert len(shown["runs"]) == 1
-    assert shown["problem"].startswith("The matrix and the questions below compare two runs, and only one is chosen.")
+    assert shown["problem"].startswith("A comparison needs two runs, and only one is chosen.")
     assert not sent(app, "letters")
 
 
@@ -200,11 +200,13 @@ def test_runs_of_one_model_are_called_by_what_differs_and_the_heading_has_the_re
 def test_runs_that_take_part_in_no_test_are_named_with_the_reason(open_page: Open):
     pair = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
     others = [synthetic_run(model=f"else-{i}", seed=8) for i in range(2)]
-    app = open_page("compare", runs=",".join([*pair, synthetic_run(model="alone", seed=9), *others]))
+    app = open_page("compare", runs=",".join([*pair, synthetic_run(model="alone", seed=9, task="rc"), *others]))
     text = page_text(app)
-    alone = "alone takes part in no test here, because no other chosen run was tested on the same questions."
+    assert app.subheader[0].value.startswith("Question answering"), "of the several tasks, the one that is tested"
+    alone = "alone · Reading comprehension takes part in no test here, because no other chosen run was tested"
     assert alone in text
-    assert "else-0, else-1 take part in no test here, because runs are tested on the questions that they share" in text
+    others = "else-0 · Question answering, else-1 · Question answering take part in no test here, because runs are tested"
+    assert others in text
     many = [synthetic_run(20, model=f"m-{i:02}", seed=3) for i in range(MOST_RUNS + 1)]
     app = open_page("compare", runs=",".join(many))
     assert "m-12 † takes part in no test here, because at most 12 runs are tested together." in page_text(app)

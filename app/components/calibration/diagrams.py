@@ -112,7 +112,8 @@ def answer(named: Sequence[Named]) -> None:
         words, trust = bin_in_words(diagram.reliability[telling_bin(diagram) - 1], model)
         which = " · ".join(filter(None, [diagram.stratum, names[diagram.run].replace(model, "").strip(" ·")]))
         rest = verdict_in_words(entry.figures) if entry.figures else ""
-        lines.append(f"{plain(f'{which}: ') if which else ''}**{plain(words)}** ({plain(trust)}). {plain(rest)}")
+        start = f"{plain(which)}: " if which else ""
+        lines.append(f"{start}**{plain(words)}** ({plain(trust)}). {plain(rest)}")
     st.markdown("\n".join(f"- {line}" for line in lines) if len(lines) > 1 else lines[0])
 
 

@@ -36,10 +36,7 @@ from core.reports.titles import record_task_title, row_names
 from core.runs.caveats import COLUMN
 from core.runs.model_files import served_weights
 
-ONE_RUN = (
-    "The matrix and the questions below compare two runs, and only one is chosen. Choose a second run at the top of "
-    "the page."
-)
+ONE_RUN = "A comparison needs two runs, and only one is chosen. Choose a second run at the top of the page."
 NONE_SHARED = "No two of the chosen runs were tested on the same questions."
 ANSWER_HEIGHT = 72
 """About the height of the answer in a wide window, in pixels."""
@@ -54,34 +51,25 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
     Returns whether to draw the rest of the page now. In a session's first run it comes with the questions, in
     the next run, because the browser paints the dot plots only when it has drawn everything that was sent with them.
     """
+    records = {name: run_cache.record(name) for name in run_ids}
     caveats = dict(rows[["run", COLUMN]].itertuples(index=False, name=None))
-    plain_titles = titles([run_cache.record(name) for name in run_ids])
+    plain_titles = titles(list(records.values()))
     marked_titles = {name: marked(title, caveats[name]) for name, title in plain_titles.items()}
-    heading, row_titles = row_names([run_cache.record(name) for name in run_ids])
+    heading, row_titles = row_names(list(records.values()))
     names = {name: marked(title, caveats[name]) for name, title in row_titles.items()}
+    tasks = {record_task_title(record) for record in records.values()}
     groups = compare_cache.groups(run_ids)
-    answer = st.container()
     group = group_of(groups, view)
-    tables, matrix, problem = None, None, ""
-    if len(group) < 2:
-        problem = ONE_RUN if len(run_ids) == 1 else few_shared(run_ids, marked_titles) or NONE_SHARED
-    else:
-        try:
-            tables = _tables(group, view)
-            matrix = arrived(compare_cache.matrix(group, view.alpha, view.score, view.empty))
-        except UnreadableRunError:
-            raise
-        except InputError as error:
-            problem = sentence(str(error))
+    tables, matrix, problem = _tested(group, marked_titles, view)
     printed = _published(rows, view) if view.published == "on" else []
-    if not problem:
-        with answer:
-            _answer(matrix, [names[name] for name in group], group, view)
+    with st.container():
+        if not problem:
+            _answer(matrix, group, caveats, view, several_tasks=len(tasks) > 1)
     comparison(
         rows,
         marked_titles,
         names=names,
-        heading="" if heading in map(record_task_title, map(run_cache.record, run_ids)) else heading,
+        heading="" if heading in tasks else heading,  # the line of the chosen runs says the task
         group=group,
         groups=_named(names for names in groups if len(names) > 1),
         matrix=matrix,
@@ -90,13 +78,9 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
         view=view,
     )
     footnote_caption((title, caveats[name]) for name, title in plain_titles.items())
-    notes = [
-        _published_said(printed, view),
-        *([] if problem else untested(run_ids, group, groups, names)),
-        _notes(rows, group, matrix),
-    ]
     with st.container():
-        for note in filter(None, notes):
+        untested = [] if problem else _untested(run_ids, group, groups, names)
+        for note in filter(None, [_published_said(printed, view), *untested, _notes(rows, group, matrix)]):
             st.caption(plain(note))
     switches.show(view, rows, matrix)
     if problem:
@@ -117,6 +101,22 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
     return tables is not None
 
 
+def _tested(
+    group: tuple[str, ...], marked_titles: Mapping[str, str], view: CompareView
+) -> tuple[InspectorTables | None, RunMatrix | None, str]:
+    """The questions and the matrix of the group, as far as they are there, and why there can be none."""
+    if len(group) < 2:
+        few = few_shared(list(marked_titles), marked_titles) or NONE_SHARED
+        return None, None, ONE_RUN if len(marked_titles) == 1 else few
+    try:
+        tables = _tables(group, view)
+        return tables, arrived(compare_cache.matrix(group, view.alpha, view.score, view.empty)), ""
+    except UnreadableRunError:
+        raise
+    except InputError as error:
+        return None, None, sentence(str(error))
+
+
 def _tables(group: tuple[str, ...], view: CompareView) -> InspectorTables | None:
     """The inspector's questions. None at its first paint, so that nobody waits for them to see the dot plots above.
 
@@ -130,13 +130,23 @@ def _tables(group: tuple[str, ...], view: CompareView) -> InspectorTables | None
     return computation.value()
 
 
-def _answer(matrix: RunMatrix | None, names: Sequence[str], group: Sequence[str], view: CompareView) -> None:
+def _answer(
+    matrix: RunMatrix | None,
+    group: Sequence[str],
+    caveats: Mapping[str, object],
+    view: CompareView,
+    *,
+    several_tasks: bool,
+) -> None:
     """Say which run of the pair is right more often and which is more certain, or that nobody can tell."""
     if matrix is None:
         computing("which run is more certain, and whether this can be chance", height=ANSWER_HEIGHT)
         return
-    words, figures = pair_in_words(matrix, names, *_chosen_pair(group, view), score=view.score)
-    st.subheader(plain(words), anchor=False)
+    records = [run_cache.record(name) for name in group]
+    _, names = row_names(records)
+    marked_names = [marked(names[name], caveats[name]) for name in group]
+    words, figures = pair_in_words(matrix, marked_names, *_chosen_pair(group, view), score=view.score)
+    st.subheader(plain(f"{record_task_title(records[0])}: {words}" if several_tasks else words), anchor=False)
     st.caption(plain(figures))
 
 
@@ -147,7 +157,7 @@ def _chosen_pair(group: Sequence[str], view: CompareView) -> tuple[int, int]:
     return first, second if second not in (-1, first) else int(first == 0)
 
 
-def untested(
+def _untested(
     run_ids: Sequence[str], group: Sequence[str], groups: Sequence[tuple[str, ...]], names: Mapping[str, str]
 ) -> list[str]:
     """A sentence for each reason for which some of the runs take part in no test with those of ``group``."""

@@ -68,7 +68,7 @@ def verdict_in_words(figures: CalibrationFigures) -> str:
     if word == "few":
         return "These are too few answers for a verdict."
     if word == "calibrated":
-        return f"Overall: calibrated, as far as {figures.n:,} answers can tell."
+        return "Overall: calibrated, as far as we can tell."
     parts = figures.estimates["over"].value, figures.estimates["under"].value
     return f"Overall: {'' if max(parts) >= WHOLE * sum(parts) else 'mostly '}{word}confident."
 

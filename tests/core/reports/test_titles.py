@@ -132,6 +132,6 @@ def test_runs_are_called_by_what_differs_and_the_heading_has_the_rest(home):
     assert names_of(model=["a", "b"], shots=[2, 2]) == ("Summaries · 2 shots", ["a", "b"])
     assert names_of(model=["c", "c"], shots=[0, 5]) == ("c · Summaries", ["0 shots", "5 shots"])
     assert names_of(model=["d", "d"], task=["ds", "qa"]) == ("d", ["Summaries", "Question answering"])
-    assert names_of(model=["e", "f"], shots=[0, 5]) == ("Summaries", ["e · 0 shots", "f · 5 shots"])
+    assert names_of(model=["e", "f"], shots=[0, 5]) == ("Summaries", ["e", "f · 5 shots"])
     assert names_of(model=["g"], shots=[2]) == ("Summaries · 2 shots", ["g"])
     assert names_of(model=["h", "h"], seed=[1, 2]) == ("h · Summaries", ["seed 1", "seed 2"])
