@@ -1,21 +1,16 @@
-"""Five figures of each run at once, as a radar: each from 0 to the best there is.
-
-On a page Plotly's, which has polar axes; in a file Altair's, which needs no browser.
-"""
+"""Five figures of each run at once, as a radar for a file: each from 0 to the best there is."""
 
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import pandas as pd
-from plotly import graph_objects
 
-from charts import run_styles, theme
+from charts import theme
 from charts.figure import AltairChart, Figure
 from charts.measures import tips
-from charts.run_names import full_names, told_apart
+from charts.run_names import full_names
 
 AXES: dict[str, Callable[[Mapping[Any, Any]], float]] = {
     "Accuracy": lambda row: row["accuracy"],
@@ -28,27 +23,18 @@ AXES: dict[str, Callable[[Mapping[Any, Any]], float]] = {
 BESIDE = "datum.lx > 0.1 ? 'left' : datum.lx < -0.1 ? 'right' : 'center'"
 """How the name of an axis is aligned, so that it begins beside the star."""
 RINGS = (0.5, 1.0)
-RING_LABELS = -90
-"""The angle in degrees at which the rings are labelled: downwards, between two axes."""
-DASHES = ("solid", "dash", "dot", "longdashdot", "longdash", "dashdot", "8px 2px 2px 2px", "1px 4px")
-"""Plotly's dashes, a new one for every three runs."""
-COLORS = [theme.PLOTLY_COLORS[meaning] for meaning in run_styles.COLORS if meaning in theme.PLOTLY_COLORS]
-MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "star", "hexagon")
-LEGEND_ROW = 22
-LEGEND_LETTERS = 40
 SAID = 30
 
 
 def radar(rows: pd.DataFrame, *, names: Sequence[str] = (), columns: int = 3) -> Figure:
-    """A star a run. On a page all of them lie on each other, and a click on a name hides or shows it; in a file each
-    has a place of its own, ``columns`` side by side. ``names`` are those of the runs, if not their full ones."""
+    """A star for each run, ``columns`` side by side. ``names`` are those of the runs, if not their full ones."""
     values = _values(rows, names or full_names(rows))
     frame = _on_the_plane(values)
     clauses = "; ".join(
         f"{corner.name}, {corner.axis}: {corner.value:.2f}" for corner in values.head(SAID).itertuples()
     )
     words = f"Five figures of each run from 0 to 1: {clauses}."
-    return Figure(frame, _pointed_at(values), words, "radar", for_file=lambda: _small_multiples(frame, columns))
+    return Figure(frame, _small_multiples(frame, columns), words, "radar")
 
 
 def _values(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -59,41 +45,6 @@ def _values(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
         for axis, figure_of in AXES.items()
     ]
     return pd.DataFrame(records, columns=["name", "axis", "value"])
-
-
-def _pointed_at(values: pd.DataFrame) -> graph_objects.Figure:
-    figure = graph_objects.Figure()
-    text = {"color": theme.PLOTLY_COLORS[theme.TRUTH]}
-    names = list(dict.fromkeys(values["name"]))
-    for i, (name, short) in enumerate(zip(names, told_apart(names), strict=True)):
-        corners = values[values["name"] == name]
-        color = COLORS[i % len(COLORS)]
-        figure.add_scatterpolar(
-            name="<br>".join(textwrap.wrap(short, LEGEND_LETTERS)),
-            r=[*corners["value"], corners["value"].iloc[0]],
-            theta=[*corners["axis"], corners["axis"].iloc[0]],
-            mode="lines+markers",
-            line={"color": color, "width": 2, "dash": DASHES[run_styles.dash_place(i)]},
-            marker={"color": color, "size": 7, "symbol": MARKS[i % len(MARKS)]},
-            hovertemplate=f"{name}<br>%{{theta}}: %{{r:.3f}} of 1<extra></extra>",
-        )
-    grid = theme.PLOTLY_COLORS[theme.OUT_OF_SET]
-    figure.update_layout(
-        theme.plotly_layout(
-            380 + LEGEND_ROW * len(names),
-            margin={"t": 40, "b": 10, "l": 60, "r": 60},
-            showlegend=True,
-            legend={"orientation": "h", "y": -0.12, "yanchor": "top", "x": 0.5, "xanchor": "center", "font": text},
-            polar={
-                "bgcolor": "rgba(0,0,0,0)",
-                "radialaxis": {"range": [0, 1], "tickvals": list(RINGS), "tickformat": ".0%", "gridcolor": grid}
-                | {"showline": False, "ticks": "", "angle": RING_LABELS, "tickangle": RING_LABELS, "tickfont": text},
-                "angularaxis": {"rotation": 90, "direction": "clockwise", "gridcolor": grid, "linecolor": grid}
-                | {"tickfont": text},
-            },
-        )
-    )
-    return figure
 
 
 def _on_the_plane(values: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,8 @@ from charts.figure import AltairChart, Figure
 from charts.measures import tips
 
 SIDE = 350
+PAGE_SIDE = 330
+"""A diagram on a page is smaller, so that its page's answer and three diagrams are seen at once."""
 BIN = "bin"
 """The name of the selection of a click on a bin."""
 
@@ -24,13 +26,14 @@ def share_axis(channel: Literal["x", "y"], field: str, title: str | None) -> alt
     return channel_type(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
-def reliability_diagram(bins: pd.DataFrame, title: str, name: str) -> Figure:
+def reliability_diagram(bins: pd.DataFrame, title: str, name: str, told: int) -> Figure:
     """Accuracy against confidence: one mark per bin, on the range of a calibrated model's by chance.
 
     ``bins`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the questions. An
-    empty bin has no mark. A click on a bin selects it (:data:`BIN`).
+    empty bin has no mark. A click on a bin selects it (:data:`BIN`). The bin ``told`` is the one that the page's answer
+    is about, and has a ring.
     """
-    frame = _rows(bins)
+    frame = _rows(bins.assign(told=bins["bin"] == told))
     chart = _drawn(frame, clicked=True)
     return Figure(frame, chart, f"Reliability of {title}: {_in_words(bins)}.", name)
 
@@ -83,13 +86,19 @@ def _layers(clicked: bool) -> AltairChart:
     interval = interval.encode(x, share_axis("y", "accuracy_low", "Accuracy"), y2="accuracy_high")
     marks = filled.mark_circle(size=75 if clicked else 24, opacity=1, cursor="pointer").encode(x, y, tooltip=hover)
     top = theme.painted(marks, theme.TRUTH)
+    ring = filled.transform_filter("datum.told").mark_point(size=220, strokeWidth=2, opacity=1).encode(x, y)
+    side = PAGE_SIDE if clicked else SIDE
     return alt.layer(
         theme.painted(shares, theme.OUT_OF_SET),
         theme.painted(by_luck, theme.GUARANTEE),
         theme.painted(ideal.mark_line(strokeDash=[4, 4], opacity=0.6), theme.TRUTH),
         theme.painted(interval, theme.TRUTH),
-        top.add_params(alt.selection_point(name=BIN, fields=["bin"])) if clicked else top,
-    ).properties(width=SIDE, height=SIDE)
+        *(
+            [theme.painted(ring, theme.TRUTH), top.add_params(alt.selection_point(name=BIN, fields=["bin"]))]
+            if clicked
+            else [top]
+        ),
+    ).properties(width=side, height=side)
 
 
 def _in_words(bins: pd.DataFrame) -> str:

@@ -13,7 +13,7 @@ from core.reports.report import shown_with
 
 head(
     "Calibration",
-    "When a model says 80%, is it right 80% of the time?",
+    "When a model says 90%, is it right 90% of the time?",
     terms=("confidence", "reliability", "ece", "nll", "temperature"),
 )
 view = state.view(CalibrationView)
@@ -21,10 +21,12 @@ chosen = pick_runs(view, "Reliability diagrams", first=3)
 
 if chosen:
     caveat_notes([run_cache.record(run_id) for run_id in chosen])
-    diagrams.choices(view)
     named = diagrams.diagrams_of(chosen, view)
     if named:
+        diagrams.answer(named)
         diagrams.diagrams(named)
+    diagrams.choices(view)
+    if named:
         figures_table.table(named)
         bin_questions.questions(named, view)
     recalibration.temperature(chosen, view)

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from app import state
-from app.components.compare import abstention, all_runs, compare_cache, pairs, published_claims, published_filter
-from app.components.shared import controls, export
+from app.components.compare import abstention, all_runs, compare_cache, pairs, published_claims
+from app.components.shared import export
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.compare import CompareView
@@ -16,24 +16,12 @@ head(
     terms=("run", "accuracy", "coverage", "set size", "uacc", "beyond chance"),
 )
 view = state.view(CompareView)
-chosen = pick_runs(view, "Runs side by side")
+chosen = pick_runs(view, "Runs side by side", first=2)
 
 if chosen:
-    left, middle, right = st.columns([2.6, 1, 1.7], vertical_alignment="bottom")
-    with left:
-        controls.alpha_slider(view)
-    with middle:
-        controls.score_choice(view)
-    with right:
-        published_filter.show(view)
-    rows = compare_cache.compared(chosen, all_runs.set_rule(view))
+    rule = all_runs.set_rule(view)
+    rows = compare_cache.compared(chosen, rule)
     if pairs.pairs(chosen, rows, view):
-        st.subheader("Claims of a paper, tested on these runs", anchor=False)
-        published_claims.published_claims(chosen, all_runs.set_rule(view), view.score)
-        if all_runs.several_tasks(rows):
-            with st.expander("Runs by task", on_change="rerun", key="by_task_open") as tasks:
-                if tasks.open:
-                    all_runs.by_task(rows, view)
         with st.expander("Set sizes in detail", on_change="rerun", key="shapes_open") as shapes:
             if shapes.open:
                 all_runs.shapes(rows, chosen, view)
@@ -45,4 +33,5 @@ if chosen:
         ) as abstaining:
             if abstaining.open:
                 abstention.abstaining(chosen, rows, view)
-        export.section(chosen, all_runs.set_rule(view), list(RUN_FIGURES), key="compare")
+        published_claims.published_claims(chosen, rule, view)
+        export.section(chosen, rule, list(RUN_FIGURES), key="compare")

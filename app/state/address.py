@@ -76,7 +76,7 @@ def _in_words(name: str, value: Any) -> str:
 def linked(page: type[View], view: SharedView, **values: Any) -> dict[str, str]:
     """The address of a page for a link from another one: with the alpha, score and policy for empty sets of ``view``,
     defaults for the page's own fields, and ``values``."""
-    return address_of(page(alpha=view.alpha, score=view.score, empty=view.empty, **values))
+    return address_of(page(**{**page.FIRST, "alpha": view.alpha, "score": view.score, "empty": view.empty, **values}))
 
 
 def address_of(view: SharedView) -> dict[str, str]:

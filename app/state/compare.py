@@ -1,7 +1,8 @@
 """The state in a link to the Compare page."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from app.state.fields import SWITCH, Id, Names, Text, one_of, some_of
 from app.state.shared import SharedView
@@ -24,6 +25,7 @@ class CompareView(SharedView):
     two that share questions), its filters and order, and the question that is open ("": none)."""
 
     LEADS = ("runs", "alpha", "score")
+    FIRST: ClassVar[Mapping[str, str]] = {"published": "off"}
 
     measure: Annotated[str, one_of(MEASURES)] = "accuracy"
     first: Id = ""

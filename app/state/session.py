@@ -110,13 +110,13 @@ def read_changes(page: type[View], texts: Mapping[str, str]) -> View:
 
 def fresh(page: type[View], **values: Any) -> View:
     """A page's view for a link: the session's shared fields, defaults for the page's own fields, and ``values``."""
-    return replace(page(**_shared(page)), **values)
+    return page(**{**page.FIRST, **_shared(page), **values})
 
 
 def remembered(page: type[View]) -> View:
     """The last view of a page in this session, with the current shared fields."""
     last = _views().get(page)
-    return replace(last if isinstance(last, page) else page(), **_shared(page))
+    return replace(last, **_shared(page)) if isinstance(last, page) else fresh(page)
 
 
 def name_unknown(name: str, allowed: Collection[str]) -> None:

@@ -1,5 +1,6 @@
 """The fields that follow a person from page to page, and the base of every page's record."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -22,6 +23,10 @@ class SharedView:
     """The fields with which the page's link begins: the shared fields that it holds, and any own fields among them."""
     OF_ONE_RUN: ClassVar[tuple[str, ...]] = ()
     """The page's own fields that belong to one run. They return to their defaults if another run is selected."""
+
+    FIRST: ClassVar[Mapping[str, str]] = {}
+    """Values of the page's own fields where no link says them: at the first visit, and in links from other pages. In a
+    link that lacks a field, the field has its default, so that older links open the same view."""
 
     KEPT: ClassVar[tuple[str, ...]] = ()
     """The shared fields that the page keeps to itself: it neither takes their values from other pages nor gives any."""

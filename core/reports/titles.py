@@ -48,6 +48,8 @@ STUDY_TITLES = {"perplexity": "Perplexity", "jury": "Jury"}
 STUDY_DETAILS = {"perplexity": "every word scored", "jury": "answers, tuned jurors and their verdicts"}
 """The task's name of a run that answers no questions → what the run makes."""
 
+ASKING = ("strategy", "shots", "form", "dtype")
+"""The settings that a title names where they are not at their defaults."""
 DEFAULTS = RunSpec(model="any", task="any")
 """A run with every setting at its default."""
 SHORT_ID = 4
@@ -220,6 +222,36 @@ def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
     """Maps each stored run's id to its title, no two of them alike (:func:`distinct_titles`)."""
     runs = {record.run_id: (record.spec, bank_name(record.spec, record.provenance)) for record in records}
     return distinct_titles(runs, served=served_weights(records))
+
+
+def row_names(records: Sequence[RunRecord]) -> tuple[str, dict[str, str]]:
+    """What runs have in common, for a heading, and the name of each by what differs between them, by the runs' ids.
+
+    Runs that differ in their models are called by their models; runs of one model by the setting that differs. As in
+    titles, settings at their defaults are left out, unless nothing else would be left of a name.
+    """
+    titles = record_titles(records)
+    parts_by_run = {record.run_id: _title_parts(record, titles[record.run_id]) for record in records}
+    every = list(dict.fromkeys(part for parts in parts_by_run.values() for part in parts))
+    values = {part: {parts.get(part, "") for parts in parts_by_run.values()} for part in every}
+    own = [part for part in every if len(values[part]) > 1 or (len(records) == 1 and part == "model")]
+    defaults = {"", *(setting_title(name, getattr(DEFAULTS, name)) for name in ASKING)}
+    names = {}
+    for run_id, parts in parts_by_run.items():
+        words = [parts[part] for part in own if part in parts]
+        names[run_id] = " · ".join([word for word in words if word not in defaults] or words)
+    common = [value for part in every if part not in own for value in values[part] - defaults]
+    distinct = all(names.values()) and len(set(names.values())) == len(names)
+    return " · ".join(common), names if distinct else titles
+
+
+def _title_parts(record: RunRecord, title: str) -> dict[str, str]:
+    """The parts of a run's title by their names, with the settings that a title leaves out. Other words, such as a
+    seed, are their own names."""
+    parts = {"model": record.spec.model_name, "task": record_task_title(record)}
+    rest = title.removeprefix(" · ".join(parts.values())).split(" · ")
+    parts |= {name: setting_title(name, getattr(record.spec, name)) for name in ASKING}
+    return parts | {word: word for word in rest if word and word not in parts.values()}
 
 
 def reading_order(record: RunRecord) -> tuple[object, ...]:

@@ -188,5 +188,5 @@ def test_every_view_comes_back_from_its_address(**choices: Any):
 def test_a_link_from_another_page_takes_its_alpha_its_score_and_its_policy_and_no_run():
     view = OverviewView(run="r", runs="a,b", alpha=250, score="aps", empty="top1", figure="runs")
     assert linked(AlphaLabView, view, run="q") == {"run": "q", "alpha": "250", "empty": "top1"}
-    assert linked(CompareView, view, runs="c") == {"runs": "c", "alpha": "250", "score": "aps"}
+    assert linked(CompareView, view, runs="c") == {"runs": "c", "alpha": "250", "score": "aps", "published": "off"}
     assert linked(DataView, view, shelf="s") == {"alpha": "250", "score": "aps", "shelf": "s"}

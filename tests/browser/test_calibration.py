@@ -96,7 +96,8 @@ def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
     (figures,) = calibrated(evaluation.load(run_id))
     filled = [bin for bin in figures.reliability if bin.n]
     diagram = page.get_by_test_id("stVegaLiteChart").first
-    marks = diagram.locator(".mark-symbol path")
+    expect(diagram.locator(".mark-symbol")).to_have_count(2)  # a ring around the mark that the answer is about
+    marks = diagram.locator(".mark-symbol").last.locator("path")
     expect(marks).to_have_count(len(filled))
     # Nothing runs past the marks that they could contradict: the only line is where accuracy equals confidence.
     expect(diagram.locator(".mark-line path")).to_have_count(1)
@@ -110,7 +111,7 @@ def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
 def fields_name_the_bin_whose_questions_are_listed(page: Page, run_id: str) -> None:
     """Also after the diagrams are those of subjects, where the same number of a bin has other questions."""
     first = calibrated(evaluation.load(run_id), within="group")[0]
-    bin = next(bin for bin in reversed(first.diagram.bins) if bin.n)
+    bin = next(bin for bin in reversed(first.reliability) if bin.n)
     settled(page).get_by_text("each subject").click()
     expect(page.get_by_role("combobox", name="Diagram")).to_have_value(re.compile(f"^{first.stratum} · "))
     expect(page.get_by_role("combobox", name="Bin")).to_have_value(re.compile(f" · {bin.n} questions$"))

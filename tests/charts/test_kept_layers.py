@@ -21,7 +21,7 @@ def diagram(seed: int) -> Figure:
         {"bin": range(1, 6), "low": low, "high": low + 0.2, "n": rng.integers(1, 50, 5), **shares}
         | {"consistent_low": low, "consistent_high": low + 0.2}
     )
-    return reliability_diagram.reliability_diagram(bins, f"run {seed}", f"reliability-{seed}")
+    return reliability_diagram.reliability_diagram(bins, f"run {seed}", f"reliability-{seed}", 1)
 
 
 def lines(seed: int) -> Figure:

@@ -8,7 +8,6 @@ import pytest
 
 from charts import heat_map
 from charts.juror_pairs import juror_pairs
-from charts.parallel_coordinates import FIGURES, parallel_coordinates
 from charts.radar import AXES, radar
 from charts.rank_variances import rank_variances
 from core.questions import TASKS
@@ -81,36 +80,16 @@ def test_ranks_say_their_variances():
     assert figure.alt.startswith("2 of 2 ranks add at least 1%")
 
 
-def test_a_radar_has_a_star_a_run_told_apart_by_more_than_colour(rows: pd.DataFrame):
-    figure = radar(rows)
-    stars = figure.chart.data
-    assert len(stars) == len(rows)
-    for star, row in zip(stars, rows.to_dict("records"), strict=True):
-        assert list(star.theta) == [*AXES, next(iter(AXES))]  # closed
-        assert star.r[0] == star.r[-1] == pytest.approx(row["accuracy"])
-        assert star.r[2] == pytest.approx(1 - (row["mean_set_size"] - 1) / (row["k"] - 1))
-    assert len({(star.line.color, star.line.dash) for star in stars}) == len(stars)
-    assert len({star.marker.symbol for star in stars}) == len(stars)
-    drawn = figure.frame[figure.frame["kind"] == "run"]
-    values = [value for star in stars for value in star.r]
-    assert drawn["value"].tolist() == pytest.approx(values)
-    assert np.hypot(drawn["x"], drawn["y"]).tolist() == pytest.approx(values)
-
-
-def test_parallel_coordinates_have_a_line_a_run_from_each_figures_smallest_to_its_largest(rows: pd.DataFrame):
-    figure = parallel_coordinates(rows)
-    assert len(set(still_rows(figure, "short"))) == len(rows)
-    drawn = pd.DataFrame(next(iter(figure.spec["datasets"].values())))
-    for column, (title, form) in FIGURES.items():
-        places, values = drawn[drawn["figure"] == title], rows[column].to_numpy()
-        assert places["said"].tolist() == [f"{value:{form}}" for value in values]
-        assert places["place"].to_numpy() == pytest.approx((values - values.min()) / np.ptp(values))
-        assert places["largest"].tolist() == (values == values.max()).tolist()
-        assert places["smallest"].tolist() == (values == values.min()).tolist()
-    (alone,) = parallel_coordinates(rows.head(1)).spec["datasets"].values()
-    assert {(row["place"], row["largest"], row["smallest"]) for row in alone} == {(0.5, True, False)}
+def test_a_radar_has_a_star_for_each_run_that_is_closed_and_as_wide_as_its_figures(rows: pd.DataFrame):
+    drawn = radar(rows).frame.query("kind == 'run'")
+    assert drawn["name"].nunique() == len(rows)
+    for (_, star), row in zip(drawn.groupby("name", sort=False), rows.to_dict("records"), strict=True):
+        assert star["axis"].tolist() == [*AXES, next(iter(AXES))]
+        values = star["value"].tolist()
+        assert values[0] == values[-1] == pytest.approx(row["accuracy"])
+        assert values[2] == pytest.approx(1 - (row["mean_set_size"] - 1) / (row["k"] - 1))
+        assert np.hypot(star["x"], star["y"]).tolist() == pytest.approx(values)
 
 
 def test_no_plotly_figure_is_zoomed_by_accident(rows: pd.DataFrame):
-    for figure in (heat_map.heat_map(rows, "accuracy"), radar(rows)):
-        assert figure.chart.layout.dragmode is False
+    assert heat_map.heat_map(rows, "accuracy").chart.layout.dragmode is False

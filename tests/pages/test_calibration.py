@@ -3,6 +3,7 @@
 from app.formatting import signed
 from core.reports import evaluation
 from core.reports.calibration import calibrated
+from core.reports.calibration.in_words import bin_in_words, telling_bin, verdict_in_words, verdicts_in_words
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, components, keep_their_places, page_text, static_tables, unfolded
@@ -13,6 +14,9 @@ def test_a_diagram_a_run_with_its_figures(open_page: Open):
     app = open_page("calibration", runs=",".join(ids), bins="10", edges="mass")
     assert len(app.get("vega_lite_chart")) == 4  # one a run, and coverage at every alpha, one a score
     table = static_tables(app)[0].set_index("Figure")
+    more = static_tables(app)[1].set_index("Figure")
+    assert "Observed MCE" in more.index
+    assert not set(more.index) & set(table.index)
     for column, run_id in zip(table.columns, ids, strict=True):
         (calibration,) = calibrated.calibrated(evaluation.load(run_id), bins=10, by="mass")
         ece = calibration.estimates["ece"]
@@ -20,6 +24,24 @@ def test_a_diagram_a_run_with_its_figures(open_page: Open):
         assert ece.text().startswith(f"{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f}); seen ")
         assert table.loc["Spiegelhalter's z", column].startswith(f"{signed(calibration.test.z, 2)} (p ")
     assert dict(app.query_params)["edges"] == "mass"
+
+
+def test_the_answer_is_of_the_bin_with_the_ring_whose_questions_are_listed(open_page: Open):
+    run_id = synthetic_run(400, model="one")
+    (calibration,) = calibrated.calibrated(evaluation.load(run_id))
+    number = telling_bin(calibration)
+    words, trust = bin_in_words(calibration.reliability[number - 1], "one")
+    app = open_page("calibration", runs=run_id)
+    assert f"**{words}** ({trust}). {verdict_in_words(calibration)}" in page_text(app)
+    assert app.selectbox(key="bin_number").value == number
+
+
+def test_several_diagrams_are_counted_in_the_answer(open_page: Open):
+    run_id = synthetic_run(400)
+    of_letters = calibrated.calibrated(evaluation.load(run_id), within="letter")
+    assert len(of_letters) > 3
+    app = open_page("calibration", runs=run_id, within="letter")
+    assert f"**{verdicts_in_words(of_letters)}**" in page_text(app)
 
 
 def test_arriving_figures_leave_every_list_in_its_place(open_page_early: Open):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from app.components.compare import compare_cache
 from app.components.compare.pairs import TOGETHER
@@ -14,7 +15,9 @@ from core.conformal.scores import SCORE_NAMES
 from core.reports import evaluation
 from core.reports.compare import benchmark, kept_rows, run_matrix
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.pair_in_words import pair_in_words
 from core.reports.compare.paired import CHOSEN
+from core.reports.compare.run_matrix import MOST_RUNS
 from core.reports.report import shown_with
 from core.settings import ROOT
 from tests.conftest import synthetic_run
@@ -23,6 +26,13 @@ from tests.pages.conftest import Open, keep_their_places, page_text, pick, picke
 from tests.parameters import rest_nightly
 from tests.simulation.claims import FEW_SAID
 from tests.simulation.run_matrix import SAYS
+
+CLAIMS = "Claims of a paper, tested"
+
+
+def folds(app: AppTest) -> list[str]:
+    """The names of the page's folded parts."""
+    return [fold.label for fold in app.expander]
 
 
 def test_published_figures_stand_in_rows_of_their_own(open_page: Open):
@@ -42,6 +52,9 @@ def test_published_figures_stand_in_rows_of_their_own(open_page: Open):
     assert app.query_params["published"] == "off"
     assert sent(app, "groups")["published"] == []
     assert "hollow diamonds" not in page_text(app)
+    app = open_page("compare")
+    assert sent(app, "groups")["published"] == [], "they are off at the first visit, and on in a link of before"
+    assert app.query_params["published"] == "off"
 
 
 def test_published_figures_are_filtered_by_source_and_model(open_page: Open):
@@ -116,7 +129,7 @@ def test_a_single_run_has_its_figures_and_what_needs_two_says_so(open_page: Open
     app = open_page("compare", runs=synthetic_run())
     shown = sent(app, "groups")
     assert len(shown["runs"]) == 1
-    assert shown["problem"].startswith("The matrix and the questions below compare two runs, and only one is chosen.")
+    assert shown["problem"].startswith("A comparison needs two runs, and only one is chosen.")
     assert not sent(app, "letters")
 
 
@@ -153,25 +166,71 @@ def test_the_questions_come_after_the_dot_plots_and_with_another_alpha_at_once(
 
 
 def test_what_a_person_has_opened_stays_while_the_claims_arrive(open_page_early: Open, monkeypatch: pytest.MonkeyPatch):
-    ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
+    ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(5)]
     app = open_page_early("compare", runs=",".join(ids))
     with monkeypatch.context() as patch:
         patch.setattr("app.background.start", lambda awaited: None)
         app.run()  # the questions and what is below them
     assert keep_their_places(app, 8)
-    assert "Can't tell with 2 models" in page_text(app)
+    assert CLAIMS in folds(app)
 
 
-def test_claims_have_a_verdict_here_and_on_the_published_table(open_page: Open):
-    synthetic_run()
-    app = open_page("compare")
-    assert page_text(app).count("Can't tell with 1 model") == 1
-    app.segmented_control(key="claims_on").set_value("ye-2024").run()
+def test_the_answer_in_words_is_that_of_the_pair_and_follows_it(open_page: Open):
+    ids = [synthetic_run(300, model=f"model-{i}", seed=7, signal=(4, 1, 1)[i]) for i in range(3)]
+    app = open_page("compare", runs=",".join(ids))
+    matrix = run_matrix.run_matrix([evaluation.load(name) for name in ids], 100)
+    names = [f"model-{i}" for i in range(3)]
+    for pair, link in (((0, 1), {}), ((2, 1), {"first": ids[2], "second": ids[1]}), ((2, 0), {"first": ids[2]})):
+        app = open_page("compare", runs=",".join(ids), **link)
+        words, figures = pair_in_words(matrix, names, *pair)
+        assert words in [plain_words.value.replace("\\", "") for plain_words in app.subheader]
+        assert figures in page_text(app)
+    assert words == "model-0 is right more often than model-2 and more certain: both are more than chance."
+
+
+def test_runs_of_one_model_are_called_by_what_differs_and_the_heading_has_the_rest(open_page: Open):
+    ids = [synthetic_run(seed=7, shots=shots, model="one") for shots in (0, 5)]
+    app = open_page("compare", runs=",".join(ids))
+    shown = sent(app, "groups")
+    assert [run["name"] for run in shown["runs"]] == ["0 shots", "5 shots"]
+    assert shown["heading"].startswith("one · Question answering")
+    assert [run["name"] for run in sent(app, "letters")["runs"]] == ["0 shots", "5 shots"]
+
+
+def test_runs_that_take_part_in_no_test_are_named_with_the_reason(open_page: Open):
+    pair = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
+    others = [synthetic_run(model=f"else-{i}", seed=8) for i in range(2)]
+    app = open_page("compare", runs=",".join([*pair, synthetic_run(model="alone", seed=9, task="rc"), *others]))
+    text = page_text(app)
+    assert app.subheader[0].value.startswith("Question answering"), "of the several tasks, the one that is tested"
+    alone = "alone · Reading comprehension takes part in no test here, because no other chosen run was tested"
+    assert alone in text
+    others = "else-0 · Question answering, else-1 · Question answering take part in no test here, because runs are tested"
+    assert others in text
+    many = [synthetic_run(20, model=f"m-{i:02}", seed=3) for i in range(MOST_RUNS + 1)]
+    app = open_page("compare", runs=",".join(many))
+    assert "m-12 † takes part in no test here, because at most 12 runs are tested together." in page_text(app)
+
+
+def test_claims_are_shown_only_where_they_can_be_tested(open_page: Open):
+    few = [synthetic_run(model=f"m-{i}B", seed=7, n=40, signal=i) for i in range(1, 3)]
+    app = open_page("compare", runs=",".join(few), published="off")
+    assert CLAIMS not in folds(app)
+    several = few + [synthetic_run(model=f"m-{i}B", seed=7, n=40, signal=i) for i in range(3, 6)]
+    app = open_page("compare", runs=",".join(several), published="off")
+    unfolded(app, "claims_open")
+    text = page_text(app)
+    assert "n = 5." in text
+    assert FEW_SAID in text
+    assert "Instruction-finetuning" not in text, "no run is of a tuned model"
+    app = open_page("compare", runs=few[0], published="on")
+    unfolded(app, "claims_open")
     # Sixteen base models share five tasks; the more accurate ones have the smaller sets there.
-    assert page_text(app).count("**No general tendency**") == 2
-    assert "An instance in these figures" in page_text(app)
-    assert "n = 16" in page_text(app)
-    assert FEW_SAID in page_text(app)
+    text = page_text(app)
+    assert "**A strong tendency in the other direction**" in text
+    assert "**A tendency in the other direction**" in text
+    assert "An instance in these figures" in text
+    assert "n = 16" in text
 
 
 def test_what_is_folded_opens(open_page: Open):

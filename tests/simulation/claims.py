@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from core.reports.compare.claims import NO_TENDENCY, SUPPORTED, PublishedClaim, claims
+from core.reports.compare.claims import OTHER_WAY, STRONG_OTHER_WAY, SUPPORTED, PublishedClaim, claims
 from tests.simulation.case import INTERVAL, TEST, Case
 
 TASKS = ("qa", "rc", "ci")
@@ -34,7 +34,7 @@ def spearman_alarmed(seed: int, *, n: int) -> bool:
 
 def verdict_alarmed(seed: int, *, n: int) -> bool:
     """Whether a verdict is given where there is nothing to find."""
-    return _drawn(seed, n, 0.0).verdict in (SUPPORTED, NO_TENDENCY)
+    return _drawn(seed, n, 0.0).verdict in (SUPPORTED, OTHER_WAY, STRONG_OTHER_WAY)
 
 
 def _tuned(seed: int, n: int, effect: float) -> PublishedClaim:

@@ -11,6 +11,7 @@ from app.components.shared import figures
 from app.components.shared.runs import open_run_question
 from app.formatting import PERCENT, counted
 from app.state.calibration import CalibrationView
+from core.reports.calibration.in_words import telling_bin
 
 
 def questions(named: Sequence[Named], view: CalibrationView) -> None:
@@ -25,8 +26,7 @@ def questions(named: Sequence[Named], view: CalibrationView) -> None:
     diagram = named[place].diagram
     filled = {i: b for i, b in enumerate(diagram.reliability, start=1) if b.n}
     number = st.session_state.get(BIN_KEY)
-    worst = max(filled, key=lambda i: abs(filled[i].accuracy - filled[i].confidence) * filled[i].n)
-    st.session_state[BIN_KEY] = number if number in filled else worst
+    st.session_state[BIN_KEY] = number if number in filled else telling_bin(diagram)
     number = right.selectbox(
         "Bin",
         list(filled),
@@ -34,7 +34,7 @@ def questions(named: Sequence[Named], view: CalibrationView) -> None:
             f"{filled[i].low:.0%} to {filled[i].high:.0%} confidence · {counted(filled[i].n, 'question')}"
         ),
         key=BIN_KEY,
-        help="Click a bin in the diagram to choose it. At first, the bin that adds most to the ECE is chosen.",
+        help="Click a bin in the diagram to choose it. At first, the bin with the ring is chosen.",
     )
     shown = calibration_cache.bin_questions(diagram.run, view.within, diagram.stratum, number, diagram.bins, diagram.by)
     here = filled[number]

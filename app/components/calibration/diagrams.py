@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, style
-from app.background import arrived, computing
+from app.background import arrived, computing, in_place
 from app.caches import run_cache
 from app.components.calibration import calibration_cache
 from app.components.shared import controls, figures
@@ -17,12 +17,14 @@ from app.components.shared.runs import titles
 from app.formatting import plain, sentence
 from app.state.calibration import CalibrationView
 from charts.nominal_coverage import coverage_minus_target
-from charts.reliability_diagram import BIN, SIDE, reliability_diagram
+from charts.reliability_diagram import BIN, PAGE_SIDE, reliability_diagram
 from charts.run_names import told_apart
 from core.errors import HedgeError
 from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures, tests_in_words
+from core.reports.calibration.in_words import bin_in_words, telling_bin, verdict_in_words, verdicts_in_words
 from core.reports.caveats import marked
 from core.reports.report import DEFAULT_SCORES
+from core.reports.titles import row_names
 
 BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
 DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
@@ -31,11 +33,16 @@ WITHIN_HELP = "Only subjects and options with at least 20 test questions have a 
 EDGE_WORDS = {"width": "equal width", "mass": "equal number"}
 WITHIN_WORDS = {"all": "each run", "group": "each subject", "letter": "each chosen option"}
 MOST_DIAGRAMS = 12
+MOST_ANSWERS = 3
+"""With more diagrams than this, the answer counts them."""
+ANSWER_HEIGHT = 32
+"""The height of a line of the answer, in pixels."""
 READING = (
     "On the dashed line, accuracy equals confidence. Above it the model is underconfident, below it overconfident. "
     "Each mark is a bin with the Clopper–Pearson 95% interval of its accuracy. In each bin, the accuracy of a "
     "calibrated model lies in the gold area in at least 95 of 100 samples. Grey bars show the bin's share of the "
-    "questions. An empty bin has no mark."
+    "questions. An empty bin has no mark. The ring marks the bin that the answer is about: of those with ten answers "
+    "or more, the one nearest to 90% confidence."
 )
 SAID_HEIGHT = 80
 """About the height of the sentences below a diagram, in pixels."""
@@ -88,6 +95,28 @@ def _figures(run_ids: Iterable[str], view: CalibrationView) -> dict[tuple[str, s
     return {(figures.run, figures.stratum): figures for every in arrivals for figures in every or ()}
 
 
+@in_place
+def answer(named: Sequence[Named]) -> None:
+    """Say how often each run is right when it says about 90%, and whether it is calibrated over all of its answers."""
+    if len(named) > MOST_ANSWERS:
+        verdicts = [entry.figures for entry in named if entry.figures]
+        if len(verdicts) < len(named):
+            computing("which of these are calibrated", height=ANSWER_HEIGHT)
+        else:
+            st.markdown(f"**{plain(verdicts_in_words(verdicts))}**")
+        return
+    _, names = row_names([run_cache.record(name) for name in dict.fromkeys(entry.diagram.run for entry in named)])
+    lines = []
+    for entry in named:
+        diagram, model = entry.diagram, run_cache.record(entry.diagram.run).spec.model_name
+        words, trust = bin_in_words(diagram.reliability[telling_bin(diagram) - 1], model)
+        which = " · ".join(filter(None, [diagram.stratum, names[diagram.run].replace(model, "").strip(" ·")]))
+        rest = verdict_in_words(entry.figures) if entry.figures else ""
+        start = f"{plain(which)}: " if which else ""
+        lines.append(f"{start}**{plain(words)}** ({plain(trust)}). {plain(rest)}")
+    st.markdown("\n".join(f"- {line}" for line in lines) if len(lines) > 1 else lines[0])
+
+
 def diagrams(named: Sequence[Named]) -> None:
     """Draw the diagrams side by side. A click on a bin shows its questions below."""
     from core.reports.calibration import calibrated as frames
@@ -97,9 +126,9 @@ def diagrams(named: Sequence[Named]) -> None:
         for i, entry in enumerate(named):
             name, diagram = entry.name, entry.diagram
             bins = frames.bins_frame(diagram)
-            figure = reliability_diagram(bins, name, f"reliability-{i}")
+            figure = reliability_diagram(bins, name, f"reliability-{i}", telling_bin(diagram))
             key = f"diagram-{diagram.run}-{diagram.stratum}-{diagram.bins}-{diagram.by}"
-            with st.container(width=SIDE):
+            with st.container(width=PAGE_SIDE):
                 st.markdown(f"**{plain(name)}**")
                 figures.draw(figure, key=key, width="content", on_select=partial(_bin_clicked, key, i))
                 if entry.figures is None:

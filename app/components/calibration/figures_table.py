@@ -1,7 +1,7 @@
 """Every calibration figure of the diagrams with its interval."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -23,14 +23,17 @@ FIGURES = {
     "ece": "ECE beyond chance",
     "over": "Overconfidence beyond chance",
     "under": "Underconfidence beyond chance",
+    "smooth_ece": "Smooth ECE beyond chance",
+}
+"""Each figure of the open table and the name of its row."""
+MORE_FIGURES = {
     "mce": "Observed MCE",
     "l2": "ℓ2 error beyond chance",
     "classwise_ece": "Class-wise ECE beyond chance",
-    "smooth_ece": "Smooth ECE beyond chance",
 }
-"""Each figure and the name of its row."""
+"""Each figure of the folded table and the name of its row."""
 
-HEIGHT = 560
+HEIGHT = 400
 """About the height of the table with what is below it, in pixels."""
 
 READING = """
@@ -72,10 +75,9 @@ def table(named: Sequence[Named]) -> None:
         computing(f"the figures{rest} with their intervals", height=height)
     if not there:
         return
-    columns = {name: _column(entry) for name, entry in there}
-    frame = pd.DataFrame({"Figure": list(next(iter(columns.values()))), **{n: c.values() for n, c in columns.items()}})
-    static_table(frame, alt="Calibration figures with their 95% intervals", texts=ALL)
-    with st.expander("How to read these figures"):
+    _table({name: _column(entry) for name, entry in there}, "Calibration figures with their 95% intervals")
+    with st.expander("More figures, and how to read them"):
+        _table({name: _more(entry) for name, entry in there}, "Further calibration figures")
         st.markdown(READING)
     from core.reports.calibration.calibrated import figures_frame
 
@@ -83,17 +85,30 @@ def table(named: Sequence[Named]) -> None:
     figures.download("These figures as CSV", numbers, "calibration", figures.about([entry.run for _, entry in there]))
 
 
+def _table(columns: Mapping[str, Mapping[str, str]], alt: str) -> None:
+    rows = list(next(iter(columns.values())))
+    frame = pd.DataFrame({"Figure": rows, **{name: column.values() for name, column in columns.items()}})
+    static_table(frame, alt=alt, texts=ALL)
+
+
 def _column(figures: CalibrationFigures) -> dict[str, str]:
     """The figures of one diagram by the names of their rows."""
-    parts = figures.brier_parts
     return {
         "Questions": f"{figures.n:,}" if figures.questions == figures.n else counted(figures.n, figures.questions),
         **{title: _written(name, figures.estimates[name]) for name, title in FIGURES.items()},
-        "Parts of the Brier score": f"{parts.reliability:.3f} − {parts.resolution:.3f} + {parts.uncertainty:.3f}",
         "p of the ECE": p_text(figures.test.p_value),
         "Spiegelhalter's z": (
             "–" if math.isnan(figures.test.z) else f"{signed(figures.test.z, 2)} ({p_said(figures.test.z_p_value)})"
         ),
+    }
+
+
+def _more(figures: CalibrationFigures) -> dict[str, str]:
+    """The further figures of one diagram."""
+    parts = figures.brier_parts
+    return {
+        **{title: _written(name, figures.estimates[name]) for name, title in MORE_FIGURES.items()},
+        "Parts of the Brier score": f"{parts.reliability:.3f} − {parts.resolution:.3f} + {parts.uncertainty:.3f}",
     }
 
 

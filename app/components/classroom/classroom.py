@@ -161,7 +161,7 @@ def _save(live: LiveClass) -> None:
             navigation.link(navigation.ALPHA_LAB, "Alpha lab", run=run_id, alpha=str(live.alpha))
             navigation.link(navigation.OVERVIEW, "Overview")
     if len(saved) > 1:
-        navigation.link(navigation.COMPARE, "Compare them", runs=",".join(saved.values()))
+        navigation.link(navigation.COMPARE, "Compare them", runs=",".join(saved.values()), published="off")
 
 
 def _export(live: LiveClass) -> None:

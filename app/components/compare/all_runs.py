@@ -1,4 +1,4 @@
-"""The compared runs by task, their set sizes, and contrasts of a single setting.
+"""The set sizes of the compared runs, and contrasts of a single setting.
 
 What draws with Altair or Plotly is imported where it is needed: the first paint does not wait for it.
 """
@@ -10,7 +10,6 @@ import streamlit as st
 
 from app.components.compare import compare_cache
 from app.components.shared import downloads
-from app.components.shared.controls import choice
 from app.formatting import PERCENT, in_percent
 from app.state.compare import CompareView
 from charts.run_names import full_names, task_titles, told_apart
@@ -19,10 +18,6 @@ from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
 from core.reports.titles import setting_title
 
-MEASURE_KEY = "compared_measure"
-FEW_FOR_RADAR = 9
-BY_TASK = ("accuracy", "coverage", "mean_set_size")
-"""The measures that a heat map of runs and tasks shows."""
 CONTRAST_TITLES = {"dtype": "Precision", "strategy": "Strategy", "shots": "Shots", "form": "By letter or by text"}
 
 
@@ -31,37 +26,10 @@ def set_rule(view: CompareView) -> SetRule:
     return SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
 
 
-def several_tasks(rows: pd.DataFrame) -> bool:
-    """Whether the runs are of several tasks."""
-    return len(set(task_titles(rows))) > 1
-
-
-def by_task(rows: pd.DataFrame, view: CompareView) -> None:
-    """Show one measure of all runs as a heat map over tasks."""
-    from app.components.shared import figures
-    from charts.heat_map import heat_map
-    from charts.measures import MEASURES
-
-    measure = choice(
-        "Figure",
-        {name: titles[0] for name, titles in MEASURES.items()},
-        BY_TASK,
-        default="mean_set_size",
-        key=MEASURE_KEY,
-    )
-    figures.show(
-        heat_map(rows[rows["score"] == view.score], measure),
-        "The stronger the blue of a cell, the larger its figure. A cell at 0 has the colour of the page.",
-        figures.about(rows["run"].tolist(), view.alpha),
-    )
-
-
 def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> None:
-    """Show how large sets are, when they are large, and five measures at once."""
+    """Show how large sets are, and when they are large."""
     from app.components.shared import figures
     from charts.heat_map import set_sizes
-    from charts.parallel_coordinates import parallel_coordinates
-    from charts.radar import radar
     from charts.sizes_when_right import sizes_when_right
 
     of_score = rows[rows["score"] == view.score]
@@ -76,19 +44,6 @@ def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> Non
     figures.show(
         sizes_when_right(side_by_side.sizes_when_right(runs, names, view.alpha, view.score)),
         "If a model's uncertainty is informative, its sets are larger where its top option is wrong.",
-        about,
-    )
-    if len(of_score) <= FEW_FOR_RADAR:
-        figures.show(
-            radar(of_score),
-            "Each axis runs from 0% at the centre to 100%, the best possible value, at the outer ring. The area has no "
-            "meaning. Click a name to hide or show its run.",
-            about,
-        )
-    figures.show(
-        parallel_coordinates(of_score),
-        "Each line is a run. An axis runs from the smallest figure of these runs to the largest. Click a name to see "
-        "its line alone, and double-click to see all again.",
         about,
     )
 

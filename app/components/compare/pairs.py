@@ -1,19 +1,18 @@
 """The compared runs side by side, all pairs of them, and the inspector of one pair."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from app.background import after_paint, arrived
+from app.background import after_paint, arrived, computing
 from app.caches import run_cache
-from app.components.compare import compare_cache
+from app.components.compare import compare_cache, switches
 from app.components.compare.compare_cache import InspectorTables
 from app.components.compare.comparison import comparison
 from app.components.compare.inspector import inspector
 from app.components.compare.pair_state import INSPECTOR_KEY
 from app.components.compare.published_filter import active_filter
-from app.components.shared import downloads
 from app.components.shared.caveat_notes import footnote_caption
 from app.components.shared.runs import titles
 from app.components.shared.seed import was_shown
@@ -23,54 +22,54 @@ from charts.run_names import unique
 from core.conformal.scores import SCORES
 from core.errors import InputError, UnreadableRunError
 from core.reports.caveats import marked
-from core.reports.compare import paired, run_matrix
+from core.reports.compare import paired
 from core.reports.compare.common_options import options_words
-from core.reports.compare.run_matrix import MOST_RUNS
+from core.reports.compare.pair_in_words import pair_in_words
+from core.reports.compare.run_matrix import MOST_RUNS, RunMatrix
 from core.reports.compare.shared_questions import few_shared, shared_words
 from core.reports.compare.what_differs import what_differs
 from core.reports.overview import published
 from core.reports.overview.published import PublishedResult
 from core.reports.p_values import p_text
 from core.reports.run_filter import RunFilter
-from core.reports.titles import record_task_title
+from core.reports.titles import record_task_title, row_names
 from core.runs.caveats import COLUMN
 from core.runs.model_files import served_weights
 
-ONE_RUN = (
-    "The matrix and the questions below compare two runs, and only one is chosen. Choose a second run at the top of "
-    "the page."
-)
+ONE_RUN = "A comparison needs two runs, and only one is chosen. Choose a second run at the top of the page."
 NONE_SHARED = "No two of the chosen runs were tested on the same questions."
+ANSWER_HEIGHT = 72
+"""About the height of the answer in a wide window, in pixels."""
 OF_FEW = "Where few questions differ, they hold the true difference in 95% of draws or more."
 TOGETHER = "all of them hold the true differences in at least 95% of draws"
 
 
 def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool:
-    """Show the dot plots of all runs, the matrix of those that share questions, and the questions of one pair.
+    """Show which run of a pair is better, the dot plots of all runs, the matrix of those that share questions, the
+    page's switches, and the questions of the pair.
 
     Returns whether to draw the rest of the page now. In a session's first run it comes with the questions, in
     the next run, because the browser paints the dot plots only when it has drawn everything that was sent with them.
     """
+    records = {name: run_cache.record(name) for name in run_ids}
     caveats = dict(rows[["run", COLUMN]].itertuples(index=False, name=None))
-    plain_titles = titles([run_cache.record(name) for name in run_ids])
+    plain_titles = titles(list(records.values()))
     marked_titles = {name: marked(title, caveats[name]) for name, title in plain_titles.items()}
+    heading, row_titles = row_names(list(records.values()))
+    names = {name: marked(title, caveats[name]) for name, title in row_titles.items()}
+    tasks = {record_task_title(record) for record in records.values()}
     groups = compare_cache.groups(run_ids)
     group = group_of(groups, view)
-    tables, matrix, problem = None, None, ""
-    if len(group) < 2:
-        problem = ONE_RUN if len(run_ids) == 1 else few_shared(run_ids, marked_titles) or NONE_SHARED
-    else:
-        try:
-            tables = _tables(group, view)
-            matrix = arrived(compare_cache.matrix(group, view.alpha, view.score, view.empty))
-        except UnreadableRunError:
-            raise
-        except InputError as error:
-            problem = sentence(str(error))
+    tables, matrix, problem = _tested(group, marked_titles, view)
     printed = _published(rows, view) if view.published == "on" else []
+    with st.container():
+        if not problem:
+            _answer(matrix, group, caveats, view, several_tasks=len(tasks) > 1)
     comparison(
         rows,
         marked_titles,
+        names=names,
+        heading="" if heading in tasks else heading,  # the line of the chosen runs says the task
         group=group,
         groups=_named(names for names in groups if len(names) > 1),
         matrix=matrix,
@@ -79,15 +78,11 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
         view=view,
     )
     footnote_caption((title, caveats[name]) for name, title in plain_titles.items())
-    with st.container(horizontal=True, gap="medium"):
-        st.caption(_published_said(printed, view), width="stretch")
-        downloads.download("Figures as CSV", rows, "compared-runs", downloads.about(run_ids, view.alpha))
-        if matrix is not None:
-            downloads.download(
-                "Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs", downloads.about(group, view.alpha)
-            )
-    if notes := _notes(rows, group, matrix):
-        st.caption(plain(notes))
+    with st.container():
+        untested = [] if problem else _untested(run_ids, group, groups, names)
+        for note in filter(None, [_published_said(printed, view), *untested, _notes(rows, group, matrix)]):
+            st.caption(plain(note))
+    switches.show(view, rows, matrix)
     if problem:
         return True
     with st.expander("How the differences are tested", key="pairs_said"):
@@ -98,11 +93,28 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
         group,
         [marked_titles[name] for name in group],
         tables,
+        names=[names[name] for name in group],
         others=[(name, marked_titles[name]) for name in run_ids if name not in group],
         version=f"{stamps}|{view.alpha}|{view.score}|{view.empty}",
         view=view,
     )
     return tables is not None
+
+
+def _tested(
+    group: tuple[str, ...], marked_titles: Mapping[str, str], view: CompareView
+) -> tuple[InspectorTables | None, RunMatrix | None, str]:
+    """The questions and the matrix of the group, as far as they are there, and why there can be none."""
+    if len(group) < 2:
+        few = few_shared(list(marked_titles), marked_titles) or NONE_SHARED
+        return None, None, ONE_RUN if len(marked_titles) == 1 else few
+    try:
+        tables = _tables(group, view)
+        return tables, arrived(compare_cache.matrix(group, view.alpha, view.score, view.empty)), ""
+    except UnreadableRunError:
+        raise
+    except InputError as error:
+        return None, None, sentence(str(error))
 
 
 def _tables(group: tuple[str, ...], view: CompareView) -> InspectorTables | None:
@@ -116,6 +128,60 @@ def _tables(group: tuple[str, ...], view: CompareView) -> InspectorTables | None
         return None
     computation.run()  # they replace those on the page in one step
     return computation.value()
+
+
+def _answer(
+    matrix: RunMatrix | None,
+    group: Sequence[str],
+    caveats: Mapping[str, object],
+    view: CompareView,
+    *,
+    several_tasks: bool,
+) -> None:
+    """Say which run of the pair is right more often and which is more certain, or that nobody can tell."""
+    if matrix is None:
+        computing("which run is more certain, and whether this can be chance", height=ANSWER_HEIGHT)
+        return
+    records = [run_cache.record(name) for name in group]
+    _, names = row_names(records)
+    marked_names = [marked(names[name], caveats[name]) for name in group]
+    words, figures = pair_in_words(matrix, marked_names, *_chosen_pair(group, view), score=view.score)
+    st.subheader(plain(f"{record_task_title(records[0])}: {words}" if several_tasks else words), anchor=False)
+    st.caption(plain(figures))
+
+
+def _chosen_pair(group: Sequence[str], view: CompareView) -> tuple[int, int]:
+    """The places of the pair that the matrix and the inspector show: the first two, unless the view names others."""
+    first, second = (group.index(name) if name in group else -1 for name in (view.first, view.second))
+    first = first if first >= 0 else int(second == 0)
+    return first, second if second not in (-1, first) else int(first == 0)
+
+
+def _untested(
+    run_ids: Sequence[str], group: Sequence[str], groups: Sequence[tuple[str, ...]], names: Mapping[str, str]
+) -> list[str]:
+    """A sentence for each reason for which some of the runs take part in no test with those of ``group``."""
+    reasons: dict[str, list[str]] = {}
+    for name in run_ids:
+        if name not in group:
+            own = next(members for members in groups if name in members)
+            reasons.setdefault(_why_untested(own, group), []).append(names[name])
+    return [
+        f"{', '.join(left)} {'takes' if len(left) == 1 else 'take'} part in no test here, because {reason}."
+        for reason, left in reasons.items()
+    ]
+
+
+def _why_untested(own: Sequence[str], group: Sequence[str]) -> str:
+    if len(own) == 1:
+        return "no other chosen run was tested on the same questions"
+    if set(own) > set(group):
+        return (
+            f"at most {MOST_RUNS} runs are tested together"
+            if len(group) == MOST_RUNS
+            else "the two runs of the link share too few questions with others"
+        )
+    return "runs are tested on the questions that they share; choose other questions beside “All pairs”"
 
 
 def group_of(groups: Sequence[tuple[str, ...]], view: CompareView) -> tuple[str, ...]:
@@ -156,7 +222,7 @@ def _named(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]
     )
 
 
-def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatrix | None) -> str:
+def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: RunMatrix | None) -> str:
     """What a reader would overlook: other options, questions that are left out, and settings that differ."""
     own = rows.drop_duplicates("run").set_index("run").loc[list(group)]
     records = [run_cache.record(name) for name in group]
@@ -169,7 +235,7 @@ def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatri
     return " ".join(filter(None, (options_words(rows), *shared, differs if len(group) > 1 else "")))
 
 
-def _said(matrix: run_matrix.RunMatrix, score: str) -> str:
+def _said(matrix: RunMatrix, score: str) -> str:
     """How to read the tests and intervals of the matrix, as a list."""
     many = len(matrix.pairs["accuracy"])
     sentences = [

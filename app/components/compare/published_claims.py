@@ -1,6 +1,7 @@
 """The published claims, tested on the chosen runs or on a published table."""
 
 import math
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -10,58 +11,57 @@ from app.components.compare import compare_cache
 from app.components.shared import downloads
 from app.components.shared.controls import choice
 from app.formatting import plain, signed
+from app.state.compare import CompareView
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim, family_words
 from core.reports.file_names import About
 from core.reports.p_values import p_said
 
+TABLE = "ye-2024"
+"""The published table on which the claims can be tested."""
+TABLES = {"runs": "The chosen runs", TABLE: "Figures of Ye et al. 2024, as published"}
 HEIGHT = 560
-"""Of the three columns with their charts, in a wide window."""
+"""Of the columns with their charts, in a wide window."""
 
 
 @in_place
-def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> None:
-    """Show the three claims, tested on the chosen runs or on a published table."""
-    tables = {"runs": "The chosen runs", "ye-2024": "Figures of Ye et al. 2024, as published"}
-    which = choice("Tested on", tables, default="runs", key="claims_on")
+def published_claims(run_ids: tuple[str, ...], rule: SetRule, view: CompareView) -> None:
+    """Show, folded, the claims that can be tested on the chosen runs, or on a published table if published figures are
+    shown. Nothing is shown if there are none.
+    """
+    of_runs = arrived(compare_cache.claims(run_ids, rule, view.score)) or []
+    offered = ["runs"] * any(claim.tested for claim in of_runs) + [TABLE] * (view.published == "on")
+    if not offered:
+        return
+    with st.expander("Claims of a paper, tested", on_change="rerun", key="claims_open") as folded:
+        if folded.open:
+            _claims(of_runs, offered, downloads.about(run_ids, rule.alpha))
+
+
+def _claims(of_runs: list[PublishedClaim], offered: Sequence[str], about: About) -> None:
+    which = choice("Tested on", TABLES, offered, default=offered[0], key="claims_on")
     st.caption(
         "Certainty is measured by the mean set size. A verdict needs a 95% interval without 0 and a p-value below "
         "0.05. With eight models or fewer, the intervals are a little wide: they hold the true value in 95 to 98 of "
         "100 draws.",
         help="Each model counts once, with its mean over the sets of questions on which all of these models were "
         "tested. A correlation cannot contradict a claim that something “may” happen: a single instance can exist "
-        "without a general tendency. The intervals treat the models as independent draws, which models of one family "
-        "are not.",
+        "while most models go the other way. The intervals treat the models as independent draws, which models of one "
+        "family are not.",
     )
-    computation = (
-        compare_cache.claims(run_ids, rule, score) if which == "runs" else compare_cache.published_claims(which)
-    )
-    claims = arrived(computation, "the tests of the claims", height=HEIGHT)
-    if claims is None:
+    claims = of_runs
+    if which == TABLE:
+        claims = arrived(compare_cache.published_claims(TABLE), "the tests of the claims", height=HEIGHT) or []
+    tested = [claim for claim in claims if claim.tested]
+    if not tested:
         return
-    about = downloads.about(run_ids, rule.alpha) if which == "runs" else About()
-    drawn = [claim for claim in claims if not math.isnan(claim.figure)]
-    if drawn:
-        with style.stacked_when_narrow("claims"):
-            columns = st.columns(len(drawn), gap="large")
-        for column, claim in zip(columns, drawn, strict=True):
-            with column:
-                _claim(claim, which, about)
-    if families := family_words([name for claim in claims for name in claim.points["model"]]):
+    with style.stacked_when_narrow("claims"):
+        columns = st.columns(len(tested), gap="large")
+    for column, claim in zip(columns, tested, strict=True):
+        with column:
+            _claim(claim, which, about if which == "runs" else About())
+    if families := family_words([name for claim in tested for name in claim.points["model"]]):
         st.caption(plain(families))
-    for claim in claims:
-        if math.isnan(claim.figure):
-            _head(claim)
-            st.caption(NOTHING_TO_TEST[claim.name])
-
-
-NOTHING_TO_TEST = {
-    "accuracy": "It takes models whose accuracy differs.",
-    "scale": "It takes models whose number of parameters is known.",
-    "tuning": "It takes a model that was tuned on instructions beside its base model, such as pocket-3m-instruct "
-    "beside pocket-3m.",
-}
-"""What a claim needs, where the runs do not have it."""
 
 
 def _claim(tested: PublishedClaim, which: str, about: About) -> None:

@@ -15,11 +15,9 @@ MODELS_KEY = "compare_published_models"
 
 def show(view: CompareView) -> None:
     """Show the switch for published figures, and the filter if it is on."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        published_switch.show(view)
-        if view.published == "on":
-            with st.popover("Filter", icon=":material/filter_list:", help="Choose published sources and models"):
-                _choices(view)
+    published_switch.show(view)
+    if view.published == "on":
+        _choices(view)
 
 
 def active_filter(view: CompareView) -> RunFilter:

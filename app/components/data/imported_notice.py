@@ -115,7 +115,7 @@ def links(names: Sequence[str]) -> None:
             navigation.link(navigation.CALIBRATION, "Calibration", runs=names[0])
             return
         for label, group in _compared(records):
-            navigation.link(navigation.COMPARE, plain(label), runs=",".join(group))
+            navigation.link(navigation.COMPARE, plain(label), runs=",".join(group), published="off")
         first = "Calibration" if len(names) <= MOST_COMPARED else f"Calibration of the first {MOST_COMPARED}"
         navigation.link(navigation.CALIBRATION, first, runs=",".join(names[:MOST_COMPARED]))
     titles_by_run = titles(list(records.values()))

@@ -57,7 +57,7 @@ def links_to(finished: Sequence[RunSpec]) -> None:
         navigation.link(navigation.ALPHA_LAB, which, run=answered[0])
     if len(answered) > 1:
         which = "Compare these" if len(answered) <= MOST_COMPARED else f"Compare the first {MOST_COMPARED}"
-        navigation.link(navigation.COMPARE, which, runs=",".join(answered[:MOST_COMPARED]))
+        navigation.link(navigation.COMPARE, which, runs=",".join(answered[:MOST_COMPARED]), published="off")
     if read:
         navigation.link(navigation.PERPLEXITY, "Open on the Perplexity page", models=",".join(dict.fromkeys(read)))
 

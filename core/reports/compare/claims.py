@@ -6,8 +6,8 @@ and its number of options. Models that share no cell are not compared. "Higher a
 for a *positive* correlation of accuracy with set size; one published tool marks a negative one as support.
 
 Two of the claims say what *may* be the case. One instance is enough for such a claim, and no correlation contradicts
-it: a negative correlation only says that there is no general tendency. An instance is named if there is one. Only
-"tends to" can be contradicted.
+it: a negative correlation is a tendency in the other direction. An instance is named if there is one. Only "tends
+to" can be contradicted.
 """
 
 import functools
@@ -28,7 +28,9 @@ from core.reports.compare.shared_questions import groups
 from core.runs.caveats import COLUMN
 
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
-NO_TENDENCY = "no general tendency"
+OTHER_WAY, STRONG_OTHER_WAY = "a tendency in the other direction", "a strong tendency in the other direction"
+STRONG = 0.7
+"""A coefficient at least this far from 0 is called strong."""
 NOTHING_SHARED = (
     "can't tell, because these models were not tested on the same questions with the same number of options"
 )
@@ -36,6 +38,8 @@ CELL = ("task", "questions", "k")
 """The columns in which two runs must agree for their figures to be comparable. A table may have only the task."""
 FEWEST_MODELS = 5
 """With fewer models than this, the interval of a correlation is the whole range from −1 to 1."""
+FEWEST_PAIRS = 2
+"""With fewer pairs of a tuned and a base model than this, their mean difference has no interval."""
 DRAWS = 4000
 """Samples of n pairs from which the distribution of Spearman's ρ is simulated."""
 STEPS = 12
@@ -81,6 +85,11 @@ class PublishedClaim:
     points: pd.DataFrame
     instance: str = ""
     caveat: str = ""
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are enough models, or pairs, for a verdict."""
+        return not math.isnan(self.figure) and self.n >= (FEWEST_PAIRS if self.name == "tuning" else FEWEST_MODELS)
 
 
 def correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
@@ -298,7 +307,8 @@ def _of_correlation(
     measured = correlation(models[column].tolist(), models["mean_set_size"].tolist())
     points = pd.DataFrame({"model": models["model"], "x": models[column], "y": models["mean_set_size"]})
     low, high = (-1.0, 1.0) if math.isnan(measured.spearman) else (measured.low, measured.high)
-    verdict = _verdict(low, high, measured.p_value, measured.n, "model", against=NO_TENDENCY)
+    against = STRONG_OTHER_WAY if measured.spearman <= -STRONG else OTHER_WAY
+    verdict = _verdict(low, high, measured.p_value, measured.n, "model", against=against)
     pair = _instance(models, column)
     return PublishedClaim(
         name,
@@ -358,7 +368,7 @@ def _of_tuning(runs: pd.DataFrame) -> PublishedClaim:
     mean, low, high, p = math.nan, -math.inf, math.inf, math.nan
     if n:
         mean = float(changes.mean())
-    if n > 1:
+    if n >= FEWEST_PAIRS:
         spread = float(changes.std(ddof=1)) / math.sqrt(n)
         reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * spread
         low, high = mean - reach, mean + reach

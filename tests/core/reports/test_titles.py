@@ -19,11 +19,13 @@ from core.reports.titles import (
     details,
     distinct_titles,
     record_titles,
+    row_names,
     run_title,
 )
 from core.runs import store
 from core.runs.execution import jury_run
 from core.runs.spec import SERVED, RunSpec
+from tests.conftest import synthetic_run
 
 pytestmark = pytest.mark.quick
 
@@ -115,3 +117,21 @@ def test_no_two_runs_that_ship_have_one_title():
 def test_details_say_the_defaults_too():
     assert details(PLAIN) == "no instruction · 0 shots · by letter · 32-bit · weights not recorded"
     assert details(replace(PLAIN, form="cloze", samples=100)).endswith("up to 100 questions · weights not recorded")
+
+
+def names_of(**changed: list[Any]) -> tuple[str, list[str]]:
+    """The heading and the names of runs that differ in these fields."""
+    specs = [dict(zip(changed, values, strict=True)) for values in zip(*changed.values(), strict=True)]
+    ids = [synthetic_run(20, **{"task": "ds", "seed": 1} | spec) for spec in specs]
+    heading, names = row_names([store.read_record(run_id) for run_id in ids])
+    return heading, [names[run_id] for run_id in ids]
+
+
+def test_runs_are_called_by_what_differs_and_the_heading_has_the_rest(home):
+    assert names_of(model=["a", "b"]) == ("Summaries", ["a", "b"])
+    assert names_of(model=["a", "b"], shots=[2, 2]) == ("Summaries · 2 shots", ["a", "b"])
+    assert names_of(model=["c", "c"], shots=[0, 5]) == ("c · Summaries", ["0 shots", "5 shots"])
+    assert names_of(model=["d", "d"], task=["ds", "qa"]) == ("d", ["Summaries", "Question answering"])
+    assert names_of(model=["e", "f"], shots=[0, 5]) == ("Summaries", ["e", "f · 5 shots"])
+    assert names_of(model=["g"], shots=[2]) == ("Summaries · 2 shots", ["g"])
+    assert names_of(model=["h", "h"], seed=[1, 2]) == ("h · Summaries", ["seed 1", "seed 2"])

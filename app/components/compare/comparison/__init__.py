@@ -16,7 +16,6 @@ from app.components.shared.bundled import component
 from app.components.shared.published_switch import source_lines
 from app.components.shared.seed import seed
 from app.state.compare import CompareView
-from charts.run_names import short_names, told_apart
 from core.conformal.scores import SCORES
 from core.questions.bank_names import task_title
 from core.reports.compare.run_matrix import RunMatrix
@@ -33,6 +32,8 @@ def comparison(
     rows: pd.DataFrame,
     titles: Mapping[str, str],
     *,
+    names: Mapping[str, str],
+    heading: str,
     group: Sequence[str],
     groups: Sequence[tuple[str, Sequence[str]]],
     matrix: RunMatrix | None,
@@ -42,7 +43,8 @@ def comparison(
 ) -> None:
     """Mount the dot plots of ``rows`` (:func:`core.reports.compare.benchmark.run_rows`) and the matrix of ``group``.
 
-    ``titles`` maps each run's id to its title. ``groups`` are the titles and runs of all groups that share questions.
+    ``titles`` maps each run's id to its title, and ``names`` to what tells it from the others; ``heading`` is what all
+    of them have in common. ``groups`` are the titles and runs of all groups that share questions.
     ``matrix`` is None while it is computed; ``problem`` says why there is none. ``published`` has figures that others
     published for the runs' tasks, one group for each row below the runs.
     """
@@ -54,7 +56,8 @@ def comparison(
         key=COMPARISON_KEY,
         data={
             "version": version,
-            "runs": _runs(rows, titles),
+            "heading": heading,
+            "runs": _runs(rows, titles, names),
             "scores": [{"name": name, "title": SCORES[name].title} for name in dict.fromkeys(rows["score"])],
             "published": [_strip(group, set(_keys(rows))) for group in published],
             "alpha": view.alpha,
@@ -69,23 +72,20 @@ def comparison(
     )
 
 
-def _runs(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[dict[str, Any]]:
+def _runs(rows: pd.DataFrame, titles: Mapping[str, str], names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Every run with its names and figures; an interval that does not exist is null."""
-    first = rows.drop_duplicates("run").set_index("run").loc[list(titles)]
-    tasks = first["task"] + "  " + first["bank"]
-    named = short_names(first) if tasks.nunique() == 1 else pd.Series(list(titles.values()), index=first.index)
     by_score: dict[str, dict[str, Mapping[Hashable, Any]]] = {}
     for row in rows.to_dict("records"):
         by_score.setdefault(row["run"], {})[row["score"]] = row
     drawn = []
-    for name, short in zip(titles, told_apart(named.tolist()), strict=True):
+    for name in titles:
         own = by_score[name]
         at = next(iter(own.values()))
         drawn.append(
             {
                 "id": name,
                 "title": titles[name],
-                "name": short,
+                "name": names[name],
                 "n": int(at["n_test"]),
                 "k": int(at["k"]),
                 "accuracy": _estimate(at, "accuracy", "accuracy"),

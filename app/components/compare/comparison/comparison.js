@@ -134,6 +134,7 @@ class Comparison extends Live {
     };
     const line = (svg, ink) => draw(svg, "line", { class: `whisker ${ink}`, x1: -12, x2: 12, y1: 0, y2: 0 });
     this.find(".legend-row").replaceChildren(
+      ...(this.data.heading ? [make("strong", this.data.heading)] : []),
       ...looksOf(this.data.scores).map(({ title, ink, mark }) =>
         entry(
           sample((svg) => {
@@ -171,7 +172,11 @@ class Comparison extends Live {
     say(this.find(".problem"), problem);
     for (const button of this.all(".measures button"))
       button.setAttribute("aria-pressed", String(button.dataset.measure === measure));
-    this.find(".measures").hidden = Boolean(problem);
+    // A matrix of two runs would hold one difference twice. The table of the pair has it.
+    const alone = group.length === 2;
+    this.find(".bar-of-controls").hidden = data.groups.length < 2 && (alone || Boolean(problem));
+    this.find(".measures").hidden = alone || Boolean(problem);
+    this.find(".wide").hidden = alone;
     this.find(".beside").hidden = Boolean(problem);
     const count = (group.length * (group.length - 1)) / 2;
     say(
@@ -180,11 +185,19 @@ class Comparison extends Live {
     );
     say(
       this.find(".about"),
-      problem
+      problem || alone
         ? ""
         : "A cell is the column's run minus the row's run. Shaded and bold: more than chance, at 5% after the correction. Click a cell to see its questions below.",
     );
     if (problem) return;
+    if (alone) this.details();
+    else this.differences();
+  }
+
+  differences() {
+    const { data } = this;
+    const { group, matrix } = data;
+    const { measure } = this.view;
     this.matrix.show({
       names: group.map((at) => data.runs[at].name),
       titles: group.map((at) => data.runs[at].title),
@@ -201,6 +214,7 @@ class Comparison extends Live {
   details() {
     const { group, matrix, runs } = this.data;
     const [first, second] = this.chosen.map((at) => runs[group[at]].name);
+    this.find(".details").classList.toggle("awaited", !matrix);
     this.find(".details").replaceChildren(...(matrix ? [pairTable(first, second, matrix, this.chosen)] : []));
   }
 

@@ -167,7 +167,7 @@ export class Matrix {
 export function pairTable(first, second, matrix, [i, j]) {
   const table = make("table");
   const pairs = matrix.pairs.accuracy.length;
-  const titles = ["", "First", "Second", "Difference", "95% interval", ...(pairs > 1 ? ["p alone", "p, Holm"] : ["p"])];
+  const titles = ["", first, second, "Difference", "95% interval", ...(pairs > 1 ? ["p alone", "p, Holm"] : ["p"])];
   const body = make("tbody");
   for (const [name, { title, value, unit }] of Object.entries(MEASURES)) {
     const difference = byPair(matrix.pairs[name]).get(`${i} ${j}`);

@@ -16,7 +16,6 @@ from app.components.shared.seed import seed
 from app.state.compare import CompareView
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
-from charts.run_names import told_apart
 from core.conformal.scores import SCORES
 from core.questions.option_names import short_names
 
@@ -31,14 +30,16 @@ def inspector(
     titles: Sequence[str],
     tables: InspectorTables | None,
     *,
+    names: Sequence[str],
     others: Sequence[tuple[str, str]],
     version: str,
     view: CompareView,
 ) -> None:
     """Mount the inspector of runs that share questions (:mod:`core.reports.compare.inspector`).
 
-    ``tables`` is None as long as the questions are still to come: the inspector then keeps their place. ``others`` are
-    ids and titles of compared runs with other questions, which can be chosen too. ``version`` identifies the data.
+    ``names`` are what tells the runs apart. ``tables`` is None as long as the questions are still to come: the
+    inspector then keeps their place. ``others`` are ids and titles of compared runs with other questions, which can be
+    chosen too. ``version`` identifies the data.
     """
     start = seed(INSPECTOR_KEY, version, {name: getattr(view, name) for name in NAMES})
     _mount(
@@ -47,7 +48,7 @@ def inspector(
             "version": version,
             "runs": [
                 {"id": name, "title": title, "name": short}
-                for name, title, short in zip(run_ids, titles, told_apart(titles), strict=True)
+                for name, title, short in zip(run_ids, titles, names, strict=True)
             ],
             "others": [{"id": name, "title": title} for name, title in others],
             "letters": short_names(tables.letters) if tables else [],

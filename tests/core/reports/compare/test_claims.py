@@ -9,8 +9,9 @@ from scipy import stats
 
 from core.reports.compare.claims import (
     CONTRADICTED,
-    NO_TENDENCY,
     NOTHING_SHARED,
+    OTHER_WAY,
+    STRONG_OTHER_WAY,
     SUPPORTED,
     base_of,
     claims,
@@ -37,14 +38,14 @@ def test_more_accurate_and_larger_sets_support_the_first_claim_and_smaller_ones_
     rising = table([(f"m-{i + 1}B", 0.3 + 0.05 * i, 2 + 0.1 * i) for i in range(8)])
     assert verdicts(rising) == {"accuracy": SUPPORTED, "scale": SUPPORTED, "tuning": "can't be tested without a pair"}
     falling = table([(f"m-{i + 1}B", 0.3 + 0.05 * i, 4 - 0.1 * i) for i in range(8)])
-    assert verdicts(falling)["accuracy"] == verdicts(falling)["scale"] == NO_TENDENCY
+    assert verdicts(falling)["accuracy"] == verdicts(falling)["scale"] == STRONG_OTHER_WAY
     assert [claim.instance for claim in claims(falling)] == ["", "", ""]
 
 
 def test_what_may_be_has_an_instance_and_what_tends_to_be_is_contradicted():
     falling = [(f"m-{i + 1}B", 0.3 + 0.05 * i, 4 - 0.1 * i) for i in range(8)]
     accuracy, scale, _ = claims(table([*falling, ("odd-0.5B", 0.45, 3.9)]))
-    assert accuracy.verdict == scale.verdict == NO_TENDENCY
+    assert accuracy.verdict == scale.verdict == STRONG_OTHER_WAY
     # Model 2 (0.35, 3.9) and model 3 (0.40, 3.8) have no larger sets than the odd one; model 3's are smallest of them.
     assert accuracy.instance == (
         "An instance in these figures: odd-0.5B is right more often than m-3B (45.0%, 40.0%) and its sets are larger "
@@ -78,7 +79,9 @@ def test_models_that_share_no_questions_are_not_compared():
 def test_the_published_table_has_all_sixteen_models():
     accuracy, scale, _ = claims(published("ye-2024"))
     assert (accuracy.n, scale.n) == (16, 16)
-    assert (accuracy.verdict, scale.verdict) == (NO_TENDENCY, NO_TENDENCY)
+    # −0.97 is a strong tendency, and −0.56 one of medium strength.
+    assert (accuracy.verdict, scale.verdict) == (STRONG_OTHER_WAY, OTHER_WAY)
+    assert [claim.tested for claim in claims(published("ye-2024"))] == [True, True, False]
     assert scale.p_value == pytest.approx(0.0235, abs=0.0001)
     assert "InternLM-7B is right more often than Llama-2-7B" in accuracy.instance
 
@@ -91,7 +94,8 @@ def test_few_models_tell_nothing():
     # Four in perfect order: 2 of 24 orders are as extreme, p = 0.083.
     four = claims(table([(f"m-{i}B", i / 10, i) for i in range(1, 5)]))[0]
     assert four.p_value == pytest.approx(2 / 24)
-    assert four.verdict == "can't tell with 4 models"
+    assert (four.verdict, four.tested) == ("can't tell with 4 models", False)
+    assert claims(table([(f"m-{i}B", i / 10, 3 - i * (-1) ** i) for i in range(1, 6)]))[0].tested
     assert verdicts(table([("a", 0.2, 2)]))["scale"] == "can't be tested without a model"
 
 
@@ -103,7 +107,8 @@ def test_tuning_is_judged_on_pairs_of_one_family():
     assert claim.n == 3
     assert claim.figure == pytest.approx(np.mean(changes))
     assert claim.p_value == pytest.approx(stats.ttest_1samp(changes, 0).pvalue)
-    assert claim.verdict == SUPPORTED
+    assert (claim.verdict, claim.tested) == (SUPPORTED, True)
+    assert not claims(table(rows[:2]))[2].tested
 
 
 def test_a_task_that_only_some_models_have_does_not_count():
