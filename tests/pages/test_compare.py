@@ -205,7 +205,7 @@ def test_runs_that_take_part_in_no_test_are_named_with_the_reason(open_page: Ope
     assert app.subheader[0].value.startswith("Question answering"), "of the several tasks, the one that is tested"
     alone = "alone · Reading comprehension takes part in no test here, because no other chosen run was tested"
     assert alone in text
-    others = "else-0 · Question answering, else-1 · Question answering take part in no test here, because runs are tested"
+    others = "else-0 · Question answering, else-1 · Question answering take part in no test here, because runs"
     assert others in text
     many = [synthetic_run(20, model=f"m-{i:02}", seed=3) for i in range(MOST_RUNS + 1)]
     app = open_page("compare", runs=",".join(many))

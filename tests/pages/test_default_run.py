@@ -115,11 +115,11 @@ def own_and_pinned() -> tuple[str, tuple[str, ...]]:
     return synthetic_run(model="launched"), compared
 
 
-@pytest.mark.parametrize("page", ["compare", "calibration"])
-def test_pages_of_several_runs_open_with_the_pinned_run_and_its_sisters(open_page: Open, page: str):
+@pytest.mark.parametrize(("page", "number"), [("compare", 2), ("calibration", 3)])
+def test_pages_of_several_runs_open_with_the_pinned_run_and_its_sisters(open_page: Open, page: str, number: int):
     _, compared = own_and_pinned()
     app = open_page(page)
-    assert tuple(picked(app)) == compared
+    assert tuple(picked(app)) == compared[:number]
     assert "runs" not in app.query_params
 
 

@@ -34,7 +34,7 @@ EDGE_WORDS = {"width": "equal width", "mass": "equal number"}
 WITHIN_WORDS = {"all": "each run", "group": "each subject", "letter": "each chosen option"}
 MOST_DIAGRAMS = 12
 MOST_ANSWERS = 3
-"""With more diagrams than this, the answer counts them."""
+"""With more diagrams than this, the answer counts them, and each has its own sentence."""
 ANSWER_HEIGHT = 32
 """The height of a line of the answer, in pixels."""
 READING = (
@@ -109,12 +109,17 @@ def answer(named: Sequence[Named]) -> None:
     lines = []
     for entry in named:
         diagram, model = entry.diagram, run_cache.record(entry.diagram.run).spec.model_name
-        words, trust = bin_in_words(diagram.reliability[telling_bin(diagram) - 1], model)
+        words, trust = _of_telling_bin(diagram)
         which = " · ".join(filter(None, [diagram.stratum, names[diagram.run].replace(model, "").strip(" ·")]))
         rest = verdict_in_words(entry.figures) if entry.figures else ""
         start = f"{plain(which)}: " if which else ""
         lines.append(f"{start}**{plain(words)}** ({plain(trust)}). {plain(rest)}")
     st.markdown("\n".join(f"- {line}" for line in lines) if len(lines) > 1 else lines[0])
+
+
+def _of_telling_bin(diagram: CalibrationDiagram) -> tuple[str, str]:
+    model = run_cache.record(diagram.run).spec.model_name
+    return bin_in_words(diagram.reliability[telling_bin(diagram) - 1], model)
 
 
 def diagrams(named: Sequence[Named]) -> None:
@@ -130,6 +135,9 @@ def diagrams(named: Sequence[Named]) -> None:
             key = f"diagram-{diagram.run}-{diagram.stratum}-{diagram.bins}-{diagram.by}"
             with st.container(width=PAGE_SIDE):
                 st.markdown(f"**{plain(name)}**")
+                if len(named) > MOST_ANSWERS:  # the answer above counts them
+                    words, trust = _of_telling_bin(diagram)
+                    st.caption(plain(f"{words} ({trust})."))
                 figures.draw(figure, key=key, width="content", on_select=partial(_bin_clicked, key, i))
                 if entry.figures is None:
                     computing("whether this can be chance", height=SAID_HEIGHT)
