@@ -116,7 +116,7 @@ def write_manual(folder: Path) -> None:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.add_render_rule("fence", _fence)
     pages = {name: _read(parser, name) for name in _names()}
-    template = Environment(loader=FileSystemLoader(LOOK), autoescape=True, trim_blocks=True).get_template("page.html")
+    template = Environment(loader=FileSystemLoader(LOOK), autoescape=True, trim_blocks=True).get_template("page.jinja")
     for page in pages.values():
         _point_links(page, pages)
         path = folder / page.address
