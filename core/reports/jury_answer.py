@@ -3,7 +3,7 @@ the jurors."""
 
 from dataclasses import dataclass
 
-from core.estimates import Estimate, difference_shown
+from core.estimates import Estimate, difference_shown, signed
 from core.jury.adjudication import CONSTANT, rules_in_words
 from core.jury.experiment import JuryExperiment, RuleResult
 
@@ -69,10 +69,6 @@ def _points(outcome: RuleResult, other: RuleResult, gain: Estimate) -> str:
     terms = 100 * outcome.accuracy.value, 100 * other.accuracy.value
     points = difference_shown(*terms, digits=1, exact=100 * gain.value)
     interval = (
-        "" if gain.low != gain.low else f" (95% interval {_signed(100 * gain.low)} to {_signed(100 * gain.high)})"
+        "" if gain.low != gain.low else f" (95% interval {signed(100 * gain.low, 1)} to {signed(100 * gain.high, 1)})"
     )
-    return f"{_signed(points)} points{interval}"
-
-
-def _signed(points: float) -> str:
-    return f"{points:+.1f}".replace("-", "−")
+    return f"{signed(points, 1)} points{interval}"
