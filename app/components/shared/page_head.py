@@ -25,8 +25,7 @@ def head_beside(title: str, question: str, *, terms: tuple[str, ...] = ()) -> De
         )
 
 
-def answer(headline: str, detail: str = "") -> None:
+def answer(headline: str, detail: str, *, help: str | None = None) -> None:
     """Show a page's answer in one sentence, and the figures behind it in a second one."""
     st.header(plain(headline), anchor=False)
-    if detail:
-        st.markdown(plain(detail))
+    st.markdown(plain(detail), help=help)
