@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 import pandas as pd
 
 from core.access import without_places
+from core.estimates import signed as signed  # for pages and reports alike
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:=^\"'&])")
 LINK_START = re.compile(r"(?i)(https?|ftp)(?=:)|(\bwww)(?=\.)|(?=@)")
@@ -60,16 +61,6 @@ two decimals and drops zeros."""
 def in_percent(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """The frame with these columns of shares as percentages, for :data:`PERCENT`."""
     return frame.assign(**{name: 100 * frame[name] for name in columns})
-
-
-def signed(value: float, digits: int) -> str:
-    """A number with its sign, if it is not 0 when rounded, and with a minus sign rather than a hyphen.
-
-    >>> signed(-0.5, 2), signed(0.25, 1), signed(-0.0001, 3)
-    ('−0.50', '+0.2', '0.000')
-    """
-    size = f"{abs(value):.{digits}f}"
-    return size if float(size) == 0 else f"{'−' if value < 0 else '+'}{size}"
 
 
 def rounded(value: float) -> str:

@@ -10,8 +10,8 @@ from charts.figure import Figure
 from charts.measures import INTERVALS, MEASURES, tips
 from core.reports.titles import shots_title
 
-MARK_HEIGHT = 15
-GAP = 12
+MARK_HEIGHT = 10
+GAP = 8
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 BY_SCORE = ("coverage", "mean_set_size")
 SAID = 24

@@ -30,6 +30,16 @@ def difference_shown(value: float, other: float, *, digits: int, exact: float) -
     return round(round(value, digits) - round(other, digits), digits)
 
 
+def signed(value: float, digits: int) -> str:
+    """A number with its sign, if it is not 0 when rounded, and with a minus sign rather than a hyphen.
+
+    >>> signed(-0.5, 2), signed(0.25, 1), signed(-0.0001, 3)
+    ('−0.50', '+0.2', '0.000')
+    """
+    size = f"{abs(value):.{digits}f}"
+    return size if float(size) == 0 else f"{'−' if value < 0 else '+'}{size}"
+
+
 def interval_text(low: float | None, high: float | None, *, digits: int = 3, form: str = "") -> str:
     """The ends of an interval as text, with ``digits`` decimals or in the format ``form``. Without an interval
     they are NaN, or None in JSON.

@@ -1,11 +1,10 @@
-"""Launch runs or the making of a jury, preview their prompts and cost, and watch their progress."""
+"""Launch runs, preview their prompts and cost, and watch their progress."""
 
 import streamlit as st
 
 from app import style
 from app.caches import live_runs
 from app.components.data import stored_runs
-from app.components.jury import make_jury
 from app.components.new_run import forecast, form, launch, prompt_preview, run_list
 from app.components.shared.page_head import head
 from app.errors import spoken
@@ -35,4 +34,3 @@ with right:
         run_list.run_list(was_busy=busy)
         stored_runs.run_shelf()
     run_list.agent_notice()
-make_jury.section()

@@ -2,6 +2,8 @@
 change?
 """
 
+import streamlit as st
+
 from app import state
 from app.components.perplexity import choice_benchmark, measuring, perplexity_figures, perplexity_form
 from app.components.shared.page_head import head
@@ -15,8 +17,9 @@ head(
 )
 view = state.view(PerplexityView)
 library = perplexity_form.known()
+first = st.container()
 chosen = perplexity_form.form(view, library)
 with spoken():
     busy = measuring.measure(chosen, library)
-    perplexity_figures.shown(chosen, view, library, is_measuring=busy)
+    perplexity_figures.shown(chosen, view, library, first, is_measuring=busy)
     choice_benchmark.section(chosen, view, library)

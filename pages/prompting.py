@@ -1,11 +1,10 @@
-"""Compare prompt forms at the same coverage: option letters against option texts."""
+"""Compare ways of asking at the same coverage: letters against texts, by the number of examples and the strategy."""
 
 import streamlit as st
 
 from app import state
 from app.caches import run_cache
 from app.components.prompting import by_shots, experiment, launch, letters, two_methods
-from app.components.shared import controls
 from app.components.shared.page_head import head
 from app.components.shared.without_answer import runs_without_answer
 from app.errors import spoken
@@ -20,13 +19,8 @@ head(
 )
 view = state.view(PromptingView)
 with spoken():
-    chosen = experiment.choose(view)
+    chosen = experiment.linked_experiment(view)
     if chosen:
-        left, right = st.columns([3, 1], vertical_alignment="bottom")
-        with left:
-            controls.alpha_slider(view)
-        with right:
-            controls.score_choice(view)
         shown = by_shots.overview(chosen, view)
         two_methods.two_ways(chosen, shown, view)
         title = "Invalid answers, other option orders, written answers"

@@ -9,6 +9,7 @@ from app.background import Computation
 from app.caches import run_cache
 from app.caches.by_version import by_version
 from app.caches.run_cache import RunKey, run_key
+from core.questions.prompting.strategies import STRATEGIES
 from core.records import Question
 from core.reports import evaluation as evaluations
 from core.reports import frames
@@ -22,9 +23,9 @@ from core.reports.prompting.option_order import OptionOrder, option_order
 from core.runs.spec import MAX_SHOTS
 from core.runs.store import RunRecord
 
-MOST_METHODS = len(METHODS) * (MAX_SHOTS + 1)
-"""The most methods that an experiment can have: every prompt form with every number of shots. A view needs all of them.
-"""
+MOST_METHODS = len(METHODS) * (MAX_SHOTS + 1) * len(STRATEGIES)
+"""The most methods that an experiment can have: every prompt form with every number of shots and every strategy. A view
+needs all of them."""
 
 
 def experiments() -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
@@ -36,7 +37,7 @@ def _version(method: PromptingMethod) -> tuple[RunKey, PromptingMethod]:
     return run_key(method.run_id), method
 
 
-# 0.4 MB per entry: 3 MB for the 7 of the experiment that ships, 82 MB for the largest possible one.
+# 0.4 MB per entry: 3 MB for the 7 of the experiment that ships, 245 MB for the largest possible one.
 @by_version(_version, max_entries=MOST_METHODS, show_spinner="Reading the runs …")
 def evaluation(method: PromptingMethod) -> Evaluation:
     """The probabilities of a method."""

@@ -34,7 +34,7 @@ from core.jury.judgements import TIE, Judgements, one_sided
 from core.records import BoolArray, FloatArray, IntArray
 
 MEASURES = ("accuracy", "precision", "recall", "f1")
-BASELINES = ("majority", "max_probability")
+BASELINES = ("majority", "max_probability", *CONSTANT)
 """The rules with which every rule is compared."""
 BEHIND = ("precision", "recall", "f1")
 """The measures that are shares of some of the answers. How many of the answers these are is a figure too."""
@@ -83,9 +83,9 @@ PROTOCOLS = {
 class RuleResult:
     """A rule's results over all splits: the means over seeds of the four measures.
 
-    ``to_majority`` and ``to_max_probability`` are the rule's accuracy minus that of these two rules on the same
-    answers; a rule minus itself has no interval. For pairs of answers, precision, recall and F1 are means over both
-    sides, because either of two answers may come first.
+    The last four are the rule's accuracy minus that of :data:`BASELINES` on the same answers; a rule minus itself has
+    no interval. For pairs of answers, precision, recall and F1 are means over both sides, because either of two answers
+    may come first.
     """
 
     rule: str
@@ -95,6 +95,8 @@ class RuleResult:
     f1: Estimate
     to_majority: Estimate
     to_max_probability: Estimate
+    to_always_false: Estimate
+    to_always_true: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +387,7 @@ def decided(rules: Sequence[str], case: Case) -> dict[str, FloatArray]:
 def rule_figures(splits: Sequence[Split], verdicts: Sequence[dict[str, FloatArray]]) -> FloatArray:
     """The figures of an experiment from the verdicts of its rules on each split, flat.
 
-    First come those of each rule, in the order of ``verdicts``, :data:`WIDTH` in all: the four measures; the two
+    First come those of each rule, in the order of ``verdicts``, :data:`WIDTH` in all: the four measures; the four
     differences to :data:`BASELINES`, which have to be among the rules; the shares of the answers :data:`BEHIND`
     precision, recall and F1; and for each baseline, how often the rule alone is right and how often the baseline alone
     is. Then comes the accuracy of each juror.
@@ -412,7 +414,7 @@ def rule_figures(splits: Sequence[Split], verdicts: Sequence[dict[str, FloatArra
 
 
 def _alone(part: Split, verdicts: dict[str, FloatArray], places: Sequence[int]) -> FloatArray:
-    """How often each rule alone is right, and how often a baseline alone is, for each baseline, (rules, 4)."""
+    """How often each rule alone is right, and how often a baseline alone is, for each baseline, (rules, 8)."""
     right = 1 - np.abs(np.stack(list(verdicts.values())) - part.case.test.labels)
     return np.column_stack(
         [np.maximum(sign * (right - right[place]), 0).mean(axis=1) for place in places for sign in (1, -1)]

@@ -79,7 +79,7 @@ def _experiment(
         "key": experiment.key,
         "rows": experiments.aggregate(rows),
         "tests": finite(_tests(chosen, runs, alpha, score)),
-        "letters": {way.shots: _letters(way, alpha, score) for way in chosen if way.method == LETTERS_METHOD},
+        "letters": {_asked(way): _letters(way, alpha, score) for way in chosen if way.method == LETTERS_METHOD},
         "against_guessing": experiments.against_guessing(rows),
     }
 
@@ -98,6 +98,10 @@ def _tests(
             continue
         rows += [{"first": first.title, **{str(k): v for k, v in row.items()}} for row in table.to_dict("records")]
     return rows
+
+
+def _asked(way: PromptingMethod) -> str:
+    return f"{way.shots}" if way.strategy == "base" else f"{way.shots} {way.strategy}"
 
 
 def _letters(reading: PromptingMethod, alpha: int, score: str) -> dict[str, Any]:

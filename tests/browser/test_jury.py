@@ -11,8 +11,9 @@ from playwright.sync_api import Page, expect
 
 from core.jury.adjudication import RULES, rules_in_words
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
-from core.jury.pipeline import jury_store
+from core.jury.pipeline import jury_spec, jury_store
 from core.reports.jury import bench, risk
+from core.reports.jury_answer import jury_answer
 from tests.browser.conftest import (
     NOT_TOO_WIDE,
     SEEN_WITHIN_MS,
@@ -74,6 +75,7 @@ def test_a_jury_under_a_persons_hands(
     followed."""
     window = visit(address)
     page = complete(opened(window.open(f"/jury?jury={juries['mine']}")))
+    page.get_by_text("test answers one by one").click()
     the_rule_is_switched_and_verdicts_flip(page, experiment, rows)
     the_threshold_is_moved_and_nothing_is_sent_until_release(window, rows)
     answers_of_a_kind_are_turned_over_on_a_phone(page, rows)
@@ -89,8 +91,8 @@ def the_rule_is_switched_and_verdicts_flip(page: Page, experiment: JuryExperimen
     before = questions.all_inner_texts()
     page.get_by_role("radio", name="Maximum probability").check()
     outcome = next(outcome for outcome in experiment.outcomes if outcome.rule == "max_probability")
-    expect(page.locator(".answer")).to_have_text(f"Maximum probability: right on {100 * outcome.accuracy.value:.1f}%")
-    the_better_constant_is_the_reference(page, experiment, outcome.accuracy.value)
+    expect(page.locator(".verdict")).to_contain_text(f"Maximum probability: right on {outcome.accuracy.value:.1%}.")
+    the_answer_is_about_majority_and_the_better_constant(page, experiment)
     expect(page.locator(".cases .asked").first).to_have_text(rows["question"][first_card(rows, "max_probability")])
     expect(page.locator(".cases li").first.locator(".tag", has_text="against majority")).to_be_visible()
     assert questions.all_inner_texts() != before
@@ -101,16 +103,17 @@ def the_rule_is_switched_and_verdicts_flip(page: Page, experiment: JuryExperimen
     expect(titles.first).to_have_text(RULES[best.rule].title)
 
 
-def the_better_constant_is_the_reference(page: Page, experiment: JuryExperiment, accuracy: float) -> None:
-    """In words, and as the dashed line: beside majority alone, a rule may look good that is no better than it."""
-    best = experiment.best_constant
+def the_answer_is_about_majority_and_the_better_constant(page: Page, experiment: JuryExperiment) -> None:
+    """In words, with the figures of the table, and as the dashed line: beside majority alone, a rule may look good that
+    is no better than the constant."""
+    answer, best = jury_answer(experiment, pairwise=False), experiment.best_constant
     assert best is not None
-    word = RULES[best.rule].title.removeprefix("Always ")
-    points = round(round(100 * accuracy, 1) - round(100 * best.accuracy.value, 1), 1)
-    beside = f"{abs(points)} points {'fewer' if points > 0 else 'more'} than this rule"
-    expect(page.locator(".verdict")).to_contain_text(
-        f"Always saying {word} is right on {100 * best.accuracy.value:.1f}%, {beside}."
-    )
+    expect(page.locator(".answer")).to_have_text(answer.headline)
+    expect(page.locator(".detail")).to_have_text(answer.detail)
+    title = answer.detail.partition(" is right on")[0]
+    row = page.locator(".rules-table tr", has=page.get_by_role("radio", name=title, exact=True))
+    for cell in ("td.value", "td.of-gain:not(.second)"):
+        assert row.locator(cell).inner_text().replace("(", "(95% interval ") in answer.detail.replace(" points", "")
     point = page.locator(f"[data-rule={best.rule}] .point")
     at = float(point.get_attribute("x") or "nan") + 2.5
     lines = page.locator(".rules-table .base")
@@ -193,7 +196,7 @@ def a_card_is_opened_and_its_link_followed(page: Page, rows: pd.DataFrame) -> No
     opened(settled(page))
     page.goto(link)
     opened(page)
-    expect(page.locator("details[open] .asked")).to_have_text(rows["question"][place])
+    expect(page.locator(".cases details[open] .asked")).to_have_text(rows["question"][place])
     expect(page.get_by_role("radio", name="Maximum confidence")).to_be_checked()
 
 
@@ -201,6 +204,7 @@ def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_
     visit: Visitor, address: str, juries: dict[str, str], rows: pd.DataFrame, experiment: JuryExperiment
 ):
     page = opened(visit(address).open(f"/jury?jury={juries['pairs']}&rule=majority"))
+    page.get_by_text("test answers one by one").click()
     opened_card = page.locator(".cases details").first.element_handle()
     page.locator(".cases summary").first.focus()
     page.keyboard.press("Enter")
@@ -208,7 +212,7 @@ def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_
     assert opened_card.evaluate("card => card.isConnected && card.open")
     assert page.locator(".cases summary").first.evaluate("one => one.matches(':focus')")
     accuracy = next(outcome.accuracy.value for outcome in experiment.outcomes if outcome.rule == "majority")
-    expect(page.locator(".answer")).to_have_text(f"Majority: agrees with the label on {100 * accuracy:.1f}%")
+    expect(page.locator(".verdict")).to_contain_text(f"Majority: agrees with the label on {accuracy:.1%}.")
     card = page.locator(".cases li").first
     place = first_card(rows, "majority")
     expect(card.locator(".asked")).to_have_text(rows["question"][place])
@@ -222,3 +226,22 @@ def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_
     expect(page.get_by_test_id("stMain")).not_to_contain_text(re.compile(r"\b(True|False)\b"))
     expect(page.locator(".errors")).to_have_text("Against the label, of the answered")
     expect(page.locator(".cases .tag", has_text=re.compile("right|wrong"))).to_have_count(0)
+
+
+def test_a_jury_is_launched_by_its_button_alone(address: str, visit: Visitor):
+    """Enter in a field launches none, and neither does a number that is refused."""
+    page = visit(address).open("/jury")
+    page.get_by_text("Make a jury", exact=True).click()
+    button = page.get_by_role("button", name="Make this jury")
+    expect(button).to_be_visible()
+    for role, name, text in (
+        ("textbox", "Jurors", "pocket-1m pocket-1m"),
+        ("spinbutton", "Tuning steps", "2"),
+        ("spinbutton", "Maximum number of questions", "0"),
+    ):
+        field = page.get_by_role(role, name=name, exact=True)
+        field.fill(text)
+        field.press("Enter")
+    button.click()
+    expect(page.get_by_text("Samples must be at least 8, got 0")).to_be_visible()
+    assert jury_spec.path_ids() == []

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.components.one_question.own_examples import EXAMPLES
-from core.jury.pipeline import jury_spec
 from core.questions import bank
 from core.reports.bounded import bounded_report
 from tests.browser.conftest import (
@@ -170,23 +169,6 @@ def outside(tag: Locator) -> str:
           return '';
         }"""
     )
-
-
-def test_a_jury_is_launched_by_its_button_alone(address: str, visit: Visitor):
-    """Enter in a field launches none, and neither does a number that is refused."""
-    page = visit(address).open("/new_run")
-    page.get_by_text("Make a jury", exact=True).click()
-    button = page.get_by_role("button", name="Make this jury")
-    expect(button).to_be_visible()
-    for role, name, text in (
-        ("textbox", "Jurors", "pocket-1m pocket-1m"),
-        ("spinbutton", "Tuning steps", "2"),
-        ("spinbutton", "Maximum number of questions", "0"),
-    ):
-        typed(page.get_by_role(role, name=name, exact=True), text)
-    button.click()
-    expect(page.get_by_text("Samples must be at least 8, got 0")).to_be_visible()
-    assert jury_spec.path_ids() == []
 
 
 class Clicks:

@@ -29,7 +29,7 @@ FIGURES = {
     "compare": ".dots svg.chart",
     "calibration": ".temperature svg.chart",
     "jury": ".jury:not(.fresh) .rules-table tbody tr",
-    "tokens": ".tokens .text button",
+    "tokens": ".tokens .text [role=option]",
     "prompting": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas",
     "perplexity": ".strips .row .token",
     "data": "[data-testid=stFileUploader]",

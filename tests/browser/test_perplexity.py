@@ -36,6 +36,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(pocket: str, pocket_ser
     expect(page.get_by_role("heading", name="Perplexity")).to_be_visible()
     measure = page.get_by_role("button", name="Measure", exact=True)
     # What ships is measured already, where a recorded run has it.
+    page.get_by_text("More: the prompts' texts").click()
     text = page.get_by_role("textbox", name="Text of prompt B")
     expect(text).to_have_value(UNFITTING.text)
     text.fill("You are a pirate. You sing of the sea.")
@@ -69,14 +70,14 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(pocket: str, pocket_ser
     holds(page, "document.activeElement.shadowRoot?.activeElement?.dataset.value !== undefined")
     # The figures on the page are those of the run.
     whole = results.messages[pirate.digest, TALK.digest]
-    shown = page.get_by_test_id("stMetric").filter(has_text="Perplexity under B")
-    expect(shown).to_contain_text(rounded(reports.token_weighted(whole)))
+    expect(page.get_by_text(f"{rounded(reports.token_weighted(whole))} under B")).to_be_visible()
     # Another message, then the link in another window.
     choose(page, "The counselor's message", re.compile(r"^3: "))
     expect(page).to_have_url(re.compile("message=3"))
     third = results.messages[pirate.digest, TALK.digest][2]
     expect(page.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
     other = visit(pocket, theme="dark", width=900).open(page.url.removeprefix(pocket))
+    other.get_by_text("More: the prompts' texts").click()
     expect(other.get_by_role("textbox", name="Text of prompt B")).to_have_value(re.compile("pirate"))
     expect(other.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
     losses = pytest.approx(third.losses.tolist(), abs=1e-6)

@@ -68,15 +68,16 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, sha
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["raw", 0], 300)])
 
     idle(page)
-    choose(page, "Second way", experiments.METHODS["tokens"])
+    choose(page, "Second way", ways["tokens", 0].way)
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["tokens", 0], 300)])
     idle(page)
-    page.get_by_role("radio", name="1", exact=True).click()
-    shows(page, [mean_size(ways["letters", 1], 300), mean_size(ways["tokens", 1], 300)])
-    expect(page).to_have_url(re.compile("shots=1"))
+    choose(page, "Base way", ways["letters", 1].way)
+    shows(page, [mean_size(ways["letters", 1], 300), mean_size(ways["tokens", 0], 300)])
+    expect(page).to_have_url(re.compile("&shots=1.*beside_shots=0|beside_shots=0.*&shots=1"))
     at_300, link = sizes(page), page.url
 
     idle(page)
+    page.get_by_role("button", name="More").click()
     page.get_by_role("slider", name="alpha").press("Home")
     expect(page).to_have_url(re.compile("alpha=1(&|$)"))
     shows(page, ["4.00", "4.00"])  # with 30 calibration questions, alpha 0.001 keeps every option
@@ -98,10 +99,11 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, sha
 
     eventually(page, another_question)
     expect(page).to_have_url(re.compile("question=qa-"))
-    expect(page.get_by_text(re.compile("^By letter picks [A-D]"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^By letter, 1 shot picks [A-D]"))).to_be_visible()
     expect(page.get_by_text("Log-probabilities of the options' texts")).to_be_visible()
     idle(page)
 
+    page.get_by_role("button", name="More").click()
     with page.expect_download() as caught:
         page.get_by_role("button", name="Whole table as XLSX").click()
     path = tmp_path / "ways.xlsx"

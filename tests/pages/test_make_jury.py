@@ -1,4 +1,4 @@
-"""Making a jury from the New run page: asked for, watched, cancelled, and what can't be made."""
+"""Making a jury on the Jury page: asked for, watched, cancelled, and what can't be made."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[JurySpec]:
 
 def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
     """The models that ship with Hedge, tuned for as long as they need to learn something."""
-    app = unfolded(open_page("new_run"), "make_jury_open")
+    app = unfolded(open_page("jury"), "make_jury_open")
     click(app, "Make this jury")
     (spec,) = launched
     assert replace(spec, samples=None) == SPECS["pocket-3m-instruct"]
@@ -33,7 +33,7 @@ def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: li
 
 
 def test_a_jury_is_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
-    app = unfolded(open_page("new_run"), "make_jury_open")
+    app = unfolded(open_page("jury"), "make_jury_open")
     app.text_input(key="jury_jurors").set_value("pocket-1m, pocket-1m")
     app.number_input(key="jury_samples").set_value(50)
     click(app, "Make this jury")
@@ -41,7 +41,7 @@ def test_a_jury_is_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
 
 
 def test_one_juror_is_no_jury(open_page: Open, launched: list[JurySpec]) -> None:
-    app = unfolded(open_page("new_run"), "make_jury_open")
+    app = unfolded(open_page("jury"), "make_jury_open")
     app.text_input(key="jury_jurors").set_value("pocket-1m")
     click(app, "Make this jury")
     assert "at least two jurors, got 1" in page_text(app)
@@ -59,13 +59,13 @@ def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     lock = take(liveness.run_lock(folder))
     assert lock is not None
     with lock:
-        app = unfolded(open_page("new_run"), "make_jury_open")
+        app = unfolded(open_page("jury"), "make_jury_open")
         bars = [str(bar.proto.text).replace("\\", "") for bar in app.get("progress")]
         assert any("tuning pocket-1m-2 · 7 of 100" in bar for bar in bars)
         assert any(button.label == "Cancel" for button in app.button)
         assert any("path.json is damaged" in error.value.replace("\\", "") for error in app.error)
     store.update_record(run.run_id, state="failed", message=engine.states.LOST, ended=3.0)
-    app = unfolded(open_page("new_run"), "make_jury_open")
+    app = unfolded(open_page("jury"), "make_jury_open")
     assert "its process ended before the run did" in page_text(app).lower()
     assert "Resume" in [button.label for button in app.button]
 
@@ -77,12 +77,12 @@ def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_p
     run = jury_run.spec_of(spec)
     record = store.RunRecord(spec=run, state="done", created=1.0, started=2.0, ended=3.0)
     store.write_record(store.create(record), replace(record, provenance={"jury": "some-jury"}))
-    for page in ("new_run", "compare", "perplexity"):
+    for page in ("jury", "compare", "perplexity"):
         app = open_page(page)
         assert not app.exception, page
         assert run.run_id not in page_text(app), page
-    app = unfolded(open_page("new_run"), "make_jury_open")
-    assert "Open on the Jury page" in [link.proto.label for link in app.get("page_link")]
+    app = unfolded(open_page("jury"), "make_jury_open")
+    assert "Show this jury" in [link.proto.label for link in app.get("page_link")]
     text = page_text(app)  # with the words that every page has for a state and a precision
     assert "finished" in text
     assert "32-bit" in text

@@ -1,6 +1,7 @@
 """The Perplexity page: measuring, launching, and the messages where nothing can be measured."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.caches import live_runs
 from app.components.perplexity import perplexity_form
 from app.components.perplexity.perplexity_figures import verdict
-from app.formatting import rounded, signed
+from app.formatting import plain, rounded, signed
 from core.models.perplexity import choices, conversations
 from core.models.perplexity.choices import Choice
 from core.models.perplexity.conversation_files import parse
@@ -47,8 +48,10 @@ def measure(*prompts: SystemPrompt, **changes) -> str:
     return execute(perplexity_run.spec_of(request, MODEL))
 
 
-def metrics(app: AppTest) -> list[str]:
-    return [metric.value for metric in app.metric]
+def perplexities_shown(app: AppTest) -> list[str]:
+    """The perplexities under A and B in the sentence below the answer; none if nothing is measured."""
+    text = next((element.value for element in app.markdown if element.value.startswith("Perplexity of")), "")
+    return re.findall(r"([\d,.]+|∞) under [AB]", text.replace("\\", ""))
 
 
 def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, monkeypatch: pytest.MonkeyPatch):
@@ -86,12 +89,9 @@ def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: 
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, message="2")
     a, b = (messages[prompt.digest, TALK.digest] for prompt in (FITTING, UNFITTING))
     pair = reports.overall({"t": a}, {"t": b})
-    assert metrics(app) == [
-        rounded(token_weighted(a)),
-        rounded(token_weighted(b)),
-        signed(pair.mean, 3),
-    ]
-    assert f"p = {pair.p_value:.2g}" in page_text(app)
+    assert perplexities_shown(app) == [rounded(token_weighted(a)), rounded(token_weighted(b))]
+    assert f"A − B is {signed(pair.mean, 3)} nats per token" in page_text(app).replace("\\", "")
+    assert f"p = {pair.p_value:.2g}" in page_text(app).replace("\\", "")
     assert "no chat template" in page_text(app)
     strip = json.loads(components(app)[0].proto.json)
     assert strip["pieces"] == list(a[1].pieces)
@@ -103,7 +103,7 @@ def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: 
     assert "message" not in dict(app.query_params)
     app.selectbox(key="words_b").set_value(EMPTY.digest).run()
     assert dict(app.query_params)["b"] == EMPTY.digest
-    assert metrics(app)[1] == rounded(token_weighted(messages[EMPTY.digest, TALK.digest]))
+    assert perplexities_shown(app)[1] == rounded(token_weighted(messages[EMPTY.digest, TALK.digest]))
 
 
 def test_a_model_that_is_worse_than_uniform_guessing_is_said_to_be(open_page: Open):
@@ -139,7 +139,7 @@ def test_a_link_to_an_edited_prompt_opens_it(open_page: Open):
     measure(FITTING, pirate, EMPTY)
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, b=pirate.digest)
     assert app.text_area(key="words_b_text").value == "You are a pirate."
-    assert len(metrics(app)) == 3
+    assert len(perplexities_shown(app)) == 2
     app = open_page("perplexity", b="0123456789")
     assert "Prompt B of the link is not here" in page_text(app)
 
@@ -147,12 +147,12 @@ def test_a_link_to_an_edited_prompt_opens_it(open_page: Open):
 def test_two_ways_do_not_mix(open_page: Open):
     measure()
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, mode="published")
-    assert metrics(app) == []
+    assert perplexities_shown(app) == []
     measure(mode="published")
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, mode="published")
-    assert len(metrics(app)) == 3
+    assert len(perplexities_shown(app)) == 2
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, window="all")
-    assert metrics(app) == []
+    assert perplexities_shown(app) == []
 
 
 def test_conversations_of_one_name_stay_apart(open_page: Open):
@@ -255,15 +255,35 @@ def test_a_page_keeps_the_latest_uploads_as_many_as_there_is_room_for(monkeypatc
 
 def test_a_verdict_is_given_only_where_the_test_can_tell(open_page: Open):
     """Two messages give a p-value of 0.5 at least, and of two conversations the interval alone may lack 0."""
-    assert verdict(Paired(60, 2, -0.3, -0.4, -0.2, 0.5)) == (
-        "These data don't show whether the counselor's words are more likely under A or under B: p = 0.500."
-    )
-    assert verdict(Paired(60, 9, 0.1, -0.1, 0.3, 0.4)).endswith("under B: the interval contains 0.")
-    assert verdict(Paired(60, 9, -0.3, -0.4, -0.2, 0.004)).startswith(
-        "**The counselor's words are more likely under A."
+    unknown = "Can't tell under which prompt the counselor's words are more likely"
+    assert verdict(Paired(60, 2, -0.3, -0.4, -0.2, 0.5), "X", "Y") == unknown
+    assert verdict(Paired(60, 9, 0.1, -0.1, 0.3, 0.4), "X", "Y") == unknown
+    assert verdict(Paired(60, 9, -0.3, -0.4, -0.2, 0.004), "X", "Y").startswith(
+        "Prompt A (X) makes the counselor's words more likely: a token is 1.35 times as likely as under B (Y)"
     )
     measure()
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    (said,) = [element.value for element in app.markdown if "likely under" in element.value]
-    assert not said.startswith("**")
-    assert said.startswith("These data don't show")
+    assert app.header[0].value == plain(unknown)
+
+
+def test_choices_that_ship_are_offered_for_models_that_can_tell_them(open_page: Open):
+    """The pocket models are right on none, because they find every text by a model more likely."""
+    measure(choices=CHOICES)
+    for models, is_offered in ((MODEL, False), (f"{MODEL},./another", True)):
+        app = unfolded(open_page("perplexity", models=models, talks=TALK.digest), "choices_open")
+        words = app.selectbox(key="choices_of").options
+        assert any(option.startswith("shipped with Hedge") for option in words) == is_offered
+
+
+def test_a_file_of_choices_stays_with_the_person_who_uploaded_it(open_page: Open):
+    def offered(app: AppTest) -> list[str]:
+        unfolded(app, "choices_open")
+        return [option for choice in app.selectbox if choice.key == "choices_of" for option in choice.options]
+
+    models = f"{MODEL},./another"
+    before = offered(open_page("perplexity", models=models, talks=TALK.digest))
+    app = unfolded(open_page("perplexity", models=models, talks=TALK.digest), "choices_open")
+    content = "".join(json.dumps(choice.to_json()) + "\n" for choice in CHOICES).encode()
+    app.file_uploader(key="choices_file").set_value(("mine.jsonl", content, "text/plain")).run()
+    assert len(offered(app)) == len(before) + 1
+    assert offered(open_page("perplexity", models=models, talks=TALK.digest)) == before

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from app.formatting import plain
 from core.conformal.scores import SCORES
 from core.questions import bank
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.paired import CHOSEN
 from core.reports.prompting import experiments
+from core.reports.prompting.answer import prompting_answer
 from core.runs import store
 from hedge.cli import main
 from tests.conftest import synthetic_questions
@@ -111,15 +113,44 @@ def test_every_score_can_be_chosen(own_experiment, open_page: Open):
 
 def test_other_ways_and_shots_are_chosen(own_experiment, open_page: Open):
     app = open_page("prompting")
-    app.selectbox(key="prompting_method").set_value("continued").run()
-    app.segmented_control(key="prompting_shots").set_value(2).run()
+    app.selectbox(key="prompting_method").set_value("As continuation, raw, 2 shots").run()
     assert (app.query_params["method"], app.query_params["shots"]) == ("continued", "2")
-    assert "Every other way minus As continuation, raw" in page_text(app)
+    assert "Every other way minus As continuation, raw, 2 shots" in page_text(app)
+    tests = next(table for table in static_tables(app) if "p of accuracy" in table.columns)
+    assert {"By letter, 0 shots", "By letter, 2 shots", "As continuation, raw, 0 shots"} <= set(tests["Asked by"])
+    app.selectbox(key="prompting_beside").set_value("By letter, 0 shots").run()
+    assert (app.query_params["beside"], app.query_params["beside_shots"]) == ("letters", "0")
     assert CHOSEN not in page_text(app)
     app.selectbox(key="score_choice").set_value("raps").run()
     assert CHOSEN in page_text(app)
     app.segmented_control(key="prompting_measure").set_value("accuracy").run()
     assert "the accuracy of guessing" in page_text(app)
+
+
+def test_the_answer_is_that_of_the_tests(own_experiment, open_page: Open):
+    """Of the ways that the figure shows, against the base way, and with the figures of the table."""
+    app = open_page("prompting", shots="2")
+    shown = [way for way in the_readings() if way.method in (*experiments.PUBLISHED, experiments.CONTINUED)]
+    base = next(way for way in shown if (way.method, way.shots) == ("letters", 2))
+    runs = {way: experiments.evaluate(way) for way in shown}
+    tests = experiments.against(base, [way for way in shown if way != base], runs, 100, score="lac")
+    assert app.header[0].value == plain(prompting_answer("By letter, 2 shots", tests)[0])
+
+
+def test_strategies_are_ways_of_one_experiment_and_their_earlier_links_open_it(
+    home: Path, open_page: Open, monkeypatch
+):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(80))
+    assert main(["run", "--model", "fake", "--task", "qa", "--strategy", "base", "task"]) == 0
+    own = [store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)]
+    keys = {record.spec.strategy: experiments.PromptingExperiment.of(record.spec).key for record in own}
+    app = open_page("prompting", experiment=keys["task"], strategy="task")
+    assert not app.warning
+    assert app.query_params["experiment"] == keys["base"]
+    assert "Every other way minus By letter, task instruction, 0 shots" in page_text(app)
+    tests = next(table for table in static_tables(app) if "p of accuracy" in table.columns)
+    assert tests["Asked by"].tolist() == ["By letter, 0 shots"]
 
 
 def test_a_card_shows_both_readings(own_experiment, open_page: Open):
@@ -129,9 +160,9 @@ def test_a_card_shows_both_readings(own_experiment, open_page: Open):
     app = open_page("prompting", question=name)
     asked_text = next(q.question for q in synthetic_questions(80) if q.id == name)
     assert asked_text in [heading.value for heading in app.subheader]
-    card = next(table for table in static_tables(app) if "By letter" in table)
+    card = next(table for table in static_tables(app) if "By letter, 0 shots" in table)
     sets = experiments.sets_of(letters, run, 100, score="lac").side(name)
-    assert card["By letter"].tolist() == [
+    assert card["By letter, 0 shots"].tolist() == [
         f"{p:.1%}, {'in the set' if member else 'out'}"
         for p, member in zip(sets.probabilities, sets.members, strict=True)
     ]

@@ -277,7 +277,7 @@ def test_tokens_are_shown_of_a_model_on_a_server(
 def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):
     launched: list[Any] = []
     monkeypatch.setattr("core.runs.jury_job.launch", lambda spec, **terms: launched.append((spec, terms)))
-    app = on_server(open_page, server.url, "new_run", "jury")
+    app = on_server(open_page, server.url, "jury", "jury")
     there = f"pocket-3m@{server.url}"
     assert app.selectbox(key="jury_base_served").value == there
     assert app.multiselect(key="jury_jurors_served").value == [there]
@@ -295,7 +295,7 @@ def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypat
     [
         ("perplexity", "words", "so the words of a conversation can't be scored. Use a server that gives them"),
         ("tokens", "token", "so a text can't be shown by token. Use a server that gives them"),
-        ("new_run", "jury", "so its models can't be jurors. They can give the answers."),
+        ("jury", "jury", "so its models can't be jurors. They can give the answers."),
     ],
 )
 def test_what_needs_texts_says_so_before(open_page: Open, server: Loopback, page: str, prefix: str, words: str):

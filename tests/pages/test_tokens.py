@@ -8,14 +8,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.components.new_run import server_form
+from app.formatting import plain
 from core.reports import tokens
+from core.reports.token_pairs import token_pairs, tokens_answer
 from core.runs.answering import client, token_text
 from core.runs.answering.custom_question import AnswerProgress
 from core.runs.answering.token_text import TokenText
 from core.settings import ASSETS
 from tests.conftest import without_digests
 from tests.core.runs.conftest import until
-from tests.pages.conftest import Open, click, components, page_text
+from tests.pages.conftest import Open, click, components, page_text, static_tables
 
 
 def texts_by_token(app: AppTest) -> list[Any]:
@@ -39,6 +41,10 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
     assert table["ECE seen"].tolist() == [
         evaluation.values["figures"]["ece"]["value"] for evaluation in evaluations[:3]
     ]
+    pairs = token_pairs(evaluations[:3], [str(evaluation.values["model"]) for evaluation in evaluations[:3]])
+    assert app.header[0].value == plain(tokens_answer(pairs)[0])
+    paired = static_tables(app)[0]
+    assert paired["Less surprised"].tolist() == [pair.second for pair in pairs]
     assert len(app.get("vega_lite_chart")) == 1  # reliability
     assert len(app.get("plotly_chart")) == 1  # the ARD-LoRA's ranks
 

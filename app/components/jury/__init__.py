@@ -20,6 +20,7 @@ from app.state.jury import JuryView
 from core.jury.adjudication import Rule, rules_in_words
 from core.jury.experiment import MEASURES
 from core.reports.jury import JurySplit, RulesOfJury
+from core.reports.jury_answer import jury_answer
 
 KEY = "jury"
 NAMES = ("rule", "at", "cases", "order", "card")
@@ -36,6 +37,7 @@ def jury(bench: JurySplit, rules: RulesOfJury, *, complete: bool, version: str, 
     """
     tried, risk, words = rules.experiment, rules.risk, rules_in_words(pairwise=pairwise)
     start = seed(KEY, version, _shown(view))
+    answer = jury_answer(tried, pairwise=pairwise)
     texts = ["id", "question", "answer"]
     _mount(
         key=KEY,
@@ -43,14 +45,17 @@ def jury(bench: JurySplit, rules: RulesOfJury, *, complete: bool, version: str, 
             "version": version,
             "jurors": list(bench.jurors),
             "rules": [
-                _rule(outcome, words[outcome.rule], risk[risk["rule"] == outcome.rule]) for outcome in tried.outcomes
+                _rule(outcome, words[outcome.rule], risk[risk["rule"] == outcome.rule], answer.constant)
+                for outcome in tried.outcomes
             ],
             "complete": complete,
             "rows": pa.Table.from_pandas(_numbers(bench), preserve_index=False),
             "texts": pa.Table.from_pandas(bench.rows[texts], preserve_index=False),
             "pairwise": pairwise,
             "splits": len(tried.protocol.seeds),
-            "constant": best.rule if (best := tried.best_constant) else "",
+            "answer": answer.headline if complete else "Comparing the rules …",
+            "detail": answer.detail,
+            "constant": answer.constant,
             "view": start.start,
             "revision": start.revision,
         },
@@ -65,7 +70,8 @@ def _numbers(bench: JurySplit) -> Any:
     return rows.astype({"label": "uint8", **dict.fromkeys(verdicts, "float32")})
 
 
-def _rule(outcome: Any, about: Rule, risk: pd.DataFrame) -> dict[str, Any]:
+def _rule(outcome: Any, about: Rule, risk: pd.DataFrame, constant: str) -> dict[str, Any]:
+    leads = {"majority": outcome.to_majority, "constant": getattr(outcome, f"to_{constant}")}
     return {
         "name": outcome.rule,
         "title": about.title,
@@ -74,7 +80,7 @@ def _rule(outcome: Any, about: Rule, risk: pd.DataFrame) -> dict[str, Any]:
         "published": about.published,
         "measures": {name: getattr(outcome, name).value for name in MEASURES},
         "intervals": {name: _known([getattr(outcome, name).low, getattr(outcome, name).high]) for name in MEASURES},
-        "gain": _known([outcome.to_majority.value, outcome.to_majority.low, outcome.to_majority.high]),
+        "gains": {name: _known([lead.value, lead.low, lead.high]) for name, lead in leads.items()},
         "risk": {name: _known(risk[name].tolist()) for name in ("answered", "wrong", "low", "high")},
     }
 

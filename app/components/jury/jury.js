@@ -54,6 +54,7 @@ class Jury extends Live {
     this.texts = (i) => ({ id: texts.id.get(i), question: texts.question.get(i), answer: texts.answer.get(i) });
     this.places = new Map(Array.from({ length: this.rows.n }, (_, i) => [texts.id.get(i), i]));
     this.width = null;
+    say(this.find(".answers > summary"), `Open the ${this.rows.n.toLocaleString("en")} test answers one by one`);
     this.find("#cases option[value=sure]").textContent = data.pairwise ? "confident and against the label" : KINDS.sure;
     const errors = data.pairwise ? "Against the label" : "Wrong";
     say(this.find(".errors"), `${errors}, of the answered`);
@@ -87,6 +88,7 @@ class Jury extends Live {
     this.kind = cases;
     this.order = order;
     this.card = this.places.get(card) ?? null;
+    if (this.card !== null || cases !== "all") this.find(".answers").open = true;
     this.start = 0;
     this.find("#at").value = at;
     this.find("#order").value = order;
@@ -148,6 +150,8 @@ class Jury extends Live {
 
   // Everything above the cards.
   results() {
+    say(this.find(".answer"), this.data.answer);
+    say(this.find(".detail"), this.data.detail);
     this.table();
     this.width = null;
     this.figure();
@@ -157,11 +161,12 @@ class Jury extends Live {
   table() {
     const { order, rule } = this;
     const body = this.find(".rules-table tbody");
-    const base = this.named(this.data.constant)?.measures[order];
+    const constant = this.named(this.data.constant);
+    const base = constant.measures[order];
     const head = this.find(".rules-table .measure");
     say(head, MEASURES[order]);
     head.title = (this.data.pairwise ? PAIR_HOVERS : MEASURE_HOVERS)[order];
-    const majority = this.rules.find(({ name }) => name === "majority").measures;
+    say(this.find(".rules-table .gain"), `vs ${constant.title}, points`);
     const sorted = [...this.rules].sort((a, b) => b.measures[order] - a.measures[order]);
     const { complete } = this.data;
     const values = sorted.map(({ measures }) => measures[order]);
@@ -185,15 +190,14 @@ class Jury extends Live {
           "aria-hidden": "true",
         });
         const [low, high] = outcome.intervals[order];
-        if (base !== undefined)
-          draw(svg, "line", {
-            class: "base",
-            x1: x(base),
-            x2: x(base),
-            y1: 0,
-            y2: 22,
-            "vector-effect": "non-scaling-stroke",
-          });
+        draw(svg, "line", {
+          class: "base",
+          x1: x(base),
+          x2: x(base),
+          y1: 0,
+          y2: 22,
+          "vector-effect": "non-scaling-stroke",
+        });
         if (low !== null)
           draw(svg, "line", {
             class: "span",
@@ -204,19 +208,29 @@ class Jury extends Live {
             "vector-effect": "non-scaling-stroke",
           });
         draw(svg, "rect", { class: "point", x: x(outcome.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
-        const [exact, least, most] = outcome.gain.map((share) => 100 * share);
-        const gain = differenceShown(100 * outcome.measures.accuracy, 100 * majority.accuracy, 1, exact);
-        const ends = outcome.gain[1] === null ? "" : ` (${signed(least)} to ${signed(most)})`;
-        const gainText = outcome.name === "majority" ? "" : `${signed(gain)}${ends}`;
-        line.append(first, make("td.value", percent1(outcome.measures[order])), plot, make("td.of-gain", gainText));
+        line.append(
+          first,
+          make("td.value", percent1(outcome.measures[order])),
+          plot,
+          make("td.of-gain", this.lead(outcome, "constant", constant)),
+          make("td.of-gain.second", this.lead(outcome, "majority", this.named("majority"))),
+        );
         return line;
       }),
     );
     const { sentence, ties, published } = this.named(rule);
     say(
-      this.find(".about"),
+      this.find(".how"),
       `${sentence} ${ties} ${published ? "A published rule." : "Not among the published rules."} If all jurors agree, their verdict stands.`,
     );
+  }
+
+  // How far a rule's accuracy is from that of another, with its interval.
+  lead(outcome, against, other) {
+    if (outcome.name === other.name) return "";
+    const [exact, low, high] = outcome.gains[against].map((share) => 100 * share);
+    const points = differenceShown(100 * outcome.measures.accuracy, 100 * other.measures.accuracy, 1, exact);
+    return `${signed(points)}${outcome.gains[against][1] === null ? "" : ` (${signed(low)} to ${signed(high)})`}`;
   }
 
   named(name) {
@@ -312,25 +326,13 @@ class Jury extends Live {
         : `, with a 95% interval from ${least} to ${most}`;
     const { pairwise } = this.data;
     const agrees = pairwise ? "agrees with the label on" : "right on";
-    say(this.find(".answer"), `${outcome.title}: ${agrees} ${accuracy}`);
-    say(this.find(".verdict"), `Mean over ${splits} splits${interval}. ${this.besideConstant(outcome)}`);
+    say(this.find(".verdict"), `${outcome.title}: ${agrees} ${accuracy}. Mean over ${splits} splits${interval}.`);
     this.speakSoon(() =>
       say(
         this.find(".summary"),
         `${outcome.title} gives a verdict on ${percent1(share)} of the answers. Of these verdicts, ${percent1(risk)} are ${this.data.pairwise ? "against the label" : "wrong"}.`,
       ),
     );
-  }
-
-  // How far a rule is from the better of the two that ignore the jurors, by the figures as they are shown.
-  besideConstant({ name, measures }) {
-    const best = this.named(this.data.constant);
-    if (!best) return "";
-    const agrees = this.data.pairwise ? "agrees with the label on" : "is right on";
-    const points = (Math.round(1000 * measures.accuracy) - Math.round(1000 * best.measures.accuracy)) / 10;
-    const more = `${Math.abs(points).toFixed(1)} points ${points > 0 ? "fewer" : "more"} than this rule`;
-    const beside = name === best.name ? "" : points ? `, ${more}` : ", as is this rule";
-    return `${best.title.replace("Always", "Always saying")} ${agrees} ${percent1(best.measures.accuracy)}${beside}.`;
   }
 
   cards() {

@@ -29,15 +29,15 @@ JURY_HELP = "A jury is several models' verdicts on the same answers. It is not a
 CONFIDENCE_HELP = " ".join(f"**{confidence.title}**: {confidence.sentence}" for confidence in CONFIDENCES.values())
 
 
-def pick(view: JuryView) -> JuryRecord | None:
-    """Show the controls that select a jury and how its answers are judged. Returns None if there is no jury."""
+def linked_jury(view: JuryView) -> JuryRecord | None:
+    """The jury of the view, or the latest one. None if there is no jury, which is then explained."""
     juries, problems = jury_cache.records()
     for problem in problems:
         st.warning(plain(sentence(problem)))
     if not juries:
         st.info(
-            "There is no jury yet. A jury is several models that judged the same answers. Import files of "
-            "judgements to see one."
+            "There is no jury yet. A jury is several models that judged the same answers. Make one below, or import "
+            "files of judgements to see one."
         )
         navigation.link(navigation.DATA, "Import a jury")
         return None
@@ -50,27 +50,30 @@ def pick(view: JuryView) -> JuryRecord | None:
         st.warning(plain(message))
     if view.jury not in by_id:
         view = state.change(JuryView, jury=juries[0].jury_id)
-    with style.stacked_when_narrow("jury"):
-        left, right = st.columns(2, gap="medium")
-    st.session_state[JURY_KEY] = view.jury
     name_tab(by_id[view.jury].name)
-    titles = _titles(juries)
-    left.selectbox(
-        "Jury", list(by_id), format_func=titles.__getitem__, key=JURY_KEY, on_change=_take_jury, help=JURY_HELP
-    )
-    with right, st.container(horizontal=True, gap="medium"):
-        controls.switch(view, "judged", "Answers", JUDGED_WORDS, key=JUDGED_KEY, help=JUDGED_HELP, card="")
-        st.session_state[CONFIDENCE_KEY] = view.confidence
-        st.selectbox(
-            "Confidence",
-            list(CONFIDENCES),
-            format_func=lambda name: CONFIDENCES[name].title,
-            key=CONFIDENCE_KEY,
-            on_change=_take_confidence,
-            help=CONFIDENCE_HELP,
-            width=240,
-        )
     return by_id[view.jury]
+
+
+def switches(record: JuryRecord, view: JuryView) -> None:
+    """Show the controls that select a jury and how its answers are judged."""
+    titles = _titles(jury_cache.records()[0])
+    with style.stacked_when_narrow("jury"):
+        left, middle, right = st.columns([5, 3, 3], gap="medium")
+    st.session_state[JURY_KEY] = record.jury_id
+    left.selectbox(
+        "Jury", list(titles), format_func=titles.__getitem__, key=JURY_KEY, on_change=_take_jury, help=JURY_HELP
+    )
+    with middle:
+        controls.switch(view, "judged", "Answers", JUDGED_WORDS, key=JUDGED_KEY, help=JUDGED_HELP, card="")
+    st.session_state[CONFIDENCE_KEY] = view.confidence
+    right.selectbox(
+        "Confidence",
+        list(CONFIDENCES),
+        format_func=lambda name: CONFIDENCES[name].title,
+        key=CONFIDENCE_KEY,
+        on_change=_take_confidence,
+        help=CONFIDENCE_HELP,
+    )
 
 
 def _titles(juries: Sequence[JuryRecord]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from app.background import arrived, computing, in_place
 from app.caches import jury_cache
 from app.components import jury as live
 from app.components.jury.agreement import agreement_figures, percent
+from app.components.jury.jury_choice import switches
 from app.components.shared import controls, figures
 from app.components.shared.static_table import static_table
 from app.formatting import counted, plain, sentence, signed
@@ -39,7 +40,9 @@ TITLES = {
 
 
 def section(record: JuryRecord, view: JuryView) -> None:
-    """Show all figures of a jury."""
+    """Show all figures of a jury, and below the first one what selects the jury and its answers."""
+    first = st.container()
+    switches(record, view)  # before the figures, whose error may say to choose other answers
     protocol = jury_cache.protocol(record.jury_id, view.judged, view.confidence)
     whole = arrived(jury_cache.rules(record.jury_id, protocol))
     rules = whole or jury_cache.rules_without_intervals(record.jury_id, protocol)
@@ -48,7 +51,23 @@ def section(record: JuryRecord, view: JuryView) -> None:
     key = jury_cache.jury_key(record.jury_id)
     pairwise = jury_cache.judgements(record.jury_id).pairwise
     version = f"{key.jury_id}:{key.stamp}:{view.judged}:{view.confidence}"
-    live.jury(bench, rules, complete=whole is not None, version=version, view=view, pairwise=pairwise)
+    with first:
+        live.jury(bench, rules, complete=whole is not None, version=version, view=view, pairwise=pairwise)
+    with st.expander("How these figures are computed"):
+        _how(record, experiment, pairwise)
+    agreement_figures(record, pairwise)
+    gains(record, view, protocol, pairwise)
+    confidences(record, protocol, whole.experiment if whole else None, pairwise)
+    sets(record, view, protocol, pairwise)
+    rules_table(record, whole.experiment if whole else None, pairwise)
+    if whole:
+        with st.expander("Export: figures", on_change="rerun", key="jury_export_open") as folded:
+            if folded.open:
+                _export(record, protocol, whole.experiment)
+
+
+def _how(record: JuryRecord, experiment: JuryExperiment, pairwise: bool) -> None:
+    """Show what the figures are computed from, and what is to know about the jury."""
     st.caption(
         plain(
             f"{counted(experiment.n, 'answer')} of {experiment.kept_of:,} {'is' if experiment.n == 1 else 'are'} used. "
@@ -68,15 +87,6 @@ def section(record: JuryRecord, view: JuryView) -> None:
         )
     for note in filter(None, (record.origin, *record.notes, record.weights_note, *experiment.notes)):
         st.caption(plain(sentence(note)))
-    agreement_figures(record, pairwise)
-    gains(record, view, protocol, pairwise)
-    confidences(record, protocol, whole.experiment if whole else None, pairwise)
-    sets(record, view, protocol, pairwise)
-    rules_table(record, whole.experiment if whole else None, pairwise)
-    if whole:
-        with st.expander("Export: figures", on_change="rerun", key="jury_export_open") as folded:
-            if folded.open:
-                _export(record, protocol, whole.experiment)
 
 
 def _export(record: JuryRecord, protocol: Protocol, experiment: JuryExperiment) -> None:

@@ -52,7 +52,7 @@ def section() -> None:
             return
         st.caption(
             "A base model answers short questions. Jurors are tuned on a part of its answers and judge the rest. "
-            "The Jury page then shows how good their verdicts are. With the values below, this takes about ten "
+            "This page then shows how good their verdicts are. With the values below, this takes about ten "
             "minutes on two cores. It continues when you close the page."
         )
         with style.stacked_when_narrow("make_jury"):
@@ -188,7 +188,7 @@ def _card(name: str, state: JuryProgress) -> None:
             figure = tuning_loss(pd.DataFrame({"step": range(1, len(state.losses) + 1), "loss": state.losses}))
             draw(figure, key=f"losses-{name}")
         if state.state == "done":
-            navigation.link(navigation.JURY, "Open on the Jury page", jury=state.jury)
+            navigation.link(navigation.JURY, "Show this jury", jury=state.jury)
         elif state.state in ("running", "queued"):
             st.button("Cancel", key=f"cancel-{name}", on_click=_cancel, args=(name,))
         else:

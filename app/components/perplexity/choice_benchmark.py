@@ -19,6 +19,7 @@ from core import access
 from core.access import UserRole
 from core.errors import InputError
 from core.exchange.dropped.apart import apart
+from core.models.model_sources import bundled_models
 from core.models.perplexity import choices
 from core.models.perplexity.choices import Choice, digest_of
 from core.models.perplexity.prompts import SystemPrompt
@@ -49,9 +50,14 @@ def section(chosen: PerplexityForm, view: PerplexityView, library: Library) -> N
         )
         library.choices |= st.session_state.get(UPLOADED, {})
         _upload(library)
+        if set(chosen.models) <= set(bundled_models()):  # they find every text by a model more likely
+            library.choices.pop(_shipped(), None)
         if not library.choices:
             if access.may(UserRole.LAUNCHER):
-                st.info("Upload a file of choices, or make one with `hedge perplexity endings`.")
+                st.info(
+                    "Upload a file of choices, or make one with `hedge perplexity endings`. Hedge has some, too, which "
+                    "are offered for models other than the pocket models: those are too small to tell."
+                )
             return
         source = _source(library)
         own_choices = library.choices[source]
@@ -94,8 +100,13 @@ def _upload(library: Library) -> None:
             st.session_state[SOURCE_KEY] = digest_of(parsed)
 
 
+def _shipped() -> str:
+    """The hash of the choices that ship with Hedge."""
+    return digest_of(choices.read(choices.BUNDLED)) if choices.BUNDLED.is_file() else ""
+
+
 def _source(library: Library) -> str:
-    shipped = digest_of(choices.read(choices.BUNDLED)) if choices.BUNDLED.is_file() else ""
+    shipped = _shipped()
     return str(
         st.selectbox(
             "Choices",

@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import state
 from app.components.perplexity.measured_messages import (
@@ -18,6 +19,7 @@ from app.components.perplexity.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
 from app.components.shared.controls import choice
+from app.components.shared.page_head import answer
 from app.components.shared.static_table import static_table
 from app.components.shared.token_strip import token_strip
 from app.formatting import counted, plain, rounded, shortened, signed
@@ -43,19 +45,23 @@ MESSAGE_KEY = "words_message"
 UNIFORM, UNKNOWN = "Of uniform guessing", "–"
 
 MEASURE_KEY = "words_measure_shown"
-TOKEN_WEIGHTED_HELP = (
-    "The exponential of the mean loss over all tokens, so that a long message counts more than a short one. The "
-    "difference on the right counts each message once, because messages are what its interval resamples."
+FIGURES_HELP = (
+    "Perplexity is the exponential of the mean loss over all tokens, so that a long message counts more than a short "
+    "one. The difference counts each message once, because messages are what its interval resamples."
+    f" A − B: {DIFFERENCE_HELP} p: {P_HELP}"
 )
 SHOWN_KEY = "words_model_shown"
 SMALL = 0.05
 
 
-def shown(chosen: PerplexityForm, view: PerplexityView, library: Library, *, is_measuring: bool) -> None:
-    """Show everything that has been measured of the form's request, or a hint if nothing has been measured."""
+def shown(
+    chosen: PerplexityForm, view: PerplexityView, library: Library, first: DeltaGenerator, *, is_measuring: bool
+) -> None:
+    """Show everything that has been measured of the form's request, or a hint if nothing has been measured. The answer
+    and its figure stand in ``first``."""
     ready = [model for model in chosen.models if measured_messages(chosen, library, chosen.setup(model))]
     if not ready:
-        st.info(
+        first.info(
             "How each prompt changes how likely the counselor's words are is shown here when the measurement has ended."
             if is_measuring
             else "Prompts A and B are not measured yet. Press “Measure” to see how each prompt changes how likely the "
@@ -68,64 +74,76 @@ def shown(chosen: PerplexityForm, view: PerplexityView, library: Library, *, is_
     setup = chosen.setup(model)
     measured = measured_messages(chosen, library, setup)
     digests = [prompt.digest for prompt in chosen.prompts]
-    for note in library.notes(setup, digests, chosen.talks, served=chosen.served_weights(model)):
-        st.caption(plain(f"{note[:1].upper()}{note[1:]}."))
     vocabulary = library.vocabulary(setup, digests, chosen.talks)
     about = About([model])
-    _headline(measured, chosen)
+    measure = choice(
+        "Measure",
+        {name: titles[0] for name, titles in MEASURES.items()},
+        default="message_mean" if chosen.mode == "published" else "perplexity",
+        key=MEASURE_KEY,
+    )
+    with first:
+        _answer(measured, chosen, model)
+        _dumbbell(measured, chosen, vocabulary, about, measure)
+    for note in library.notes(setup, digests, chosen.talks, served=chosen.served_weights(model)):
+        st.caption(plain(f"{note[:1].upper()}{note[1:]}."))
     _against_uniform(measured, vocabulary, served=setup.dtype == SERVED)
-    _dumbbell(measured, chosen, vocabulary, about)
     one_message(chosen, view, library, setup)
     _along(measured, vocabulary, about)
     across_models(ready, chosen, library)
     tables(measured, chosen, vocabulary, about)
 
 
-def _headline(measured: MeasuredMessages, chosen: PerplexityForm) -> None:
+def _answer(measured: MeasuredMessages, chosen: PerplexityForm, model: str) -> None:
+    """Show under which prompt the words are more likely, and the figures behind it."""
     a, b = list(measured.values())[:2]
-    difference = reports.overall(a, b) if sum(map(len, a.values())) > 1 else None
-    first, second, third = st.columns([2, 2, 3])
-    for column, place, prompt, read in ((first, "A", chosen.a, a), (second, "B", chosen.b, b)):
-        whole = [message for messages in read.values() for message in messages]
-        column.metric(f"Perplexity under {place}", rounded(token_weighted(whole)), help=TOKEN_WEIGHTED_HELP)
-        column.caption(plain(prompt.name))  # below, because a label that is too long would be cut
-    if difference is None:
-        third.caption("One message has no interval.")
+    under = [
+        f"{rounded(token_weighted([message for messages in read.values() for message in messages]))} under "
+        f"{place} ({prompt.name})"
+        for place, prompt, read in (("A", chosen.a, a), ("B", chosen.b, b))
+    ]
+    perplexity = f"Perplexity of {model} is {' and '.join(under)}."
+    if sum(map(len, a.values())) < 2:
+        answer("One message can't tell under which prompt the counselor's words are more likely", perplexity)
         return
-    third.metric("A − B, nats per token", signed(difference.mean, 3), help=DIFFERENCE_HELP)
+    difference = reports.overall(a, b)
+    answer(
+        verdict(difference, chosen.a.name, chosen.b.name), f"{perplexity} {_difference(difference)}", help=FIGURES_HELP
+    )
+
+
+def _difference(difference: Paired) -> str:
+    """The mean difference with its interval and p-value, and the smallest p-value that is possible if it is large."""
     interval = (
         f"95% interval {signed(difference.low, 3)} to {signed(difference.high, 3)}"
         if difference.low == difference.low
-        else "No interval, because all messages differ by the same"
+        else "no interval, because all messages differ by the same"
     )
-    third.caption(
-        f"Mean of {counted(difference.n, 'message')} in {counted(difference.conversations, 'conversation')}. "
-        f"{interval}, {p_said(difference.p_value)}.",
-        help=P_HELP,
+    text = (
+        f"A − B is {signed(difference.mean, 3)} nats per token ({interval}, {p_said(difference.p_value)}), the mean of "
+        f"{counted(difference.n, 'message')} in {counted(difference.conversations, 'conversation')}."
     )
-    if difference.least_p > SMALL:
-        count = difference.conversations if difference.conversations > 1 else difference.n
-        what = "conversation" if difference.conversations > 1 else "message"
-        third.caption(
-            f"With {counted(count, what)}, p can't be smaller than {p_text(difference.least_p)}, whatever the "
-            "prompts do."
-        )
-    st.markdown(verdict(difference))
+    if difference.least_p <= SMALL:
+        return text
+    several = difference.conversations > 1
+    units = counted(difference.conversations, "conversation") if several else counted(difference.n, "message")
+    return f"{text} With {units}, p can't be smaller than {p_text(difference.least_p)}, whatever the prompts do."
 
 
-def verdict(difference: Paired) -> str:
-    """Under which prompt the words are more likely, in bold, or that these data don't tell. A verdict needs an interval
-    without 0 and a p-value below 0.05: of few conversations, the interval alone may be too narrow."""
+def verdict(difference: Paired, a: str, b: str) -> str:
+    """Under which of the prompts named ``a`` and ``b`` the words are more likely, or that these data don't tell.
+
+    A verdict needs an interval without 0 and a p-value below 0.05: of few conversations, the interval alone may be too
+    narrow.
+    """
     if difference.low != difference.low:
-        return "These data don't show how much other messages would differ between A and B."
-    is_around_0 = difference.low <= 0 <= difference.high
-    if is_around_0 or difference.p_value >= SMALL:
-        why = "the interval contains 0" if is_around_0 else p_said(difference.p_value)
-        return f"These data don't show whether the counselor's words are more likely under A or under B: {why}."
-    better, other = ("A", "B") if difference.high < 0 else ("B", "A")
+        return "Can't tell how much other messages would differ between A and B"
+    if difference.low <= 0 <= difference.high or difference.p_value >= SMALL:
+        return "Can't tell under which prompt the counselor's words are more likely"
+    better, other = (f"A ({a})", f"B ({b})") if difference.high < 0 else (f"B ({b})", f"A ({a})")
     return (
-        f"**The counselor's words are more likely under {better}. In the mean message, a token is "
-        f"{math.exp(abs(difference.mean)):.2f} times as likely as under {other}.**"
+        f"Prompt {better} makes the counselor's words more likely: a token is {math.exp(abs(difference.mean)):.2f} "
+        f"times as likely as under {other}"
     )
 
 
@@ -144,14 +162,10 @@ def _against_uniform(measured: MeasuredMessages, vocabulary: int | None, *, serv
         st.caption(plain(sentence))
 
 
-def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None, about: About) -> None:
+def _dumbbell(
+    measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None, about: About, measure: str
+) -> None:
     table = reports.by_conversation(measured, vocabulary=vocabulary)
-    measure = choice(
-        "Measure",
-        {name: titles[0] for name, titles in MEASURES.items()},
-        default="message_mean" if chosen.mode == "published" else "perplexity",
-        key=MEASURE_KEY,
-    )
     sentence = {
         "perplexity": (
             "The exponential of the mean loss over all tokens. Lower means more expected. Only for comparisons "
@@ -165,16 +179,16 @@ def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: in
             "The loss divided by the bytes of the text. Lower means more expected. It can also be compared "
             "across models."
         ),
-    }[str(measure)]
+    }[measure]
     here = {place: name for place, name in names(chosen).items() if name in measured}
     if vocabulary:
-        drawn = uniform_is_drawn(table, str(measure))
+        drawn = uniform_is_drawn(table, measure)
         sentence += (
             " The grey ticks mark uniform guessing over all tokens."
             if drawn
             else " Uniform guessing over all tokens lies far to the right of the figure."
         )
-    figures.show(dumbbell(table, str(measure), here), sentence, about)
+    figures.show(dumbbell(table, measure, here), sentence, about)
 
 
 def _along(measured: MeasuredMessages, vocabulary: int | None, about: About) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import state, style
 from app.caches import run_cache
@@ -122,30 +123,29 @@ def known() -> Library:
 
 
 def form(view: PerplexityView, library: Library) -> PerplexityForm:
-    """Show the form: prompts A and B side by side; models, conversations and the scoring options below them."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        a = _prompt("a", view, library)
-    with right:
-        b = _prompt("b", view, library)
-    with style.stacked_when_narrow("models"):
-        models, chosen = st.columns([2, 3], gap="medium")
-    with models:
-        chosen_models, served = _models(view, library)
-    with chosen:
+    """Show prompts A and B and the models in a row, and the prompts' texts, the conversations and how words are scored
+    below it, folded away."""
+    with style.stacked_when_narrow("prompts"):
+        left, middle, right = st.columns([1, 1, 1], gap="medium")
+    with st.expander("More: the prompts' texts, conversations, servers and scoring"):
+        texts = st.columns(2, gap="medium")
+        a = _prompt("a", view, library, left, texts[0])
+        b = _prompt("b", view, library, middle, texts[1])
         sources = _talks(view, library)
-        with st.expander("How words are scored, and your own conversations"):
-            mode, exchanges, dtype = _setup(view)
-            _upload(library)
+        mode, exchanges, dtype = _setup(view)
+        chosen_models, served = _models(view, library, right)
+        _upload(library)
     weights = {model: library.weights_of(model) for model in chosen_models}
     return PerplexityForm(chosen_models, a, b, sources, mode, exchanges, dtype, weights, served)
 
 
-def _prompt(place: str, view: PerplexityView, library: Library) -> SystemPrompt:
-    """Show a prompt to choose and edit. An edited text is a version of its own, identified by its hash."""
+def _prompt(
+    place: str, view: PerplexityView, library: Library, choices: DeltaGenerator, texts: DeltaGenerator
+) -> SystemPrompt:
+    """Show a prompt to choose, and its text to edit. An edited text is a version of its own, identified by its hash."""
     linked: str = getattr(view, place)
     if linked and linked not in library.prompts:
-        st.warning(
+        choices.warning(
             f"Prompt {place.upper()} of the link is not here (it may have been deleted). A prompt that ships with "
             "Hedge is shown."
         )
@@ -155,28 +155,32 @@ def _prompt(place: str, view: PerplexityView, library: Library) -> SystemPrompt:
         st.session_state[text] = library.prompts[digest].text
         st.session_state[owner] = digest
     st.session_state[pick] = digest
-    st.selectbox(
+    choices.selectbox(
         f"Prompt {place.upper()}",
         list(library.prompts),
         format_func=lambda each: library.prompts[each].name,
         key=pick,
         on_change=state.taking(PerplexityView, place, pick),
     )
-    st.text_area(
+    texts.text_area(
         f"Text of prompt {place.upper()}", key=text, height=155, persist_state="session", placeholder="no prompt"
     )
     typed = named(st.session_state[text] or "", f"{library.prompts[digest].name.partition(', edited')[0]}, edited")
     edited = library.prompts.get(typed.digest, SystemPrompt(f"{typed.name} {typed.digest[:4]}", typed.text))
     if edited.digest != digest:
-        st.caption(f"This is an edited prompt, version {edited.digest}.")
+        choices.caption(f"This is an edited prompt, version {edited.digest}.")
     return edited
 
 
-def _models(view: PerplexityView, library: Library) -> tuple[tuple[str, ...], ServedModels | None]:
-    """Show the choice of models, here or on a server. The models, and the server that is connected."""
+def _models(
+    view: PerplexityView, library: Library, choices: DeltaGenerator
+) -> tuple[tuple[str, ...], ServedModels | None]:
+    """Show the choice of models: those that Hedge loads in ``choices``, those of a server here. The models, and the
+    server that is connected."""
     if server_form.is_on_server(SERVER):
         served = server_form.served_models(SERVER, without_texts="the words of a conversation can't be scored")
         models = served.asked_models if served else ()
+        choices.caption("The models are on a server: see below." if models else "Connect to a server below.")
         if models and in_link(models) != view.models:
             state.change(PerplexityView, models=in_link(models))
         return models, served
@@ -185,7 +189,7 @@ def _models(view: PerplexityView, library: Library) -> tuple[tuple[str, ...], Se
     linked = _of_link(view.models) or tuned[-1:] or shipped[-1:]
     measured = [setup.model for setup, _, _ in library.cells if setup.dtype == SERVED]
     st.session_state[MODELS_KEY] = linked
-    chosen = st.multiselect(
+    chosen = choices.multiselect(
         "Models",
         list(dict.fromkeys([*linked, *tuned, *measured, *known_models()])),
         accept_new_options=True,

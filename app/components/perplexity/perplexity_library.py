@@ -150,7 +150,7 @@ class Library:
 def library() -> Library:
     """The shipped prompts, conversations and choices, and those of every run of this kind, finished or not."""
     shipped = {conversation.digest: conversation for conversation in _bundled()}
-    collected = Library({prompt.digest: prompt for prompt in SHIPPED.values()}, shipped, _bundled_choices())
+    collected = Library({prompt.digest: prompt for prompt in SHIPPED.values()}, shipped, {**_bundled_choices()})
     damaged = False
     # The oldest run comes first, so the latest run that measured a cell is the one that is kept.
     for record in reversed(run_cache.runs().records):

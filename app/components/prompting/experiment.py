@@ -1,4 +1,4 @@
-"""Choose an experiment: runs that differ only in their prompt form and their shots."""
+"""Choose an experiment: runs that differ only in how they ask: their prompt form, shots and strategy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,9 +35,17 @@ class ShownExperiment:
     records: tuple[RunRecord, ...]
     readings: tuple[PromptingMethod, ...]
 
-    def find(self, method: str, shots: int) -> PromptingMethod | None:
-        """The prompting method with this name and number of shots, or None."""
-        return next((reading for reading in self.readings if (reading.method, reading.shots) == (method, shots)), None)
+    def base(self, view: PromptingView) -> PromptingMethod:
+        """The way with which all others are compared: the view's, or the most similar one."""
+        shots = int(view.shots) if view.shots else min(self.shots)
+        return _nearest(self.readings, (view.strategy, shots, view.method))
+
+    def second(self, view: PromptingView) -> PromptingMethod | None:
+        """The way that is shown beside the base way: the view's, or the most similar one. None if there is no other."""
+        base = self.base(view)
+        others = [reading for reading in self.readings if reading != base]
+        shots = int(view.beside_shots) if view.beside_shots else base.shots
+        return _nearest(others, (view.beside_strategy, shots, view.beside)) if others else None
 
     @property
     def letters(self) -> tuple[PromptingMethod, ...]:
@@ -55,27 +63,52 @@ class ShownExperiment:
         return tuple(sorted({reading.shots for reading in self.readings}))
 
 
-def choose(view: PromptingView) -> ShownExperiment | None:
+def _nearest(readings: Sequence[PromptingMethod], wanted: tuple[str, int, str]) -> PromptingMethod:
+    """The first of the readings that agree with most of a strategy, a number of shots and a method, in this order."""
+    return min(
+        readings,
+        key=lambda reading: [
+            has != wants for has, wants in zip((reading.strategy, reading.shots, reading.method), wanted, strict=True)
+        ],
+    )
+
+
+def _experiments() -> Found:
+    return {experiment.key: (experiment, records) for experiment, records in prompting_cache.experiments().items()}
+
+
+def linked_experiment(view: PromptingView) -> ShownExperiment | None:
     """The experiment that the view names, or :func:`_default`. None if no run has ended."""
-    by_key = {key_record.key: (key_record, records) for key_record, records in prompting_cache.experiments().items()}
+    by_key = _experiments()
     if not by_key:
         st.info(
             "There is no experiment yet. This page will show the accuracy and the prediction sets of each way of "
             "asking. Launch one below; with a pocket model it takes about a minute."
         )
         return None
-    for message in state.until_next_action("experiment", *([GONE] if view.experiment not in ("", *by_key) else [])):
+    key = _with_strategies(by_key).get(view.experiment, "")
+    for message in state.until_next_action("experiment", *([GONE] if view.experiment and not key else [])):
         st.warning(message)
-    if view.experiment not in by_key:
-        view = state.change(PromptingView, experiment=_default(by_key))
-    _pick(by_key, view.experiment)
-    experiment, records = by_key[view.experiment]
+    key = key or _default(by_key)
+    if view.experiment != key:
+        state.change(PromptingView, experiment=key)
+    experiment, records = by_key[key]
     caveat_notes(records)
     return ShownExperiment(experiment, records, tuple(reports.readings(records)))
 
 
-def _pick(by_key: Found, chosen: str) -> None:
+def _with_strategies(by_key: Found) -> dict[str, str]:
+    """The key of an experiment by the key that each of its strategies alone has, which earlier versions linked to."""
+    return {
+        replace(experiment, strategy=strategy).key: key
+        for key, (experiment, records) in by_key.items()
+        for strategy in reports.strategies(records)
+    }
+
+
+def experiment_choice(chosen: str) -> None:
     """Show which experiment is chosen, with a button to choose another. In the list, its first run stands for it."""
+    by_key = _experiments()
     first = {key: _representative(records) for key, (_, records) in by_key.items()}
     keys = {record.run_id: key for key, record in first.items()}
     names = _names(by_key)
@@ -90,10 +123,11 @@ def _pick(by_key: Found, chosen: str) -> None:
         take,
         noun="experiment",
         given_names={run_id: names[key] for run_id, key in keys.items()},
-        properties=("models", "tasks", "strategy", "dtype", "sources"),
+        properties=("models", "tasks", "dtype", "sources"),
         shares_questions=False,
     )
-    one_line(picker, names[chosen], "All finished runs that differ only in how they ask and in their shots.")
+    about = "All finished runs that differ only in how they ask. Choose another experiment."
+    one_line(picker, names[chosen], "", help=about)
 
 
 def _representative(records: Sequence[RunRecord]) -> RunRecord:
@@ -123,7 +157,7 @@ def _names(by_key: Found) -> dict[str, str]:
 
 def _alike(record: RunRecord) -> RunRecord:
     """The run with those settings at their defaults in which the runs of an experiment differ."""
-    same = replace(record.spec, form="letters", shots=0, rotations=False, orders=False, repeats=0)
+    same = replace(record.spec, form="letters", strategy="base", shots=0, rotations=False, orders=False, repeats=0)
     return replace(record, spec=same)
 
 

@@ -1,7 +1,6 @@
-"""Two methods with the same number of shots: their sets, paired tests, and their questions."""
+"""Paired tests of all ways of asking, and two of them with their sets and questions."""
 
 import math
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,6 +9,7 @@ from app import state, style
 from app.background import arrived, in_place
 from app.caches import prompting_cache, question_cache
 from app.components.one_question.question import show_question
+from app.components.prompting.by_shots import SECOND_FIELDS, way_choice
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
 from app.components.shared.static_table import static_table
@@ -23,72 +23,40 @@ from core.reports.compare import side_by_side
 from core.reports.compare.paired import CHOSEN
 from core.reports.p_values import p_text
 from core.reports.prompting import experiments as reports
-from core.reports.prompting.experiments import LETTERS_METHOD, METHODS, MethodSets, PromptingMethod
+from core.reports.prompting.answer import difference_text
+from core.reports.prompting.experiments import LETTERS_METHOD, MethodSets, PromptingMethod
 
-METHOD_KEY = "prompting_method"
-BESIDE_KEY = "prompting_beside"
-SHOTS_KEY = "prompting_shots"
 QUESTIONS_KEY = "prompting_questions"
 SHOWN_QUESTIONS = 300
 ROW_HEIGHT = 35
 """Of a row of a table, in pixels."""
 
 
-def two_ways(chosen: ShownExperiment, shown: tuple[str, ...], view: PromptingView) -> None:
-    """Show two methods with the same shots: their sets, paired tests of those in ``shown``, and their questions."""
-    st.subheader("Two ways, question by question", anchor=False)
-    pair = _pick_two(chosen, view)
-    if pair is None:
+def two_ways(chosen: ShownExperiment, shown: tuple[PromptingMethod, ...], view: PromptingView) -> None:
+    """Show paired tests of the ways in ``shown`` against the base way, and a second way beside it, with the sets and
+    the questions of both."""
+    base, second = chosen.base(view), chosen.second(view)
+    others = tuple(reading for reading in shown if reading != base)
+    if others:
+        _tests(base, others, view)
+    if second is None:
         return
-    first, second = pair
-    _side_by_side(first, second, view)
-    tested = {*shown, second.method} - {first.method}
-    others = tuple(reading for reading in chosen.readings if reading.shots == first.shots and reading.method in tested)
-    _tests(first, others, view)
-    _questions(first, second, view)
-
-
-def _pick_two(chosen: ShownExperiment, view: PromptingView) -> tuple[PromptingMethod, PromptingMethod] | None:
-    shots = int(view.shots) if view.shots and int(view.shots) in chosen.shots else chosen.shots[0]
-    there = [reading.method for reading in chosen.readings if reading.shots == shots]
-    method = view.method if view.method in there else there[0]
-    rest = [name for name in there if name != method]
-    beside = view.beside if view.beside in rest else (rest[0] if rest else "")
-    st.session_state[METHOD_KEY], st.session_state[SHOTS_KEY] = method, shots
-    left, middle, right = st.columns([4, 4, 3], vertical_alignment="top")
-    with left:
-        st.selectbox("First way", there, format_func=METHODS.__getitem__, key=METHOD_KEY, on_change=_take_methods)
-    with right:
-        st.segmented_control("Shots", chosen.shots, required=True, key=SHOTS_KEY, on_change=_take_methods, wrap=True)
-    if not rest:
-        st.caption("Only one way was asked with this number of shots. You can launch the others below.")
-        return None
-    st.session_state[BESIDE_KEY] = beside
-    with middle:
-        st.selectbox("Second way", rest, format_func=METHODS.__getitem__, key=BESIDE_KEY, on_change=_take_methods)
-    first, second = chosen.find(method, shots), chosen.find(beside, shots)
-    return (first, second) if first and second else None
-
-
-def _take_methods() -> None:
-    state.change(
-        PromptingView,
-        method=st.session_state[METHOD_KEY],
-        beside=st.session_state.get(BESIDE_KEY, ""),
-        shots=str(st.session_state[SHOTS_KEY]),
-    )
+    st.subheader("Two ways, question by question", anchor=False)
+    way_choice("Second way", [way for way in chosen.readings if way != base], second, SECOND_FIELDS)
+    _side_by_side(base, second, view)
+    _questions(base, second, view)
 
 
 def _side_by_side(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
     rows = prompting_cache.figures((first, second), set_rule(view))
-    for column, row in zip(st.columns(2), rows.to_dict("records"), strict=True):
+    for column, way, row in zip(st.columns(2), (first, second), rows.to_dict("records"), strict=True):
         with column, st.container(border=True):
-            st.markdown(f"**{plain(row['title'])}**")
+            st.markdown(f"**{plain(way.way)}**")
             with st.container(horizontal=True, gap="medium"):
                 st.metric("Accuracy", f"{row['accuracy']:.1%}", width="content")
                 st.metric("Coverage", f"{row['coverage']:.1%}", width="content")
                 st.metric("Mean set size", f"{row['mean_set_size']:.2f}", width="content")
-    names = [first.title, second.title]
+    names = [first.way, second.way]
     shares = side_by_side.size_shares(
         [prompting_cache.evaluation(method) for method in (first, second)], names, view.alpha, view.score
     )
@@ -108,9 +76,7 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
     if table is None:
         return
     rows = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-    st.markdown(
-        f"**Every other way minus {plain(first.title)}**, on {counted(int(table['n'].min()), 'shared question')}"
-    )
+    st.markdown(f"**Every other way minus {plain(first.way)}**, on {counted(int(table['n'].min()), 'shared question')}")
     if left := int(table["one_only"].max()):
         st.caption(
             f"{counted(left, 'question')} asked in only one of two ways {'is' if left == 1 else 'are'} left out."
@@ -119,10 +85,10 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
         st.caption(f"These are {counted(units, 'question')}; each of them counts once, however often it was asked.")
     shown = pd.DataFrame(
         {
-            "Asked by": table["method"],
-            "Accuracy, points": [_span(row, "accuracy", 100, 1) for row in rows],
+            "Asked by": table["way"],
+            "Accuracy, points": [difference_text(row, "accuracy") for row in rows],
             "p of accuracy": table["accuracy_p"].map(p_text),
-            "Mean set size": [_span(row, "set_size", 1, 2) for row in rows],
+            "Mean set size": [difference_text(row, "set_size") for row in rows],
             "p of set size": table["set_size_p"].map(p_text),
         }
     )
@@ -138,11 +104,6 @@ TESTS = (
     "both ways question by question and computes both thresholds again. All p-values of the table are corrected "
     "together (Holm)."
 )
-
-
-def _span(row: dict[str, Any], name: str, scale: int, digits: int) -> str:
-    value, low, high = (signed(scale * row[f"{name}{end}"], digits) for end in ("", "_low", "_high"))
-    return f"{value} ({low} to {high})"
 
 
 def _right_and_size(rows: pd.DataFrame, name: str) -> pd.Series:
@@ -177,8 +138,8 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
             selection_mode="single-row",
             key=f"{QUESTIONS_KEY}-{first.run_id}-{second.run_id}",
             column_config={
-                "first": st.column_config.TextColumn("First way", help=first.title, width=90),
-                "second": st.column_config.TextColumn("Second way", help=second.title, width=100),
+                "first": st.column_config.TextColumn("First way", help=first.way, width=90),
+                "second": st.column_config.TextColumn("Second way", help=second.way, width=100),
                 "question": st.column_config.TextColumn("Question", width="large"),
             },
             alt="Questions that both ways asked",
@@ -205,7 +166,7 @@ def card(first_sets: MethodSets, second_sets: MethodSets, question_id: str) -> N
     k = min(len(side.probabilities) for side in sides)
     table = pd.DataFrame({"Option": [_named(question, j) for j in range(k)]})
     for side in sides:
-        table[side.reading.title] = [
+        table[side.reading.way] = [
             f"{p:.1%}, {'in the set' if side.members[j] else 'out'}" for j, p in enumerate(side.probabilities[:k])
         ]
     static_table(table, alt="The probability of each option, and whether it is in the set, by both ways")
@@ -214,7 +175,7 @@ def card(first_sets: MethodSets, second_sets: MethodSets, question_id: str) -> N
         size = sum(side.members)
         st.caption(
             plain(
-                f"{side.reading.title} picks {LETTERS[side.pick]}, {right}. Its set holds "
+                f"{side.reading.way} picks {LETTERS[side.pick]}, {right}. Its set holds "
                 f"{counted(size, 'option')}"
                 f"{'' if not size or side.members[question.label] else ' and misses the truth'}."
             )

@@ -3,6 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.formatting import plain
 from app.glossary import hint
 
 
@@ -22,3 +23,9 @@ def head_beside(title: str, question: str, *, terms: tuple[str, ...] = ()) -> De
         return st.container(
             width="content", horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
         )
+
+
+def answer(headline: str, detail: str, *, help: str | None = None) -> None:
+    """Show a page's answer in one sentence, and the figures behind it in a second one."""
+    st.header(plain(headline), anchor=False)
+    st.markdown(plain(detail), help=help)

@@ -133,7 +133,8 @@ def one_line(picker: Picker, name: str, about: str, *, help: str = "") -> None:
             args=(picker,),
         ):
             under_dialog()
-        st.caption(plain(about), width="content")
+        if about:
+            st.caption(plain(about), width="content")
     run_list.dialog_if_open(picker)
 
 

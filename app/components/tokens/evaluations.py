@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import state
 from app.components.shared import figures
+from app.components.shared.page_head import answer
+from app.components.shared.static_table import static_table
 from app.components.tokens.text_by_token import EVALUATIONS_KEY
 from app.formatting import plain, sentence
 from charts.rank_variances import rank_variances
@@ -15,6 +18,8 @@ from core.calibration.estimate import CalibrationEstimate
 from core.models.model_fingerprint import short
 from core.reports import tokens as reports
 from core.reports.file_names import About
+from core.reports.p_values import p_text
+from core.reports.token_pairs import TokenPair, token_pairs, tokens_answer
 from core.reports.tokens import TokenResult
 
 ERROR_HELP = (
@@ -23,8 +28,8 @@ ERROR_HELP = (
 )
 
 
-def evaluations() -> None:
-    """Show the reliability and figures of the chosen evaluations."""
+def evaluations(first: DeltaGenerator) -> None:
+    """Show the reliability and figures of the chosen evaluations, and in ``first`` which model is surprised less."""
     st.subheader("How far can a model's confidence be trusted?", anchor=False)
     results, problems = reports.results()
     for problem in problems:
@@ -44,6 +49,7 @@ def evaluations() -> None:
         return
     picked = tuple(results[i] for i in chosen)
     names_here = _told_apart(picked)
+    _pairs(picked, names_here, first)
     frame = reports.reliability_frame(picked)
     figures.show(
         token_reliability(frame.assign(name=frame["name"].map(names_here))),
@@ -54,6 +60,41 @@ def evaluations() -> None:
     _table(picked, names_here)
     for result in picked:
         _ranks(result)
+
+
+def _pairs(picked: tuple[TokenResult, ...], names: Mapping[str, str], first: DeltaGenerator) -> None:
+    """Show which model is surprised less, in ``first``, and here the paired difference of every two."""
+    if len(picked) < 2:
+        return
+    stamps = tuple((str(result.path), result.path.stat().st_mtime_ns, names[result.name]) for result in picked)
+    pairs = _token_pairs(stamps, picked)
+    with first:
+        answer(*tokens_answer(pairs))
+    if not pairs:
+        return
+    static_table(
+        pd.DataFrame(
+            {
+                "More surprised": [pair.first for pair in pairs],
+                "Less surprised": [pair.second for pair in pairs],
+                "Difference of the mean surprisal, nats per token": [pair.difference_text() for pair in pairs],
+                "p": [p_text(pair.p) for pair in pairs],
+            }
+        ),
+        alt="Differences of the mean surprisal of every two models",
+        texts=2,
+    )
+    st.caption(
+        "Brackets hold 95% intervals over texts. p is of a sign-flip test over texts; all p-values are corrected "
+        "together (Holm)."
+    )
+
+
+# 1 kB per entry. A view needs one.
+@st.cache_resource(max_entries=64, show_spinner="Comparing the models …")
+def _token_pairs(stamps: tuple[tuple[str, int, str], ...], _picked: tuple[TokenResult, ...]) -> tuple[TokenPair, ...]:
+    """The pairs of the evaluations ``_picked``, whose files, times of writing and names are ``stamps``."""
+    return token_pairs(_picked, [name for _, _, name in stamps])
 
 
 def _told_apart(picked: Sequence[TokenResult]) -> dict[str, str]:

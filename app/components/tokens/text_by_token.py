@@ -60,6 +60,7 @@ class TokenModel:
 
 def text_by_token() -> None:
     """Show a recorded text by the shipped models, or a person's own by any model."""
+    figure = st.container()
     views = reports.recorded_views()
     own = "another model"
     offered = [*views, own] if access.may(UserRole.LAUNCHER) else list(views)
@@ -76,8 +77,15 @@ def text_by_token() -> None:
         token_model = _other_model() if chosen == own else TokenModel(chosen or "")
     if token_model is None:
         return
+    with figure:
+        _figure(token_model, text, views.get(chosen or "", {}), is_own=chosen == own)
+    if chosen in views:
+        _warm(_location(chosen))
+
+
+def _figure(token_model: TokenModel, text: str, recorded: dict[str, Any], *, is_own: bool) -> None:
+    """Show the text by token: the recorded one, or the person's own once the model has read it."""
     model = token_model.name
-    recorded = views.get(chosen or "", {})
     view: dict[str, Any] | None = recorded
     if text != recorded.get("text"):
         view = None
@@ -91,8 +99,6 @@ def text_by_token() -> None:
                 view = _read(token_model, text)
         else:
             st.info("Choose a model and enter a text to see how surprising each token is.")
-    if chosen in views:
-        _warm(_location(chosen))
     if view:
         for note in view.get("notes", ()):
             st.warning(plain(note))
@@ -104,7 +110,7 @@ def text_by_token() -> None:
             + (PART_SAID if any(not row["text"] for row in view["tokens"]) else "")
             + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
             + (_served_said(view) if view.get("kind") == "server" else "")
-            + (f" Read with weights {short(view['weights'])}." if chosen == own and view.get("weights") else "")
+            + (f" Read with weights {short(view['weights'])}." if is_own and view.get("weights") else "")
         )
         figures.download("Tokens as CSV", rows, "tokens", About([short_name(model or "")]))
 

@@ -1,5 +1,5 @@
-// Each token is a button whose colour is stronger if the model was more surprised by the token. Details of the token
-// that is pointed at or pressed are shown below.
+// A list of tokens, whose colour is stronger if the model was more surprised by the token. Details of the token that is
+// pointed at or focused are shown below. The list is one stop of the Tab key; arrow keys go from token to token.
 
 import { make, say } from "../shared/dom.js";
 import { mounted } from "../shared/mounted.js";
@@ -15,6 +15,12 @@ class TokenText {
   constructor(root) {
     this.root = root;
     this.find = (selector) => root.querySelector(selector);
+    this.find(".text").onkeydown = (event) => {
+      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
+      if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      this.options[Math.max(0, Math.min(this.options.length - 1, this.at + by))].focus();
+    };
   }
 
   themed() {
@@ -28,28 +34,33 @@ class TokenText {
     if (this.tokens === tokens) return;
     this.tokens = tokens;
     this.names = names;
-    this.buttons = tokens.map((token, i) => {
-      const button = make("button", { className: token.text ? "" : "part" }, token.text);
-      button.style.setProperty(
+    this.options = tokens.map((token, i) => {
+      const option = make("span", { className: token.text ? "" : "part", role: "option" }, token.text);
+      option.style.setProperty(
         "--much",
         `${token.loss === null ? 0 : Math.round(100 * Math.min(token.loss / MOST_NATS, 1))}%`,
       );
-      button.setAttribute(
+      option.setAttribute(
         "aria-label",
         [names[i][0].trim() || "space", names[i][1], token.loss === null ? "the first token" : nats(token.loss, 1)]
           .filter(Boolean)
           .join(", "),
       );
-      button.onclick = button.onfocus = button.onpointerenter = () => this.tell(i);
-      return button;
+      option.onclick = () => option.focus();
+      option.onfocus = option.onpointerenter = () => this.tell(i);
+      return option;
     });
-    this.find(".text").replaceChildren(...this.buttons);
+    this.find(".text").replaceChildren(...this.options);
     const surprises = tokens.map(({ loss }) => loss ?? -1);
     this.tell(surprises.indexOf(Math.max(...surprises)));
   }
 
   tell(i) {
-    this.buttons.forEach((button, j) => button.setAttribute("aria-pressed", String(i === j)));
+    this.at = i;
+    this.options.forEach((option, j) => {
+      option.tabIndex = i === j ? 0 : -1;
+      option.setAttribute("aria-selected", String(i === j));
+    });
     const token = this.tokens[i];
     const head = make("p");
     if (token.loss === null) {

@@ -79,6 +79,11 @@ def draw_tokens(texts: Sequence[Tokenized], count: int | None, *, seed: int) -> 
     return [(texts[i], tuple(sorted(chosen[i]))) for i in order if i in chosen]
 
 
+def in_order(texts: Sequence[Tokenized], count: int | None, *, seed: int) -> list[tuple[Tokenized, tuple[int, ...]]]:
+    """The drawn tokens in the order in which :func:`judge` judges them: the longest text first."""
+    return sorted(draw_tokens(texts, count, seed=seed), key=lambda text: -len(text[0].tokens))
+
+
 def judge(
     model: Any,
     texts: Sequence[Tokenized],
@@ -99,7 +104,7 @@ def judge(
         raise InputError(f"passes count from 0 and texts a batch from 1, got {passes} and {rows}")
     if passes and not layers_of(model):
         raise InputError("only an ARD-LoRA adapter has latents to draw; leave out --passes for this model")
-    drawn = sorted(draw_tokens(texts, count, seed=seed), key=lambda text: -len(text[0].tokens))
+    drawn = in_order(texts, count, seed=seed)
     total = sum(len(at) for _, at in drawn)
     decoder = Decoder(model)
     torch.manual_seed(seed)

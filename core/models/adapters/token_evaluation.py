@@ -19,9 +19,9 @@ from core.calibration.reliability import reliability
 from core.conformal.probabilities import log_softmax, softmax
 from core.errors import InputError
 from core.models.adapters import stored
-from core.models.adapters.judged import Judged, judge
+from core.models.adapters.judged import Judged, in_order, judge
 from core.models.adapters.layer import active_ranks, variances
-from core.models.adapters.texts import load_texts, split, tokenize
+from core.models.adapters.texts import Tokenized, load_texts, split, tokenize
 from core.models.configurations import load_configuration
 from core.models.encoding import context_of
 from core.models.loaded import check_numbers
@@ -143,6 +143,7 @@ def evaluate(
         "n_samples": len(judged),
         "passes": passes,
         "uncertainty": _uncertainty(judged),
+        "texts": _by_text(judged, in_order(tokens, count, seed=seed)),
         "seconds": time.perf_counter() - started,
     }
 
@@ -168,7 +169,7 @@ def letter_logits(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tup
     """The option letters' logits (n, k), the labels (n,), and the seconds it took."""
     import torch
 
-    from core.models.adapters.texts import Tokenized, batch_of
+    from core.models.adapters.texts import batch_of
     from core.models.decoder import Decoder
     from core.models.letters import letter_tokens
 
@@ -222,6 +223,20 @@ def _figures(
         "variances": loaded.ranks,
         "active_ranks": sum(active_ranks(loaded.ranks).values()),
         "ranks": sum(map(len, loaded.ranks.values())),
+    }
+
+
+def _by_text(judged: Judged, drawn: Sequence[tuple[Tokenized, tuple[int, ...]]]) -> dict[str, Any] | None:
+    """The number of judged tokens of each text and the sum of their losses, and a hash of which tokens these are, so
+    that two models are compared on the same ones. None if a loss is infinite."""
+    if not np.isfinite(judged.loss).all():
+        return None
+    counts = [len(places) for _, places in drawn]
+    which = repr([(tuple(text.tokens), places) for text, places in drawn])
+    return {
+        "digest": hashlib.sha256(which.encode()).hexdigest()[:10],
+        "tokens": counts,
+        "loss": np.add.reduceat(judged.loss, np.cumsum([0, *counts[:-1]])).round(6).tolist(),
     }
 
 

@@ -20,6 +20,8 @@ from core.records import FloatArray, IntArray
 Losses = npt.NDArray[np.float32]
 
 FLIPS = 9999
+FLIPS_AT_ONCE = 5_000_000
+"""Signs that are in memory at once, 40 MB."""
 ROUNDING = 1e-12
 EXACT_UP_TO = 14
 """Up to this many differences, all 2ⁿ sign patterns are tried."""
@@ -199,8 +201,12 @@ def sign_flip(differences: FloatArray, *, rng: np.random.Generator) -> float:
     if len(differences) <= EXACT_UP_TO:
         signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(differences))))
         return float(np.mean(np.abs(signs @ differences) >= observed - near))
-    signs = rng.choice((1.0, -1.0), size=(FLIPS, len(differences)))
-    return float((1 + np.sum(np.abs(signs @ differences) >= observed - near)) / (FLIPS + 1))
+    far, drawn, rows = 0, 0, max(1, FLIPS_AT_ONCE // len(differences))
+    while drawn < FLIPS:
+        signs = rng.choice((1.0, -1.0), size=(min(rows, FLIPS - drawn), len(differences)))
+        far += int(np.sum(np.abs(signs @ differences) >= observed - near))
+        drawn += len(signs)
+    return (1 + far) / (FLIPS + 1)
 
 
 @dataclass(frozen=True, slots=True)

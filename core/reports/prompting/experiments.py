@@ -1,9 +1,9 @@
 """Comparison of prompting methods: letters and option texts, the texts' scores normalised in several ways, with
-different shots. An experiment consists of the finished runs of one model on one task that differ only in form and
-shots. A :class:`Reading` is one run with one way of scoring its options. With the same shots all readings ask the same
-questions in the same roles, so they are compared question by question; with more shots a few questions become
-demonstrations. E and F are removed from letters, because the other forms do not offer them. So every reading chooses
-among the same options.
+different shots and strategies. An experiment consists of the finished runs of one model on one task that differ only in
+form, shots and strategy. A :class:`Reading` is one run with one way of scoring its options. With the same shots all
+readings ask the same questions in the same roles, so they are compared question by question; with more shots a few
+questions become demonstrations. E and F are removed from letters, because the other forms do not offer them. So every
+reading chooses among the same options.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from core.calibration.metrics import correct
 from core.conformal.coverage import share_interval
 from core.conformal.probabilities import top_options
 from core.errors import InputError
+from core.questions.prompting.strategies import STRATEGIES
 from core.reports import evaluation
 from core.reports.alpha_lab.view import SplitView, extra_options, look
 from core.reports.compare import paired
@@ -30,6 +31,7 @@ from core.reports.compare.paired import Pair
 from core.reports.evaluation import Evaluation, StoredAnswers, read_answers
 from core.reports.prompting.letter_answers import invalid_answers
 from core.reports.scored_sets import form
+from core.reports.titles import STRATEGY_TITLES, shots_title
 from core.runs import store
 from core.runs.model_files import served_weights
 from core.runs.spec import RunSpec
@@ -106,6 +108,7 @@ class PromptingMethod:
     run_id: str
     method: str
     shots: int
+    strategy: str = "base"
 
     @property
     def normalisation(self) -> str:
@@ -116,13 +119,20 @@ class PromptingMethod:
 
     @property
     def title(self) -> str:
-        """In words."""
-        return METHODS[self.method]
+        """How it asks, in words, without its shots."""
+        named = self.strategy != "base"
+        return f"{METHODS[self.method]}, {STRATEGY_TITLES[self.strategy]}" if named else METHODS[self.method]
+
+    @property
+    def way(self) -> str:
+        """How it asks, and with how many shots, in words."""
+        return f"{self.title}, {shots_title(self.shots)}"
 
 
 def experiments(records: Iterable[RunRecord]) -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
-    """The experiments among a person's own finished runs: runs that differ only in form, shots and orders. Those with
-    the most forms come first. Perplexity runs ask no questions and belong to no experiment.
+    """The experiments among a person's own finished runs: runs that differ only in form, shots, strategy and orders.
+    Those with the most forms come first. The ``strategy`` of an experiment is the first one of its runs, in the order
+    of :data:`STRATEGIES`. Perplexity runs ask no questions and belong to no experiment.
     """
     by_experiment: dict[PromptingExperiment, list[RunRecord]] = {}
     own = [entry for entry in records if entry.state == "done" and entry.is_computed and entry.spec.answers]
@@ -131,26 +141,33 @@ def experiments(records: Iterable[RunRecord]) -> dict[PromptingExperiment, tuple
         experiment = PromptingExperiment.of(record.spec)
         if words := served[record.run_id]:
             experiment = replace(experiment, model_fingerprint=words)
-        by_experiment.setdefault(experiment, []).append(record)
+        by_experiment.setdefault(replace(experiment, strategy=""), []).append(record)
     order = sorted(by_experiment, key=lambda entry: -len({r.spec.form for r in by_experiment[entry]}))
-    return {entry: tuple(by_experiment[entry]) for entry in order}
+    groups = [(entry, tuple(by_experiment[entry])) for entry in order]
+    return {replace(entry, strategy=strategies(group)[0]): group for entry, group in groups}
+
+
+def strategies(records: Iterable[RunRecord]) -> tuple[str, ...]:
+    """The strategies of these runs, in the order of :data:`STRATEGIES`."""
+    return tuple(sorted({record.spec.strategy for record in records}, key=STRATEGIES.index))
 
 
 def readings(records: Sequence[RunRecord]) -> list[PromptingMethod]:
-    """Every reading of the runs of an experiment, by method and shots. If letters were asked twice with the same shots,
-    the run that was also asked in other orders counts.
+    """Every reading of the runs of an experiment, by method, strategy and shots. If letters were asked twice in the
+    same way, the run that was also asked in other orders counts.
     """
-    richest: dict[tuple[str, int], tuple[int, PromptingMethod]] = {}
+    richest: dict[tuple[str, int, str], tuple[int, PromptingMethod]] = {}
     for record in records:
         spec = record.spec
         richness = spec.orders * 4 + spec.rotations * 2 + bool(spec.repeats)
         for method in _methods(record):
-            key = (method, spec.shots)
+            key = (method, spec.shots, spec.strategy)
             if key not in richest or richest[key][0] < richness:
-                richest[key] = (richness, PromptingMethod(record.run_id, method, spec.shots))
+                richest[key] = (richness, PromptingMethod(record.run_id, method, spec.shots, spec.strategy))
     order = list(METHODS)
     return sorted(
-        (reading for _, reading in richest.values()), key=lambda reading: (order.index(reading.method), reading.shots)
+        (reading for _, reading in richest.values()),
+        key=lambda reading: (order.index(reading.method), STRATEGIES.index(reading.strategy), reading.shots),
     )
 
 
@@ -230,6 +247,7 @@ def _pair_row(reading: PromptingMethod, pair: Pair) -> dict[str, Any]:
     return {
         "method": reading.title,
         "shots": reading.shots,
+        "way": reading.way,
         "n": pair.n,
         "units": pair.units,
         "one_only": sum(pair.tested) - 2 * pair.n,
@@ -338,18 +356,6 @@ def against_guessing(rows: pd.DataFrame) -> str:
         f"“{best['title']}” with {shots} is right on {best['accuracy']:.1%}, the most of the {len(rows)} results "
         f"and more than {chance}. {', '.join(f'“{title}”' for title in never)} "
         f"{'does' if len(never) == 1 else 'do'} not beat guessing with any number of shots here."
-    )
-
-
-def smallest_sets(rows: pd.DataFrame) -> str:
-    """A sentence on the method with the smallest sets; ``rows`` are those of :func:`figures` of one score."""
-    best = rows.sort_values("mean_set_size", kind="stable").iloc[0]
-    shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
-    return (
-        f"At alpha {best['alpha']:g}, the smallest sets are those of “{best['title']}” with {shots}: "
-        f"{best['mean_set_size']:.2f} of {best['k']} options on average, and {best['coverage']:.1%} of them "
-        f"hold the truth. They were picked as the smallest of {len(rows)} results above, so on new questions they may "
-        "be larger."
     )
 
 

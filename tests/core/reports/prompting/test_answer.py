@@ -1,0 +1,44 @@
+"""The sentences that answer the Prompting page: they claim a difference only where its corrected p-value is small."""
+
+import pandas as pd
+import pytest
+
+from core.reports.prompting.answer import prompting_answer
+
+pytestmark = pytest.mark.quick
+
+
+def row(way: str, accuracy: float, accuracy_p: float, size: float, size_p: float) -> dict[str, float | str]:
+    ends = {f"accuracy{end}": accuracy + step for end, step in (("_low", -0.02), ("_high", 0.02))}
+    ends |= {f"set_size{end}": size + step for end, step in (("_low", -0.1), ("_high", 0.1))}
+    values = {"accuracy": accuracy, "accuracy_p": accuracy_p, "set_size": size, "set_size_p": size_p}
+    return {"way": way, **values, **ends}
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([row("B", 0.05, 0.001, -0.3, 0.01)], "“B” is more accurate and more certain than “A”."),
+        (
+            [row("B", 0.05, 0.001, -0.1, 0.5), row("C", 0.09, 0.06, 0.2, 0.01)],
+            "“B” is more accurate than “A”. Can't tell whether any way is more certain.",
+        ),
+        (
+            [row("B", -0.05, 0.001, 0.1, 0.01), row("C", 0.01, 0.5, -0.2, 0.02)],
+            "Can't tell whether any way is more accurate. “C” is more certain than “A”.",
+        ),
+        (
+            [row("B", 0.05, 0.07, -0.3, 0.07)],
+            "Can't tell whether any way is more accurate or more certain than “A”.",
+        ),
+        ([row("B", -0.05, 0.001, 0.3, 0.001)], "Can't tell whether any way is more accurate or more certain than “A”."),
+    ],
+)
+def test_only_what_is_shown_is_claimed(rows: list[dict[str, float | str]], words: str) -> None:
+    assert prompting_answer("A", pd.DataFrame(rows))[0] == words
+
+
+def test_the_figures_of_both_differences_follow() -> None:
+    _, figures = prompting_answer("A", pd.DataFrame([row("B", 0.05, 0.0004, -0.3, 0.5)]))
+    assert "of “B” differs by +5.0 points (95% interval +3.0 to +7.0, p < 0.001)" in figures
+    assert "by −0.30 options (95% interval −0.40 to −0.20, p = 0.500)" in figures
