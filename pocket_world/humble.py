@@ -3,7 +3,7 @@
 pocket-8m is nearly as sure of what it was never trained on as of what it was. The adapter learns from the model itself:
 its own distribution at a temperature where a letter follows, and as it is in text without options. It learns no answer.
 A task's temperature is the one with the smallest loss on questions like those of the bank, none of which is in it
-(:func:`unseen`). Only the units of the last layer are adapted, so that the states below them are computed once.
+(:func:`like_the_bank`). Only the units of the last layer are adapted, so that the states below them are computed once.
 """
 
 import random
@@ -40,7 +40,7 @@ AT_ONCE = 32
 SEED, STEPS, ROWS, RATE, RANK = 41, 2500, 128, 3e-3, 8
 
 FITTED = {"qa": 2000} | dict.fromkeys(TASKS[1:], 500)
-"""How many unseen questions fit a task's temperature, at most."""
+"""How many questions fit a task's temperature, at most."""
 
 LEARNED = {"qa": 2400} | dict.fromkeys(TASKS[1:], 600)
 """How many documents of each task the adapter learns from; every sixth has demonstrations."""
@@ -53,7 +53,7 @@ TAILS = 0.01
 """
 
 
-def unseen(task: str, guard: Guard) -> list[Question]:
+def like_the_bank(task: str, guard: Guard) -> list[Question]:
     """Questions of the bank's kinds, what training never showed among them, that are not in the bank: its facts in
     other wordings, and other sums and scenes."""
     rng = random.Random(f"{SEED}|unseen|{task}")
@@ -136,7 +136,7 @@ class Distiller:
 
 def taught(distiller: Distiller, stream: Stream) -> tuple[dict[str, float], list[Lesson]]:
     """The temperature of each task, and what the adapter learns: letters, then text without options."""
-    temperatures = {task: distiller.temperature(unseen(task, stream.guard)) for task in TASKS}
+    temperatures = {task: distiller.temperature(like_the_bank(task, stream.guard)) for task in TASKS}
     states = {task: distiller.states(learned(task, stream))[0] for task in TASKS}
     targets = [distiller.at_temperature(states[task], temperature) for task, temperature in temperatures.items()]
     rng = random.Random(f"{SEED}|unchanged")

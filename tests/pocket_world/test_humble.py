@@ -34,7 +34,7 @@ def test_no_question_of_the_bank_is_fitted_on_or_learned_from(
 ) -> None:
     monkeypatch.setattr(humble, "FITTED", {task: 200})
     monkeypatch.setattr(humble, "LEARNED", {task: 60})
-    fitted, learned = humble.unseen(task, stream.guard), humble.learned(task, stream)
+    fitted, learned = humble.like_the_bank(task, stream.guard), humble.learned(task, stream)
     assert (len(fitted), len(learned) > 50) == (200, True)
     overlaps = audit([*(lettered([question]) for question in fitted), *learned], bank.questions())
     assert (overlaps["bank questions"], overlaps["runs of the bank"]) == (0, 0)
@@ -70,7 +70,9 @@ def test_the_adapter_is_made_on_the_model_that_ships(
         "STEPS": 20,
     }.items():
         monkeypatch.setattr(humble, name, value)
-    monkeypatch.setattr(humble, "unseen", lambda task, guard: [q for q in bank.questions() if q.task == task][:20])
+    monkeypatch.setattr(
+        humble, "like_the_bank", lambda task, guard: [q for q in bank.questions() if q.task == task][:20]
+    )
     monkeypatch.setattr(humble, "record_fingerprints", lambda: None)
     assert humble.make_humble(tmp_path).startswith("qa ")
     shipped = ASSETS / "adapters" / HUMBLE
