@@ -15,7 +15,8 @@ FILE = ASSETS / "showcase.toml"
 @dataclass(frozen=True, slots=True)
 class Showcase:
     """The ids of the run that pages open with, of the runs of other models that are compared with it, of the run with
-    whose experiment the Prompting page opens, and of the jury of the course's lesson on juries.
+    whose experiment the Prompting page opens, of the run of the course's lesson on calibration, and of the jury of that
+    on juries.
 
     The sisters are on the same questions, asked in the same way. Compare opens with the first of them beside the run:
     the paired tests tell these two apart, in accuracy and in set size.
@@ -24,6 +25,7 @@ class Showcase:
     run: str
     sisters: tuple[str, ...]
     prompting: str
+    calibration: str
     jury: str
 
     @property
@@ -37,21 +39,32 @@ def showcase() -> Showcase:
     """The runs that ``assets/showcase.toml`` names; none if the file is damaged, which must not take a page away."""
     try:
         values = tomllib.loads(FILE.read_text(encoding="utf-8"))
-        return Showcase(
-            str(values["run"]), tuple(map(str, values["sisters"])), str(values["prompting"]), str(values["jury"])
-        )
+        named = {name: str(values[name]) for name in ("run", "prompting", "calibration", "jury")}
+        return Showcase(sisters=tuple(map(str, values["sisters"])), **named)
     except (OSError, ValueError, KeyError, TypeError):
-        return Showcase("", (), "", "")
+        return Showcase("", (), "", "", "")
 
 
-def default_run(records: Sequence[RunRecord]) -> RunRecord:
+def default_run(records: Sequence[RunRecord], *, pinned_id: str = "") -> RunRecord:
     """The run that is shown if nobody has chosen one.
 
-    ``records`` are finished runs, the latest first, and must not be empty. The default is the :func:`showcase` if it is
-    among them, else the latest run that ships with Hedge, else the latest run.
+    ``records`` are finished runs, the latest first, and must not be empty. The default is the run ``pinned_id``, by
+    default that of the :func:`showcase`, if it is among them, else the latest run that ships with Hedge, else the
+    latest run.
     """
-    pinned = [record for record in records if record.run_id == showcase().run]
+    pinned = [record for record in records if record.run_id == (pinned_id or showcase().run)]
     return next(iter(pinned or [record for record in records if store.is_bundled(record.run_id)] or records))
+
+
+def first_run(lesson: str) -> str:
+    """The run with which a lesson opens."""
+    return showcase().calibration if lesson == "calibration" else showcase().run
+
+
+def lesson_run(lesson: str, chosen: str) -> str:
+    """The run of a lesson if a person comes from another one: the ``chosen`` run, but one with which a lesson opens
+    gives way to that of this lesson."""
+    return first_run(lesson) if chosen in (first_run("sets"), first_run("calibration")) else chosen
 
 
 def default_comparison(run_ids: Collection[str], *, most: int) -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from core.errors import RunError
-from pocket_world import bank, jury, record, train, trivia
+from pocket_world import bank, humble, jury, record, train, trivia
 from pocket_world.curriculum import check
-from pocket_world.recipes import RECIPES
+from pocket_world.recipes import HUMBLE, RECIPES
 from pocket_world.ship import ship
 
 
@@ -50,7 +50,9 @@ def parser() -> argparse.ArgumentParser:
     model("check", check, "look for bank questions in the training text").add_argument(
         "--every", type=int, default=1, help="read only every N-th step (default: all)"
     )
-    model("record", record.record_all, "execute the recorded runs again into assets/runs, and print their accuracies")
+    command("humble", humble.make_humble, "make the adapter by which pocket-8m is less sure, into assets/adapters")
+    description = "execute the recorded runs again into assets/runs, and print their accuracies"
+    command("record", record.record_all, description, names=(*RECIPES, HUMBLE), option="--model")
     command("trivia", trivia.write, "write assets/trivia/questions.jsonl, short-answer questions with aliases")
     command("answer", trivia.write_answers, "let pocket-8m answer the short-answer questions freely")
     command("juror", jury.make_juror, "tune jurors, into assets/adapters", names=jury.JURORS, option="--juror")

@@ -51,13 +51,13 @@ def make(task: str = "qa") -> list[BankQuestion]:
     """A task's whole bank, always the same; ids count from qa-0001 in a shuffled order."""
     rng = random.Random(f"bank|{SEED}" if task == "qa" else f"bank|{task}|{SEED}")
     if task == "qa":
-        facts = [*_table_facts(rng), *_computed_facts(rng)]
+        facts = qa_facts(rng)
         rng.shuffle(facts)
         labels = _labels(len(facts), rng)
         asked_facts = [(fact, ask(fact, rng, wording=fact.questions[fact.bank_wording], label=0)) for fact in facts]
         entries = [BankQuestion(question, fact.difficulty) for fact, question in asked_facts]
     else:
-        entries = _scene_questions(task, rng)
+        entries = scene_questions(task, rng)
         labels = _labels(len(entries), rng)
     numbered = enumerate(zip(entries, labels, strict=True), start=1)
     return [entry.at(label, f"{task}-{number:04d}") for number, (entry, label) in numbered]
@@ -80,13 +80,18 @@ def write_lines(lines: Iterable[str], path: Path) -> Path:
     return path
 
 
+def qa_facts(rng: random.Random) -> list[Fact]:
+    """As many facts of each kind as the bank asks for: of the tables, and worked out."""
+    return [*_table_facts(rng), *_computed_facts(rng)]
+
+
 def _labels(count: int, rng: random.Random) -> list[int]:
     labels = [place % 4 for place in range(count)]
     rng.shuffle(labels)
     return labels
 
 
-def _scene_questions(task: str, rng: random.Random) -> list[BankQuestion]:
+def scene_questions(task: str, rng: random.Random) -> list[BankQuestion]:
     """``DRAWN`` questions, no two nearly the same; of those that are, the first is taken."""
     stated = [fact for fact in world() if fact.statements]
     candidates = [

@@ -87,6 +87,9 @@ RECIPES = {
     )
 }  # fmt: skip
 
+HUMBLE = "pocket-8m-humble"
+"""The adapter by which pocket-8m is less sure of itself (:mod:`pocket_world.humble`)."""
+
 
 def work_folder(name: str) -> Path:
     """Where a model is made; the finished model is in ``model`` in there."""

@@ -27,6 +27,7 @@ from core.runs.shared_questions import questions_file, share
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 from pocket_world.bank import BANK_TASKS
+from pocket_world.recipes import HUMBLE
 
 FOLDER = ASSETS / "runs"
 SHIPPED_FILES = (
@@ -44,12 +45,12 @@ def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> list[RunSpe
     """What a model is recorded for: all questions of each task by letter, and those of ``qa`` by cloze.
 
     pocket-8m is recorded under every strategy, with demonstrations in both forms of ``qa``, and once in bfloat16. Of
-    other models these would tell no more.
+    other models these would tell no more. :data:`HUMBLE` differs from it in letters alone, and is recorded for these.
     """
     every_form = model == "pocket-8m"
     strategies = STRATEGIES if every_form else ("base",)
     specs = [RunSpec(model=model, task=task, strategy=strategy) for task in tasks for strategy in strategies]
-    if "qa" in tasks:
+    if "qa" in tasks and model != HUMBLE:
         forms = [(form, shots) for form in ("letters", "cloze") for shots in ((0, 1, 2, 5) if every_form else (0,))]
         specs += [RunSpec(model=model, task="qa", form=form, shots=shots) for form, shots in forms[1:]]
     if every_form:
@@ -74,7 +75,8 @@ def record(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[
         if RunSpec.from_json(json.loads((path / "run.json").read_text(encoding="utf-8"))["spec"]).model == model:
             shutil.rmtree(path)
     with empty_home():
-        ids = [execute(spec) for spec in (*recorded_specs(model), words_spec(model))]
+        words = [] if model == HUMBLE else [words_spec(model)]
+        ids = [execute(spec) for spec in (*recorded_specs(model), *words)]
         for run_id in ids:
             executed, target = settings().runs / run_id, folder / run_id
             others = {path.name for path in executed.iterdir()} - {*SHIPPED_FILES}

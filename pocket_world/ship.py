@@ -26,7 +26,7 @@ def commands() -> Iterator[list[str]]:
     own, adapters, tokens = "pocket_world", ASSETS / "adapters", ASSETS / "tokens"
     yield [own, "publish"]
     yield ["core", "perplexity", "endings", "--model", "pocket-3m-instruct", "--out", str(choices.BUNDLED)]
-    yield from ([own, step] for step in ("record", "answer", "juror", "jury"))
+    yield from ([own, step] for step in ("humble", "record", "answer", "juror", "jury"))
     for name, kind in TOKENS_ADAPTERS.items():
         words = ["core", "train-adapter", "--model", TOKENS_MODEL, "--data", "trivia", "--kind", kind, "--seed", "0"]
         yield [*words, "--out", str(adapters / name)]

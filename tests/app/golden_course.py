@@ -64,7 +64,7 @@ def perfect(top: TopLabel, n: int, draws: int = 200) -> np.ndarray:
 
 
 def calibration() -> dict[str, Any]:
-    run = evaluation.load(showcase().run)
+    run = evaluation.load(showcase().calibration)
     top = top_label(run.probabilities[run.test], run.labels[run.test])
     m, errors, fitted = len(run.test), top_errors(top), fitted_temperature(run)
     assert fitted

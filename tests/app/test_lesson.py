@@ -24,7 +24,7 @@ from core.reports.report import report
 from tests.app.javascript import passed_tests
 from tests.conftest import synthetic_run
 
-ALPHAS = {"synthetic": (1, 100, 255, 900), "pocket-8m": (137,)}
+ALPHAS = {"synthetic": (1, 100, 255, 900), "pocket-8m-humble": (137,)}
 """The alphas at which the runs of these models are compared."""
 NOTHING = "no score at all"
 

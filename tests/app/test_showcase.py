@@ -5,12 +5,17 @@ from pathlib import Path
 import pytest
 
 from app import showcase
+from core.calibration.bins import top_label
+from core.calibration.errors import top_errors
 from core.reports import evaluation
 from core.reports.compare.run_matrix import run_matrix
+from core.reports.report import report
 from core.runs import store
 
 
-@pytest.mark.parametrize("content", [b"run = 'a", b"\xff", b"", b"run = 'a'\nsisters = 3\nprompting = ''\njury = ''"])
+@pytest.mark.parametrize(
+    "content", [b"run = 'a", b"\xff", b"", b"run = 'a'\nsisters = 3\nprompting = ''\ncalibration = ''\njury = ''"]
+)
 def test_a_damaged_showcase_takes_no_page_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes):
     monkeypatch.setattr(showcase, "FILE", tmp_path / "showcase.toml")
     (tmp_path / "showcase.toml").write_bytes(content)
@@ -30,3 +35,16 @@ def test_compare_opens_with_two_models_that_were_asked_alike_and_that_the_tests_
     assert len({(spec.task, spec.strategy, spec.shots, spec.form, spec.dtype, spec.seed) for spec in specs}) == 1
     matrix = run_matrix([evaluation.load(name) for name in pair], 100)
     assert [matrix.pairs[figure][0].corrected < 0.01 for figure in ("accuracy", "set_size")] == [True, True]
+
+
+def test_the_run_that_pages_open_with_has_graded_probabilities():
+    """That of the lesson on calibration is the same model, as often right and overconfident."""
+    graded, overconfident = (
+        evaluation.load(run_id) for run_id in (showcase.showcase().run, showcase.showcase().calibration)
+    )
+    tops = [run.probabilities.max(1) for run in (graded, overconfident)]
+    assert (tops[0] > 0.999).mean() < 0.15 < 0.5 < (tops[1] > 0.999).mean()
+    figures, sure = report(graded, 100), report(overconfident, 100)
+    assert figures.scores["aps"].threshold < 0.995
+    assert max(figures.ece, top_errors(top_label(graded.probabilities, graded.labels)).ece) < 0.03 < sure.ece
+    assert figures.accuracy == pytest.approx(sure.accuracy, abs=0.02)

@@ -45,9 +45,9 @@ def test_the_run_of_prompting_ships_and_was_asked_by_letter_too(home: Path):
 
 def test_the_pinned_runs_ship_and_differ_in_their_model_alone(home: Path):
     records = [store.read_record(run_id) for run_id in showcase().compared]
-    assert [record.state for record in records] == ["done"] * 3
+    assert [record.state for record in records] == ["done"] * 4
     assert all(store.is_bundled(record.run_id) for record in records)
-    assert [record.spec.model for record in records] == ["pocket-8m", "pocket-3m", "pocket-1m"]
+    assert [record.spec.model for record in records] == ["pocket-8m-humble", "pocket-8m", "pocket-3m", "pocket-1m"]
     assert len({replace(record.spec, model="any") for record in records}) == 1
 
 

@@ -14,6 +14,7 @@ from pocket_world import curriculum, jury, ship
 from pocket_world.bank import questions
 from pocket_world.documents import lettered
 from pocket_world.jury import JURORS
+from pocket_world.recipes import HUMBLE
 from tests.parameters import rest_nightly
 
 
@@ -41,8 +42,10 @@ def test_all_that_ships_is_made_in_an_order_in_which_each_command_finds_what_it_
     for words in lines:
         parsers[words[0]].parse_args(words[1:])
     own = [words[1] for words in lines if words[0] == "pocket_world"]
-    assert own == ["publish", "record", "answer", "juror", "jury"]
-    outputs = [word for words in lines for word in words] + [str(ASSETS / "adapters" / name) for name in JURORS]
+    assert own == ["publish", "humble", "record", "answer", "juror", "jury"]
+    outputs = [word for words in lines for word in words] + [
+        str(ASSETS / "adapters" / name) for name in (*JURORS, HUMBLE)
+    ]
     assert {str(folder) for folder in (ASSETS / "adapters").iterdir()} <= {*outputs}
     assert {str(file) for file in (ASSETS / "tokens").rglob("*.json")} <= {*outputs}
 

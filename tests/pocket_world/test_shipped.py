@@ -33,7 +33,7 @@ from core.storage.sealed import digest_of
 from pocket_world import trivia
 from pocket_world.jury import FOLDER as JURIES
 from pocket_world.jury import JURORS, SPECS, answered, claims, right_about
-from pocket_world.recipes import RECIPES
+from pocket_world.recipes import HUMBLE, RECIPES
 from pocket_world.record import FOLDER, record, recorded_specs, words_spec
 from pocket_world.tokens import END, PAD, published_tokenizer
 from pocket_world.world import tuned_on, world
@@ -82,14 +82,16 @@ def test_every_shipped_model(name: str) -> None:
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
 def test_a_card_tells_the_accuracy_of_each_run(folder: Path) -> None:
     run = evaluation.load(folder.name)
-    card = (ASSETS / "models" / run.spec.model / "README.md").read_text(encoding="utf-8")
+    room = "adapters" if run.spec.model == HUMBLE else "models"
+    card = (ASSETS / room / run.spec.model / "README.md").read_text(encoding="utf-8")
     words = (run.spec.task, run.spec.form, run.spec.strategy, run.spec.shots, run.spec.dtype, f"{len(run.labels):,}")
     right = (top_options(run.probabilities) == run.labels).mean()
     assert f"| {' | '.join(map(str, words))} | {right:.1%} (" in card
 
 
 def test_the_runs_that_ship_are_those_that_are_recorded(home: Path) -> None:
-    recorded = {spec.run_id for model in RECIPES for spec in (*recorded_specs(model), words_spec(model))}
+    specs = [spec for model in (*RECIPES, HUMBLE) for spec in recorded_specs(model)]
+    recorded = {spec.run_id for spec in (*specs, *map(words_spec, RECIPES))}
     assert {folder.name for folder in SPECS_OF_RUNS} == recorded
     shared = {questions_file(folder) for folder in RUNS}
     assert shared == set(SHARED.glob("*.parquet"))

@@ -22,6 +22,7 @@ from app.components.shared.bundled import component
 from app.components.shared.messages import message, message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.glossary import TERMS
+from app.showcase import lesson_run
 from app.state.learn import LearnView
 from app.state.presented import PRESENTED_NAMES
 from core.conformal.scores.table import score_table
@@ -118,7 +119,8 @@ def _lessons(view: LearnView) -> list[dict[str, Any]]:
     """Every lesson that can be read for the chooser, with the links to it and to its sheet."""
 
     def href(name: str, sheet: str) -> str:
-        query = urlencode(state.address_of(state.fresh(LearnView, run=view.run, lesson=name, sheet=sheet)))
+        run_id = lesson_run(name, view.run)
+        query = urlencode(state.address_of(state.fresh(LearnView, run=run_id, lesson=name, sheet=sheet)))
         return f"learn?{query}" if query else "learn"
 
     lessons = []
@@ -167,7 +169,9 @@ def _leave(source: str, lesson: str = "sets", sources: Mapping[str, str] | None 
     reported = message_texts(KEY, "leave")
     if reported.get("lesson") in LESSONS:
         step = st.session_state[PLACES_KEY].get(reported["lesson"], 1)
-        state.read_changes(LearnView, {"lesson": reported["lesson"], "step": str(step), "sheet": "off"})
+        changes = {"lesson": reported["lesson"], "step": str(step), "sheet": "off"}
+        run_id = lesson_run(reported["lesson"], state.remembered(LearnView).run)
+        state.read_changes(LearnView, changes | {"run": run_id})
     elif "sheet" in reported:
         state.read_changes(LearnView, {"sheet": reported["sheet"]})
     for onward in onwards(source, lesson):

@@ -19,7 +19,7 @@ from app.components.shared.embed import embed
 from app.components.shared.run_picker import pick_run
 from app.components.shared.runs import no_runs_yet, title
 from app.errors import spoken
-from app.showcase import default_run, showcase
+from app.showcase import default_run, first_run, lesson_run, showcase
 from app.state.learn import LearnView
 from charts.embed import embed_html
 from core.jury.pipeline import jury_store
@@ -57,13 +57,14 @@ def _of_a_run(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
     above = st.container(key=style.PRINTED_KEY)
     known = {record.run_id for record in finished}
     with st.expander("Take the lesson with another run", expanded=bool(view.run) and view.run not in known):
-        record = pick_run(view, WHAT)
+        record = pick_run(view, WHAT, pinned_id=first_run(view.lesson))
     if record:
         tables_of = lesson_tables if view.lesson == "sets" else calibration_tables
         tables, named = tables_of(record.run_id), {"name": title(record), "model": record.spec.model_name}
         with above:
             version = run_cache.version(record.run_id)
-            lesson(content, tables, version=version, **named, view=view, sources=sources(record.run_id))
+            own = sources(record.run_id) | {view.lesson: record.run_id}
+            lesson(content, tables, version=version, **named, view=view, sources=own)
             caveat_note(record)
         with place:
             subject = about([record.run_id])
@@ -99,7 +100,8 @@ def _run(view: LearnView) -> str:
 
 def sources(run_id: str) -> dict[str, str]:
     """For each lesson the id of the run or jury that it is about, if a person has chosen the run ``run_id``."""
-    return {"sets": run_id, "calibration": run_id, "juries": showcase().jury, "asking": showcase().prompting}
+    of_runs = {name: lesson_run(name, run_id) for name in OF_A_RUN}
+    return of_runs | {"juries": showcase().jury, "asking": showcase().prompting}
 
 
 def embed_step(

@@ -10,7 +10,7 @@ from core.models import model_sources
 from core.runs.answering.custom_question import CustomQuestion
 from core.runs.spec import RunSpec
 
-RUN = RunSpec(model="pocket-8m", task="qa")
+RUN = RunSpec(model="pocket-8m-humble", task="qa")
 """The run that calibrates the examples: the one that pages open with, if no other is chosen."""
 MODEL = RUN.model
 
@@ -76,7 +76,7 @@ def example_cards(ask: Callable[[str], None]) -> None:
 
 
 def _examples() -> dict[str, QuestionToTry]:
-    return EXAMPLES if MODEL in model_sources.bundled_models() else {}
+    return EXAMPLES if model_sources.ships(MODEL) else {}
 
 
 def _button(name: str, label: str, ask: Callable[[str], None], *, help: str = "") -> None:

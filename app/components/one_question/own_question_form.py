@@ -179,7 +179,7 @@ def _problem(field: str) -> None:
 
 def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view: OneQuestionView) -> None:
     """Show which model and calibration are used, with the choice of the model folded away."""
-    known = model_sources.bundled_models()
+    known = [*filter(model_sources.ships, (MODEL,)), *model_sources.bundled_models()]
     if access.may(UserRole.LAUNCHER):
         known = list(dict.fromkeys([*known, *(earlier.spec.asked_model for earlier in records)]))
     chosen = str(st.session_state.get(MODEL_KEY) or "")
@@ -250,7 +250,7 @@ def fitting_options(kind: QuestionKind) -> str:
 def warm_model(model: str, record: RunRecord) -> None:
     """Load a bundled model while a person types. A model of the hub is downloaded only when it is asked."""
     wanted = (model, record.spec.dtype)
-    if model in model_sources.bundled_models() and st.session_state.get(WARMED_KEY) != wanted:
+    if model_sources.ships(model) and st.session_state.get(WARMED_KEY) != wanted:
         st.session_state[WARMED_KEY] = wanted
         client.warm(*wanted)
 

@@ -32,12 +32,12 @@ MOST_CHIPS = 12
 SAID_KEY = "run_picker_said"
 
 
-def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord | None:
+def pick_run(view: SharedView, what: str, *, ranges: bool = False, pinned_id: str = "") -> RunRecord | None:
     """Show which run is chosen, with a button to choose another, and return the run that the view names.
 
-    If the view names none, it is :func:`~app.showcase.default_run`. If the view names a run that can't be shown,
-    the page says so and shows the default run instead. Returns None if there is no finished run. ``what`` is what the
-    page would show. With ``ranges``, the page also shows runs whose figures are ranges.
+    If the view names none, it is :func:`~app.showcase.default_run` with ``pinned_id``. If the view names a run that
+    can't be shown, the page says so and shows the default run instead. Returns None if there is no finished run.
+    ``what`` is what the page would show. With ``ranges``, the page also shows runs whose figures are ranges.
     """
     runs = run_cache.runs()
     by_id = {record.run_id: record for record in (runs.answered if ranges else runs.finished)}
@@ -45,7 +45,7 @@ def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord 
         no_runs_yet(what)
         return None
     if view.run not in by_id:
-        default = default_run(runs.finished or tuple(by_id.values()))
+        default = default_run(runs.finished or tuple(by_id.values()), pinned_id=pinned_id)
         if view.run:
             st.warning(plain(_why_not(view.run) + f" The run {title(default)} is shown instead."))
         view = state.change(type(view), run=default.run_id)

@@ -15,7 +15,7 @@ from core.records import FloatArray, LogitArray, OptionLogits, Question
 from core.runs import store
 from core.runs.spec import RunSpec
 
-MODELS = ("pocket-8m", "pocket-3m", "pocket-3m-instruct", "pocket-1m")
+MODELS = ("pocket-8m-humble", "pocket-8m", "pocket-3m", "pocket-3m-instruct", "pocket-1m")
 TASKS = ("qa", "rc", "ci", "drs", "ds")
 LEAST, MOST = 4, 40
 """The fewest and the most questions of a quiz."""
