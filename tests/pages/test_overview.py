@@ -150,7 +150,7 @@ def test_published_figures_stand_below_the_runs_if_they_are_switched_on(open_pag
     matrix = sent(app, "matrix")
     (ye,) = matrix["published"]
     assert ye["title"] == "Published by Ye et al. 2024, not computed here"
-    assert "at alpha 0.1. Alpha and the score above do not change these figures." in ye["note"]
+    assert "at alpha 0.1. Alpha and the score do not change these figures." in ye["note"]
     assert len(models_of(ye)) == 16
     assert {"Mistral-7B", "Qwen-72B"} < set(models_of(ye))
     assert ye["heads"][0] == {"title": "MMLU 10k", "below": "other questions"}

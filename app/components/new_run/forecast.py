@@ -229,7 +229,7 @@ def _existing(plan: Plan) -> None:
         with st.container(horizontal=True):
             links_to(done)
     if len(plan.existing) > MOST_SHOWN:
-        st.caption(f"… and {len(plan.existing) - MOST_SHOWN:,} more. The table above lists all of them.")
+        st.caption(f"… and {len(plan.existing) - MOST_SHOWN:,} more. The folded table lists all of them.")
 
 
 def _existing_words(there: int, runs: int) -> str:

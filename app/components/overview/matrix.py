@@ -95,7 +95,7 @@ def _block(block: PublishedBlock, view: OverviewView) -> dict[str, Any]:
     all_there = all(result.shelf_model for result in own)
     return {
         "title": f"Published by {source.title}, not computed here",
-        "note": f"{source.note} Alpha and the score above do not change these figures.",
+        "note": f"{source.note} Alpha and the score do not change these figures.",
         # The lines that the hover of every cell ends with; sent once.
         "says": [
             *source_lines(block.source),

@@ -156,7 +156,7 @@ COMMANDS = {
     "make": Command(
         "all stages in one: answer, tune jurors, judge, keep",
         "making:make",
-        ["jury make --base pocket-3m --juror pocket-1m pocket-8m --samples 400"],
+        ["jury make --base pocket-3m --juror pocket-1m pocket-8m --samples 200"],
         make,
     ),
 }

@@ -66,7 +66,7 @@ function waysIn(section, { cards }, open) {
   const list = make("div.cards");
   for (const card of cards) {
     const anchor = link(card.target, "card", open);
-    anchor.append(make("div.head", make("h2", `${card.title} →`), make("p", card.text)));
+    anchor.append(make("div.head", make("h2", card.title), make("p", card.text)));
     if (PICTURES[card.kind]) anchor.append(make("div.picture", PICTURES[card.kind](card, anchor)));
     list.append(anchor);
   }
