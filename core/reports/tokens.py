@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.calibration.estimate import CalibrationEstimate
@@ -68,6 +69,11 @@ def _check_figures(tokens: TokenResult) -> None:
         if row["n"] is None or not all(value is None or isinstance(value, (int, float)) for value in row.values()):
             raise TypeError("a bin has a value that is no number")
     variances_frame(tokens)
+    if texts := tokens.values.get("texts"):
+        counts, losses = np.array(texts["tokens"], dtype=np.int64), np.array(texts["loss"], dtype=np.float64)
+        if counts.shape != losses.shape or (counts < 1).any() or not np.isfinite(losses).all():
+            raise ValueError("the losses of the texts can't be used")
+        str(texts["digest"])
     dict(tokens.values.get("uncertainty", {}))
     "".join(tokens.values.get("notes") or ())
 

@@ -203,7 +203,7 @@ def asking() -> dict[str, Any]:
     runs = {
         reading: experiments.evaluate(reading)
         for reading in experiments.readings(records)
-        if reading.method in ("letters", "raw")
+        if reading.method in ("letters", "raw") and reading.strategy == first.strategy
     }
     named = {(reading.method, reading.shots): run for reading, run in runs.items()}
     letters, texts, habit, many = (named[name] for name in (("letters", 0), ("raw", 0), ("letters", 1), ("raw", 5)))

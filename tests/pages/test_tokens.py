@@ -141,6 +141,14 @@ def test_a_file_that_is_no_evaluation_is_named(open_page: Open, home):
     assert "it lacks data, n_samples" in page_text(app)
 
 
+def test_losses_of_texts_that_cannot_be_used_are_named(open_page: Open, home):
+    values = without_digests(ASSETS / "tokens" / "1-base.json")
+    values["texts"]["loss"] = values["texts"]["loss"][:-1]
+    (home / "tokens").mkdir(parents=True)
+    (home / "tokens" / "mine.json").write_text(json.dumps(values))
+    assert "mine.json is damaged, because its figures can't be used" in page_text(open_page("tokens"))
+
+
 def test_a_link_opens_the_model_and_the_evaluations(open_page: Open):
     model, evaluations = list(tokens.recorded_views())[1], tokens.results()[0]
     app = open_page("tokens", model=model, evaluations=evaluations[2].name)

@@ -178,6 +178,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.scored_sets.option_p_values": ("core.conformal.pvalues.p_values",),
     "core.reports.perplexity.ChoiceSets": ("core.conformal.set_sizes.intervals.intervals",),
     "core.reports.perplexity._difference": ("core.models.perplexity.figures.Paired",),
+    "core.reports.token_pairs.TokenPair": ("core.models.perplexity.figures.clustered_mean_interval",),
     "core.reports.course.asking.differences": (
         "core.reports.compare.paired.Difference",
         "core.conformal.set_sizes.differences.difference_intervals",

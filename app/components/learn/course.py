@@ -158,5 +158,6 @@ def asking_tables(run_id: str) -> dict[str, Any]:
     of a person's own that would belong to it are left out."""
     experiment = PromptingExperiment.of(run_cache.record(run_id).spec)
     records = [item for item in prompting_cache.experiments()[experiment] if store.is_bundled(item.run_id)]
-    chosen = [item for item in readings(records) if item.method in asking.WAYS]
+    ways = [item for item in readings(records) if item.method in asking.WAYS]
+    chosen = [item for item in ways if item.strategy == experiment.strategy]
     return asking.asking_tables({item: prompting_cache.evaluation(item) for item in chosen})

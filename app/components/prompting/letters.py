@@ -28,7 +28,7 @@ def letters(methods: Sequence[PromptingMethod], view: PromptingView) -> None:
     spreads = [prompting_cache.spread(method.run_id) for method in methods]
     for method, order, spread in zip(methods, orders, spreads, strict=True):
         if order or spread:
-            st.markdown(f"**{counted(method.shots, 'shot')}**")
+            st.markdown(f"**{plain(method.way)}**")
         if order:
             _orders(order, view)
         if spread:
@@ -43,11 +43,11 @@ def letters(methods: Sequence[PromptingMethod], view: PromptingView) -> None:
 
 
 def _invalid(methods: Sequence[PromptingMethod]) -> None:
-    """Show how often the most probable next token is no letter of an option, one row per number of shots."""
-    counts = [(method.shots, prompting_cache.invalid(method.run_id)) for method in methods]
+    """Show how often the most probable next token is no letter of an option, one row per way of asking."""
+    counts = [(method.way, prompting_cache.invalid(method.run_id)) for method in methods]
     rows = [
         {
-            "Shots": str(shots),
+            "Asked by": way,
             "Questions": f"{invalid.n:,}",
             "Invalid answers": "–"
             if math.isnan(invalid.rate)
@@ -55,9 +55,9 @@ def _invalid(methods: Sequence[PromptingMethod]) -> None:
             "Probability of all letters": "–" if math.isnan(invalid.letter_mass) else f"{invalid.letter_mass:.1%}",
             "Most probable instead": ", ".join(f"{token!r} {count:,} ×" for token, count in invalid.instead) or "–",
         }
-        for shots, invalid in counts
+        for way, invalid in counts
     ]
-    static_table(pd.DataFrame(rows), alt="Invalid answers by the number of shots")
+    static_table(pd.DataFrame(rows), alt="Invalid answers of each way of asking")
     lacking = any(math.isnan(invalid.rate) for _, invalid in counts)
     st.caption(
         "An answer is invalid if the most probable next token is not the letter of an option. Brackets hold 95% "

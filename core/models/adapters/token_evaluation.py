@@ -227,8 +227,8 @@ def _figures(
 
 
 def _by_text(judged: Judged, drawn: Sequence[tuple[Tokenized, tuple[int, ...]]]) -> dict[str, Any] | None:
-    """The number of judged tokens of each text and the sum of their losses, and a hash of which tokens these are, so
-    that two models are compared on the same ones. None if a loss is infinite."""
+    """The number of judged tokens of each text and the sum of their losses, and a hash of the tokens and their places,
+    so that two models are compared on the same ones. None if a loss is infinite."""
     if not np.isfinite(judged.loss).all():
         return None
     counts = [len(places) for _, places in drawn]

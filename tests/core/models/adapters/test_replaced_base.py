@@ -39,6 +39,8 @@ def test_an_adapter_names_the_weights_under_it_and_says_so_on_others(home, tmp_p
     assert json.loads((adapter / "adapter.json").read_text())["base_weights"] == trained
     evaluate = ("tokens", "evaluate", "--model_path", str(adapter), "--config", "trivia", "--num_samples", "20")
     before = told(capsys, *evaluate)
+    assert sum(before["texts"]["tokens"]) == before["n_samples"] == 20
+    assert sum(before["texts"]["loss"]) / 20 == pytest.approx(before["nll"], abs=1e-5)
     assert (before["notes"], before["weights"]) == ([], folder_fingerprint(adapter))
     replace_weights(base)
     after = told(capsys, *evaluate)
