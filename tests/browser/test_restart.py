@@ -11,10 +11,10 @@ TYPED = "Which planet has the most moons?"
 
 
 def test_an_open_page_is_loaded_again_once_and_says_so(home: Path, visit: Visitor):
-    with engine_ended(home), held_by_tests(home, answers=False):
+    with engine_ended(home), held_by_tests(home):
         with page_server(home) as address:
             window = visit(address)
-            page = window.open("/one_question?ask=own")
+            page = settled(window.open("/one_question?ask=own"))
             question = page.get_by_role("textbox", name="Question", exact=True)
             question.fill(TYPED)
             settled(page)

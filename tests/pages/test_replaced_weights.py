@@ -26,7 +26,7 @@ from tests.conftest import without_digests
 from tests.core.runs.answering.conftest import OPTIONS
 from tests.pages.conftest import Open, page_text
 from tests.pages.test_own_question import fill
-from tests.pages.test_perplexity import TALK, metrics
+from tests.pages.test_perplexity import TALK, perplexities_shown
 from tests.replaced import own_model, replace_weights
 
 
@@ -92,6 +92,7 @@ def test_a_text_is_read_again(open_page: Open, model: Path, monkeypatch: pytest.
     monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "answered"))
     app = open_page("tokens", model="another model")
     app.text_input(key="token_own").set_value(str(model)).run()
+    texts.clear()  # the text that was there is read by the chosen model
     app.text_area[0].set_value("Rome is in Italy.").run()
     assert f"Read with weights {short(fingerprint(str(model)))}" in page_text(app)
     app.run()
@@ -129,18 +130,18 @@ def test_words_are_measured_again(open_page: Open, model: Path):
 
     execute(perplexity_run.spec_of(request, str(model)))
     app = page()
-    before = metrics(app)
-    assert len(before) == 3
+    before = perplexities_shown(app)
+    assert len(before) == 2
     assert not [button for button in app.button if button.key == "words_measure"]
     replace_weights(model)
     app = page()
-    assert not metrics(app)
+    assert not perplexities_shown(app)
     assert "are not measured yet" in page_text(app)
     assert [button for button in app.button if button.key == "words_measure"]
     execute(perplexity_run.spec_of(request, str(model)))
     app = page()
-    after = metrics(app)
-    assert len(after) == 3
+    after = perplexities_shown(app)
+    assert len(after) == 2
     assert after != before
 
 
@@ -152,6 +153,6 @@ def test_words_of_an_older_version_are_shown_and_marked(open_page: Open, model: 
     (store.folder_of(run_id) / perplexity_run.FILE).rename(folder / perplexity_run.FILE)
     (store.folder_of(run_id) / "run.json").unlink()
     app = open_page("perplexity", models=str(model), talks=TALK.digest)
-    assert len(metrics(app)) == 3
+    assert len(perplexities_shown(app)) == 2
     assert "Weights not recorded: an older version measured some of this" in page_text(app)
     assert [button for button in app.button if button.key == "words_measure"]

@@ -265,7 +265,7 @@ def test_tokens_are_shown_of_a_model_on_a_server(
     server.reset(key="sk-planted-1")
     monkeypatch.setenv("PLANTED_API_KEY", "sk-planted-1")
     app = on_server(open_page, server.url, "tokens", "token", "PLANTED_API_KEY")
-    app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
+    app.text_area[0].set_value("The capital of Peru is Lima.").run()
     (text,) = heard
     assert text.model == f"pocket-3m@{server.url}"
     assert "The entropy is not known" in page_text(app)
@@ -343,7 +343,7 @@ def test_a_text_is_read_again_once_the_server_holds_other_weights_by_the_same_na
     open_page: Open, server: Loopback, heard: list[TokenText]
 ):
     app = on_server(open_page, server.url, "tokens", "token")
-    app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
+    app.text_area[0].set_value("The capital of Peru is Lima.").run()
     app.run()
     assert len(heard) == 1
     assert "This text was read at" in page_text(app)

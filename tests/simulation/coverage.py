@@ -57,6 +57,7 @@ def a_cell_is_marked(seed: int, n: int) -> bool:
                 **dict.fromkeys(("lac_set_size", "lac_set_size_low", "lac_set_size_high"), 2.0),
                 **dict.fromkeys(("lac_coverage_low", "lac_coverage_high"), 0.9),
                 "lac_coverage": count / n,
+                "lac_empty_rate": 0.0,
                 "lac_coverage_p": guarantee_p_value(int(count), n, n, ALPHA),
             }
             for (name, spec), count in zip(specs.items(), covered, strict=True)

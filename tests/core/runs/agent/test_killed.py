@@ -198,7 +198,7 @@ def test_a_disk_that_is_really_full(spec, small_disk, monkeypatch, tmp_path, siz
     with pytest.raises(RunError, match="the disk is full; free some space, then resume the run"):
         execute(spec)
     assert not list(small_disk.rglob("logits.parquet"))
-    with pytest.raises(InputError, match=r"is (running|failed|queued)"):
+    with pytest.raises(InputError, match=r"is (running|failed|waiting)"):
         load(spec.run_id)
     subprocess.run(["mount", "-o", "remount,size=4m", small_disk], check=True)
     execute(spec)
