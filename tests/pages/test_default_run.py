@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.components.one_question.own_examples import RUN
 from app.components.shared.runs import title
-from app.showcase import showcase
+from app.showcase import lesson_run, showcase
 from core.reports.prompting.experiments import PromptingExperiment
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -88,15 +88,15 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
 
 
 def test_an_own_question_is_calibrated_by_a_shipped_run_of_the_same_kind(open_page: Open, fake_home: Path):
-    pinned("pocket-8m-rc-base-0shot-float32-1791d4d2de")  # whose questions are about a text
+    pinned(replace(RUN, task="rc").run_id)  # whose questions are about a text
     fits = pinned(RUN.run_id)
-    own, another = synthetic_run(model="pocket-8m", task="ds"), synthetic_run(model="launched")
+    own, another = synthetic_run(model=RUN.model, task="ds"), synthetic_run(model="launched")
     app = open_page("one_question", ask="own")
-    assert app.selectbox(key="own_model").value == "pocket-8m"
+    assert app.selectbox(key="own_model").value == RUN.model
     assert calibrated_by(app) == fits
     app.selectbox(key="own_model").set_value("launched").run()
     assert calibrated_by(app) == another
-    app.selectbox(key="own_model").set_value("pocket-8m").run()
+    app.selectbox(key="own_model").set_value(RUN.model).run()
     assert calibrated_by(app) == fits
     assert calibrated_by(open_page("one_question", ask="own", run=own)) == own
 
@@ -115,11 +115,11 @@ def own_and_pinned() -> tuple[str, tuple[str, ...]]:
     return synthetic_run(model="launched"), compared
 
 
-@pytest.mark.parametrize("page", ["compare", "calibration"])
-def test_pages_of_several_runs_open_with_the_pinned_run_and_its_sisters(open_page: Open, page: str):
+@pytest.mark.parametrize(("page", "shown"), [("compare", 4), ("calibration", 3)])
+def test_pages_of_several_runs_open_with_the_pinned_run_and_its_sisters(open_page: Open, page: str, shown: int):
     _, compared = own_and_pinned()
     app = open_page(page)
-    assert tuple(picked(app)) == compared
+    assert tuple(picked(app)) == compared[:shown]
     assert "runs" not in app.query_params
 
 
@@ -138,10 +138,11 @@ def test_prompting_opens_with_the_experiment_of_the_pinned_run(open_page: Open):
     assert "pocket-8m · Question answering · 2 runs" in app.button(key="prompting_choose").label.replace("\\", "")
     opened_picker(app)
     # The group of the chosen one comes first, and then a person's own.
-    assert listed(app)[:4] == [
+    assert listed(app)[:5] == [
         "pocket-1m :gray[2 runs]",
         "pocket-3m :gray[1 run]",
         "pocket-8m :gray[2 runs]",
+        "pocket-8m-humble :gray[1 run]",
         "launched :gray[1 run]",
     ]
 
@@ -169,3 +170,14 @@ def test_a_run_chosen_elsewhere_does_not_become_that_of_the_lesson(open_page: Op
     app.query_params.clear()
     app.switch_page("../pages/learn.py").run()
     assert app.query_params["run"] == own  # what was chosen for the lesson stays there
+
+
+def test_the_lesson_on_calibration_opens_with_the_overconfident_run(open_page: Open):
+    """It is left for that lesson's run, and not if a person chose another one."""
+    pinned()
+    overconfident = pinned(showcase().calibration)
+    own = synthetic_run(model="launched")
+    assert open_page("learn", lesson="calibration").query_params["run"] == overconfident
+    assert lesson_run("calibration", SHOWCASE) == overconfident
+    assert lesson_run("sets", overconfident) == SHOWCASE
+    assert lesson_run("calibration", own) == own
