@@ -2,7 +2,7 @@
 
 pocket-8m is far too sure about questions that it never saw. The adapter learns from the model itself: its own
 distribution at a temperature where a letter follows, and as it is in text without options. It learns no answer.
-A task's temperature is the one with the smallest loss on questions like those of the bank, none of which is in it
+A task's temperature is the one with the smallest loss on questions that are like the bank's but not in it
 (:func:`like_the_bank`). Only the units of the last layer are adapted, so that the states below them are computed once.
 """
 
