@@ -1,8 +1,8 @@
 """pocket-8m-humble: an adapter by which pocket-8m, when it answers by letter, says how sure it may be.
 
-pocket-8m is nearly as sure of what it was never trained on as of what it was. The adapter learns from the model itself:
-its own distribution at a temperature where a letter follows, and as it is in text without options. It learns no answer.
-A task's temperature is the one with the smallest loss on questions like those of the bank, none of which is in it
+pocket-8m is far too sure about questions that it never saw. The adapter learns from the model itself: its own
+distribution at a temperature where a letter follows, and as it is in text without options. It learns no answer.
+A task's temperature is the one with the smallest loss on questions that are like the bank's but not in it
 (:func:`like_the_bank`). Only the units of the last layer are adapted, so that the states below them are computed once.
 """
 
@@ -77,7 +77,7 @@ def learned(task: str, stream: Stream) -> list[Document]:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Targets:
     """States (places, hidden) and the log-probabilities (places, vocabulary) that should follow from them."""
 
     states: torch.Tensor
@@ -94,7 +94,7 @@ class Distiller:
         self.last = self.model.model.layers[-1]
         self.letters = torch.tensor([self.tokenizer.encode(f" {letter}")[0] for letter in LETTERS[:6]])
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def states(self, documents: Sequence[Document], *, letters: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
         """The states (places, hidden) wherever a learned token follows, or a letter, and the tokens that follow."""
         kept: list[torch.Tensor] = []
@@ -116,7 +116,7 @@ class Distiller:
         logits: torch.Tensor = self.model.lm_head(self.model.model.norm(states))
         return logits
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def temperature(self, questions: Sequence[Question]) -> float:
         """The temperature that fits the letters best."""
         states, following = self.states([lettered([question]) for question in questions])
@@ -124,7 +124,7 @@ class Distiller:
         logs = self.logits(states)[:, self.letters].double().log_softmax(-1)
         return fit_temperature(logs.numpy(), labels.numpy()).temperature
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def at_temperature(self, states: torch.Tensor, temperature: float) -> torch.Tensor:
         """The model's logits, those of the letters at a temperature, with as much probability together as before."""
         logits = self.logits(states).log_softmax(-1)
@@ -134,7 +134,7 @@ class Distiller:
         return logits
 
 
-def taught(distiller: Distiller, stream: Stream) -> tuple[dict[str, float], list[Lesson]]:
+def taught(distiller: Distiller, stream: Stream) -> tuple[dict[str, float], list[Targets]]:
     """The temperature of each task, and what the adapter learns: letters, then text without options."""
     temperatures = {task: distiller.temperature(like_the_bank(task, stream.guard)) for task in TASKS}
     states = {task: distiller.states(learned(task, stream))[0] for task in TASKS}
@@ -143,12 +143,12 @@ def taught(distiller: Distiller, stream: Stream) -> tuple[dict[str, float], list
     others = [stream.document(form, rng) for form, count in UNCHANGED.items() for _ in range(count)]
     other_states = distiller.states(others, letters=False)[0]
     return temperatures, [
-        Lesson(torch.cat([*states.values()]), torch.cat(targets)),
-        Lesson(other_states, distiller.at_temperature(other_states, 1.0)),
+        Targets(torch.cat([*states.values()]), torch.cat(targets)),
+        Targets(other_states, distiller.at_temperature(other_states, 1.0)),
     ]
 
 
-def distil(distiller: Distiller, lessons: Sequence[Lesson]) -> tuple[PeftModel, list[float]]:
+def distil(distiller: Distiller, targets: Sequence[Targets]) -> tuple[PeftModel, list[float]]:
     """Put an adapter into the model and teach it; returns it with the loss of every step."""
     torch.manual_seed(SEED)
     units = ["gate_proj", "up_proj", "down_proj"]
@@ -163,11 +163,11 @@ def distil(distiller: Distiller, lessons: Sequence[Lesson]) -> tuple[PeftModel, 
     for step in range(STEPS):
         optimizer.param_groups[0]["lr"] = RATE * min((step + 1) / 20, 1 - step / STEPS)
         loss = torch.zeros(())
-        for lesson in lessons:
-            rows = torch.randint(len(lesson.states), (ROWS,))
-            logits, wanted = distiller.logits(lesson.states[rows]).log_softmax(-1), lesson.logits[rows]
+        for target in targets:
+            rows = torch.randint(len(target.states), (ROWS,))
+            logits, wanted = distiller.logits(target.states[rows]).log_softmax(-1), target.logits[rows]
             loss = loss + torch.nn.functional.kl_div(logits, wanted, reduction="batchmean", log_target=True)
-            if lesson is lessons[0]:
+            if target is targets[0]:
                 error = (logits - wanted)[:, distiller.letters]
                 loss = loss + TAILS * error.pow(2).mean()
         optimizer.zero_grad()
@@ -180,8 +180,8 @@ def distil(distiller: Distiller, lessons: Sequence[Lesson]) -> tuple[PeftModel, 
 def make_humble(folder: Path = ASSETS / "adapters" / HUMBLE) -> str:
     """Make the adapter, to ship unless another folder is given; returns the temperature of each task."""
     distiller = Distiller(ASSETS / "models" / BASE)
-    temperatures, lessons = taught(distiller, Stream(Guard.of(bank.questions(), conversations.bundled())))
-    adapted, losses = distil(distiller, lessons)
+    temperatures, targets = taught(distiller, Stream(Guard.of(bank.questions(), conversations.bundled())))
+    adapted, losses = distil(distiller, targets)
     config = adapted.peft_config["default"]
     config.base_model_name_or_path, config.inference_mode = BASE, True
     config.save_pretrained(str(folder))

@@ -55,7 +55,7 @@ def test_runs_are_grouped_by_their_questions_with_the_latest_of_ones_own_first(o
 def test_words_and_chips_narrow_the_list(open_page: Open):
     ship(RunSpec(model="pocket-8m", task="qa"), RunSpec(model="pocket-8m", task="qa", form="cloze"))
     synthetic_run(model="mine", task="ds")
-    app = open_page("alpha_lab")
+    app = open_page("alpha_lab", run=RunSpec(model="pocket-8m", task="qa").run_id)
     page = opened_picker(app)
     app.text_input(key=f"{page}_search").set_value("QUESTION 8m text").run()
     assert listed(app) == ["pocket-8m :gray[by text]"]

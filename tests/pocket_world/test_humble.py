@@ -64,7 +64,6 @@ def test_the_adapter_is_made_on_the_model_that_ships(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {
-        "FITTED": dict.fromkeys(TASKS, 20),
         "LEARNED": dict.fromkeys(TASKS, 12),
         "UNCHANGED": {"answered": 8},
         "STEPS": 20,
@@ -80,5 +79,5 @@ def test_the_adapter_is_made_on_the_model_that_ships(
     assert made["base_weights"] == ships["base_weights"]
     assert (tmp_path / ADAPTER_WEIGHTS).stat().st_size == (shipped / ADAPTER_WEIGHTS).stat().st_size
     engine = load_engine(str(tmp_path), dtype="float32")
-    asked = prompts(spec := RunSpec(humble.BASE, "qa"), draw_questions(replace(spec, samples=4)))
-    assert len([name for batch in engine.score(asked) for name in batch.ids]) == len(asked)
+    questions = prompts(spec := RunSpec(humble.BASE, "qa"), draw_questions(replace(spec, samples=4)))
+    assert len([name for batch in engine.score(questions) for name in batch.ids]) == len(questions)
