@@ -52,9 +52,7 @@ def css() -> str:
     return style("alpha_lab_embed")
 
 
-def data(
-    tables: Mapping[str, Any], *, version: str, name: str, caveats: str = "", **view: Any
-) -> dict[str, Any]:
+def data(tables: Mapping[str, Any], *, version: str, name: str, caveats: str = "", **view: Any) -> dict[str, Any]:
     """The data that ``openLab`` shows, as JSON values, from :func:`core.reports.frames.lab_tables`.
 
     ``version`` identifies the data, ``name`` is the run's title, and the lab ends with the ``caveats``; ``view`` has
