@@ -36,6 +36,7 @@ from pocket_world.stream import DEMONSTRATIONS, STRATEGIES, TASKS, Stream
 from pocket_world.tokens import CONTEXT, published_tokenizer
 
 BASE = "pocket-8m"
+UNITS = ("down_proj", "gate_proj", "up_proj")
 AT_ONCE = 32
 SEED, STEPS, ROWS, RATE, RANK = 41, 2500, 128, 3e-3, 8
 
@@ -151,10 +152,9 @@ def taught(distiller: Distiller, stream: Stream) -> tuple[dict[str, float], list
 def distil(distiller: Distiller, targets: Sequence[Targets]) -> tuple[PeftModel, list[float]]:
     """Put an adapter into the model and teach it; returns it with the loss of every step."""
     torch.manual_seed(SEED)
-    units = ["gate_proj", "up_proj", "down_proj"]
     layers = [len(distiller.model.model.layers) - 1]
     config = LoraConfig(
-        r=RANK, lora_alpha=2 * RANK, target_modules=units, layers_to_transform=layers, task_type="CAUSAL_LM"
+        r=RANK, lora_alpha=2 * RANK, target_modules=list(UNITS), layers_to_transform=layers, task_type="CAUSAL_LM"
     )
     with quiet():
         adapted = get_peft_model(distiller.model, config)
@@ -184,6 +184,7 @@ def make_humble(folder: Path = ASSETS / "adapters" / HUMBLE) -> str:
     adapted, losses = distil(distiller, targets)
     config = adapted.peft_config["default"]
     config.base_model_name_or_path, config.inference_mode = BASE, True
+    config.target_modules = list(UNITS)  # peft makes a set of them, which it writes in any order
     config.save_pretrained(str(folder))
     weights = get_peft_model_state_dict(adapted, save_embedding_layers=False)
     save_file(weights, folder / ADAPTER_WEIGHTS, metadata={"format": "pt"})

@@ -9,7 +9,7 @@ import torch
 from scipy.special import softmax
 
 from core.models.engine_factory import load_engine
-from core.models.folders import ADAPTER_WEIGHTS, TRAINING
+from core.models.folders import ADAPTER, ADAPTER_WEIGHTS, TRAINING
 from core.models.perplexity import conversations
 from core.questions.prompting.strategies import prompt
 from core.runs.prompts import draw_questions, prompts
@@ -78,6 +78,7 @@ def test_the_adapter_is_made_on_the_model_that_ships(
     made, ships = (json.loads((folder / TRAINING).read_text("utf-8")) for folder in (tmp_path, shipped))
     assert made["base_weights"] == ships["base_weights"]
     assert (tmp_path / ADAPTER_WEIGHTS).stat().st_size == (shipped / ADAPTER_WEIGHTS).stat().st_size
+    assert (tmp_path / ADAPTER).read_bytes() == (shipped / ADAPTER).read_bytes()
     engine = load_engine(str(tmp_path), dtype="float32")
     questions = prompts(spec := RunSpec(humble.BASE, "qa"), draw_questions(replace(spec, samples=4)))
     assert len([name for batch in engine.score(questions) for name in batch.ids]) == len(questions)
