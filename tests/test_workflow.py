@@ -10,6 +10,7 @@ import yaml
 from packaging.specifiers import SpecifierSet
 
 from core.checks.doctor import NEWEST_PYTHON, OLDEST_PYTHON
+from core.runs.store import folder_of, is_bundled
 from core.settings import ROOT
 
 pytestmark = pytest.mark.quick
@@ -69,7 +70,7 @@ def test_the_wheel_is_tried_with_every_python_that_it_admits():
 def test_the_run_and_the_files_that_it_names_are_there():
     lines = "\n".join(commands())
     (run,) = re.findall(r"hedge report (\S+)", lines)
-    assert (ROOT / "assets" / "runs" / run / "run.json").is_file()
+    assert is_bundled(folder_of(run).name)
     for name in re.findall(r"\btests/\w+\.py", lines):
         assert (ROOT / name).is_file()
 

@@ -86,7 +86,7 @@ class Line(NamedTuple):
 
 
 def help_examples() -> Iterator[Line]:
-    """The examples of all commands, those of commands that go on with what another one made under its name."""
+    """The examples of all commands, those of commands that continue what another one made under its name."""
     for program in (parser(), *ALL):
         _, verb, *_ = [*program.prog.split(), ""]
         after = {"restore-backup": "backup"} | dict.fromkeys(("cancel", "resume", "first", "delete", "restore"), "run")

@@ -43,9 +43,11 @@ def test_run_and_alpha_follow_a_person_and_each_page_keeps_its_own(open_page: Op
     app = open_page("alpha_lab", run=first, alpha="250", left="margin", row="3")
     app.query_params.clear()
     app.switch_page("../pages/one_question.py").run()
-    assert dict(app.query_params) == {"run": first, "alpha": "250"}
-    app.button[2].click().run()  # the next question
+    opened = app.query_params["question"]
+    assert dict(app.query_params) == {"run": first, "alpha": "250", "question": opened}
+    next(button for button in app.button if button.label.startswith("Next")).click().run()
     question = app.query_params["question"]
+    assert question != opened
     app.query_params.clear()
     app.switch_page("../pages/alpha_lab.py").run()
     assert dict(app.query_params) == {"run": first, "alpha": "250", "left": "margin", "row": "3"}
@@ -53,7 +55,7 @@ def test_run_and_alpha_follow_a_person_and_each_page_keeps_its_own(open_page: Op
     app.switch_page("../pages/one_question.py").run()
     assert app.query_params["question"] == question
     pick(app, two)
-    assert dict(app.query_params) == {"run": two, "alpha": "250"}
+    assert dict(app.query_params) == {"run": two, "alpha": "250", "question": app.query_params["question"]}
     app.query_params.clear()
     app.switch_page("../pages/alpha_lab.py").run()
     assert dict(app.query_params) == {"run": two, "alpha": "250", "left": "margin"}

@@ -47,7 +47,7 @@ def test_the_pinned_runs_ship_and_differ_in_their_model_alone(home: Path):
     records = [store.read_record(run_id) for run_id in showcase().compared]
     assert [record.state for record in records] == ["done"] * 4
     assert all(store.is_bundled(record.run_id) for record in records)
-    assert [record.spec.model for record in records] == ["pocket-8m-humble", "pocket-8m", "pocket-3m", "pocket-1m"]
+    assert [record.spec.model for record in records] == ["pocket-8m-humble", "pocket-3m", "pocket-8m", "pocket-1m"]
     assert len({replace(record.spec, model="any") for record in records}) == 1
 
 
@@ -88,15 +88,15 @@ def test_a_link_to_no_run_names_the_default(open_page: Open):
 
 
 def test_an_own_question_is_calibrated_by_a_shipped_run_of_the_same_kind(open_page: Open, fake_home: Path):
-    pinned("pocket-8m-rc-base-0shot-float32-1791d4d2de")  # whose questions are about a text
+    pinned(replace(RUN, task="rc").run_id)  # whose questions are about a text
     fits = pinned(RUN.run_id)
-    own, another = synthetic_run(model="pocket-8m", task="ds"), synthetic_run(model="launched")
+    own, another = synthetic_run(model=RUN.model, task="ds"), synthetic_run(model="launched")
     app = open_page("one_question", ask="own")
-    assert app.selectbox(key="own_model").value == "pocket-8m"
+    assert app.selectbox(key="own_model").value == RUN.model
     assert calibrated_by(app) == fits
     app.selectbox(key="own_model").set_value("launched").run()
     assert calibrated_by(app) == another
-    app.selectbox(key="own_model").set_value("pocket-8m").run()
+    app.selectbox(key="own_model").set_value(RUN.model).run()
     assert calibrated_by(app) == fits
     assert calibrated_by(open_page("one_question", ask="own", run=own)) == own
 
@@ -142,7 +142,7 @@ def test_prompting_opens_with_the_experiment_of_the_pinned_run(open_page: Open):
         "pocket-1m :gray[2 runs]",
         "pocket-3m :gray[1 run]",
         "pocket-8m :gray[2 runs]",
-        "launched :gray[1 run]",
+        "pocket-8m-humble :gray[1 run]",
     ]
 
 

@@ -392,7 +392,7 @@ def test_what_is_there_can_not_be_launched_and_leads_to_the_runs(open_page: Open
     app.segmented_control(key="launch_strategies").set_value(["base", "task"]).run()
     assert "Both runs already exist." in page_text(app)
     assert app.button(key="launch").disabled
-    assert links(app)["Compare these"] == {"runs": ",".join(spec.run_id for spec in wanted)}
+    assert links(app)["Compare these"]["runs"] == ",".join(spec.run_id for spec in wanted)
     app.segmented_control(key="launch_strategies").set_value(["base", "shared", "task"]).run()
     click(app, "Launch 1 run")
     assert page_text(app).count("2 of these 3 runs already exist.") == 1
@@ -421,7 +421,7 @@ def test_a_finished_group_leads_on_and_groups_of_one_name_differ(open_page: Open
     assert table["Question answering"].tolist() == [
         f"{row.lac_set_size:.2f} ({row.accuracy:.0%})" for row in figures.itertuples()
     ]
-    assert links(app)["Compare these"] == {"runs": ",".join(ids)}
+    assert links(app)["Compare these"]["runs"] == ",".join(ids)
     assert links(app)["Open the first in the Alpha lab"] == {"run": ids[0]}
     assert not [button.label for button in app.button if button.label == "Delete"]  # no card of a run that is listed
 
