@@ -13,7 +13,7 @@ from core.models.perplexity.prompts import UNFITTING
 from core.models.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.reports import perplexity_results
-from tests.browser.conftest import Visitor, choose, eventually, holds
+from tests.browser.conftest import Visitor, choose, eventually, holds, settled
 
 ENDS_WITHIN_MS = 180_000
 TALK = bundled()[0]
@@ -36,7 +36,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(pocket: str, pocket_ser
     expect(page.get_by_role("heading", name="Perplexity")).to_be_visible()
     measure = page.get_by_role("button", name="Measure", exact=True)
     # What ships is measured already, where a recorded run has it.
-    page.get_by_text("More: the prompts' texts").click()
+    settled(page).get_by_text("More: the prompts' texts").click()
     text = page.get_by_role("textbox", name="Text of prompt B")
     expect(text).to_have_value(UNFITTING.text)
     text.fill("You are a pirate. You sing of the sea.")
@@ -77,7 +77,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(pocket: str, pocket_ser
     third = results.messages[pirate.digest, TALK.digest][2]
     expect(page.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
     other = visit(pocket, theme="dark", width=900).open(page.url.removeprefix(pocket))
-    other.get_by_text("More: the prompts' texts").click()
+    settled(other).get_by_text("More: the prompts' texts").click()
     expect(other.get_by_role("textbox", name="Text of prompt B")).to_have_value(re.compile("pirate"))
     expect(other.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
     losses = pytest.approx(third.losses.tolist(), abs=1e-6)

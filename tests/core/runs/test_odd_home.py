@@ -40,7 +40,7 @@ def test_a_run_lives_there_as_anywhere(odd_home: Path, tmp_path: Path, monkeypat
     assert_each_question_once(name)
     assert [now.state for now in engine.statuses()] == ["done"]
     assert database.file() == odd_home / "engine.sqlite"
-    assert list(run_queue.ended_since(0)) == [name]
+    until(lambda: list(run_queue.ended_since(0)) == [name], "its worker to have ended it")
     assert monitoring.problems() == []
     assert b'hedge_runs{state="done"} 1.0' in monitoring.exposition(sessions=0)
     assert main(["report", name]) == 0
