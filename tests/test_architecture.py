@@ -147,8 +147,8 @@ def test_torch_is_imported_by_models_and_checks_alone():
 
 @pytest.mark.quick
 def test_every_folder_of_core_has_its_floor():
-    names = {path.stem if path.is_file() else path.name for path in (ROOT / "core").iterdir() if path.name[0] != "."}
-    assert names - {"__pycache__", "__init__", "__main__"} == set(FLOORS)
+    names = {path.relative_to(ROOT / "core").parts[0].removesuffix(".py") for path in python_files("core")}
+    assert names - {"__init__", "__main__"} == set(FLOORS)
 
 
 @pytest.mark.quick

@@ -43,12 +43,12 @@ def tried(n: int, seed: int) -> JuryExperiment:
 @cache
 def truths(n: int) -> dict[str, np.ndarray]:
     """By rule its mean accuracy and F1 over juries of n answers that no interval is formed of."""
-    by_rule: dict[str, list[list[float]]] = {name: [] for name in RULES}
+    by_rule: dict[str, list[list[float]]] = {name: [] for name in (*RULES, "always_true")}
     for seed in range(40_000 // n + 300):
         judged = law(n, FAR + seed)
         places = answers_used(judged, PROTOCOL)
         halves = split(judged, places, calibration_size(judged, places, PROTOCOL), seed, PROTOCOL)
-        for name in RULES:
+        for name in by_rule:
             measured = measures(adjudicate(name, halves.case), halves.case.test.labels)
             by_rule[name].append([measured["accuracy"], measured["f1"]])
     return {name: np.mean(values, axis=0) for name, values in by_rule.items()}
@@ -61,8 +61,8 @@ def holds(estimate: Estimate, truth: float) -> bool:
 def rule_case(n: int, rule: str, measure: str) -> Callable[[int], bool]:
     def hit(seed: int) -> bool:
         outcome = next(outcome for outcome in tried(n, seed).outcomes if outcome.rule == rule)
-        own = truths(n)[rule]
-        truth = {"accuracy": own[0], "f1": own[1], "to_majority": own[0] - truths(n)["majority"][0]}[measure]
+        own, other = truths(n)[rule], truths(n).get(measure.removeprefix("to_"))
+        truth = {"accuracy": own[0], "f1": own[1]}[measure] if other is None else own[0] - other[0]
         return holds(getattr(outcome, measure), float(truth))
 
     return hit
@@ -139,7 +139,11 @@ CASES: tuple[Case, ...] = (
             FITTED,
         )
         for rule in ("weighted_log_odds", "best_juror")
-        for measure, words in (("accuracy", "accuracy"), ("to_majority", "difference to majority"))
+        for measure, words in (
+            ("accuracy", "accuracy"),
+            ("to_majority", "difference to majority"),
+            ("to_always_true", "difference to always True"),
+        )
         for n in SIZES
     ),
     *(

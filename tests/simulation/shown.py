@@ -75,6 +75,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "jury, accuracy of",
         "jury, F1 of",
         "jury, difference to majority",
+        "jury, difference to always True",
     ),
     "core.calibration.means.skewed_mean_interval": ("laws: calibration, NLL", "laws: calibration, Brier"),
     "core.calibration.means.loss_interval": ("laws: calibration, change of NLL",),
