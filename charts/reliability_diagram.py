@@ -26,14 +26,14 @@ def share_axis(channel: Literal["x", "y"], field: str, title: str | None) -> alt
     return channel_type(field, type="quantitative", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
-def reliability_diagram(bins: pd.DataFrame, title: str, name: str, told: int) -> Figure:
+def reliability_diagram(bins: pd.DataFrame, title: str, name: str, marked: int) -> Figure:
     """Accuracy against confidence: one mark per bin, on the range of a calibrated model's by chance.
 
     ``bins`` are of :mod:`core.reports.calibration.calibrated`; grey bars are the bins' shares of the questions. An
-    empty bin has no mark. A click on a bin selects it (:data:`BIN`). The bin ``told`` is the one that the page's answer
-    is about, and has a ring.
+    empty bin has no mark. A click on a bin selects it (:data:`BIN`). The page's answer is about the bin
+    ``marked``, which has a ring.
     """
-    frame = _rows(bins.assign(told=bins["bin"] == told))
+    frame = _rows(bins.assign(marked=bins["bin"] == marked))
     chart = _drawn(frame, clicked=True)
     return Figure(frame, chart, f"Reliability of {title}: {_in_words(bins)}.", name)
 
@@ -86,7 +86,7 @@ def _layers(clicked: bool) -> AltairChart:
     interval = interval.encode(x, share_axis("y", "accuracy_low", "Accuracy"), y2="accuracy_high")
     marks = filled.mark_circle(size=75 if clicked else 24, opacity=1, cursor="pointer").encode(x, y, tooltip=hover)
     top = theme.painted(marks, theme.TRUTH)
-    ring = filled.transform_filter("datum.told").mark_point(size=220, strokeWidth=2, opacity=1).encode(x, y)
+    ring = filled.transform_filter("datum.marked").mark_point(size=220, strokeWidth=2, opacity=1).encode(x, y)
     side = PAGE_SIDE if clicked else SIDE
     return alt.layer(
         theme.painted(shares, theme.OUT_OF_SET),

@@ -79,8 +79,8 @@ def about(questions: Sequence[Question], *, in_words: bool = False) -> Document:
     """
     pieces: list[Piece] = []
     for question in questions:
-        asked = replace(question, context="") if pieces else question
-        text = f"{BETWEEN if pieces else ''}{cloze_text(asked) if in_words else question_text(asked)}"
+        following = replace(question, context="") if pieces else question
+        text = f"{BETWEEN if pieces else ''}{cloze_text(following) if in_words else question_text(following)}"
         answer = question.options[question.label] if in_words else question.letter
         pieces += [*_asked(text, question), Piece(f" {answer}", 1.0)]
     return Document((*pieces, Piece(END, END_WEIGHT)))

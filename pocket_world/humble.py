@@ -100,15 +100,15 @@ class Distiller:
         """The states (places, hidden) wherever a learned token follows, or a letter, and the tokens that follow."""
         kept: list[torch.Tensor] = []
         handle = self.last.post_attention_layernorm.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
-        found = []
+        pairs = []
         for first in range(0, len(documents), AT_ONCE):
             for rows in batches([StepPart(list(documents[first : first + AT_ONCE]))], self.tokenizer):
                 tokens, weights = rows.tokens[:, : CONTEXT + 1], rows.weights[:, 1 : CONTEXT + 1]
                 self.model.model(input_ids=tokens[:, :-1], use_cache=False)
                 places = (weights > 0) & (torch.isin(tokens[:, 1:], self.letters) if letters else True)
-                found.append((kept.pop()[places], tokens[:, 1:][places]))
+                pairs.append((kept.pop()[places], tokens[:, 1:][places]))
         handle.remove()
-        states, following = zip(*found, strict=True)
+        states, following = zip(*pairs, strict=True)
         return torch.cat(states), torch.cat(following)
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:

@@ -151,9 +151,9 @@ def failures(lines: list[Line], capsys: pytest.CaptureFixture[str]) -> list[str]
             status = main(line.words)
         except SystemExit as stopped:  # argparse, after a help text
             status = stopped.code
-        said = capsys.readouterr().err
+        printed = capsys.readouterr().err
         if status:
-            failed.append(f"{line.text}: {said.splitlines()[-1]}")
+            failed.append(f"{line.text}: {printed.splitlines()[-1]}")
     return failed
 
 
@@ -171,16 +171,16 @@ def test_dear_commands_run(source: str, clone: Path, capsys: pytest.CaptureFixtu
 
 
 def test_commands_that_do_not_run_by_day_parse_and_name_what_is_there(home: Path):
-    made = {*shown_files(), "my-model", "./my-model"}
+    known = {*shown_files(), "my-model", "./my-model"}
     for line in OURS:
         if not line.words or line.words[0].startswith("-"):
             continue
         options = parser(line.words[0]).parse_args(line.words) if "--help" not in line.words else argparse.Namespace()
-        made.add(str(getattr(options, "out", "")))
+        known.add(str(getattr(options, "out", "")))
         if is_dear(line):
             named = (getattr(options, name, None) or [] for name in ("model", "juror", "base"))
             models = [name for value in named for name in ([value] if isinstance(value, str) else value)]
-            assert [name for name in models if not model_sources.ships(name) and name not in made] == [], line
+            assert [name for name in models if not model_sources.ships(name) and name not in known] == [], line
             assert all(store.folder_of(name) for name in getattr(options, "run", [])), line
 
 

@@ -75,8 +75,8 @@ def test_the_adapter_is_made_on_the_model_that_ships(
     monkeypatch.setattr(humble, "record_fingerprints", lambda: None)
     assert humble.make_humble(tmp_path).startswith("qa ")
     shipped = ASSETS / "adapters" / HUMBLE
-    made, ships = (json.loads((folder / TRAINING).read_text("utf-8")) for folder in (tmp_path, shipped))
-    assert made["base_weights"] == ships["base_weights"]
+    trained, ships = (json.loads((folder / TRAINING).read_text("utf-8")) for folder in (tmp_path, shipped))
+    assert trained["base_weights"] == ships["base_weights"]
     assert (tmp_path / ADAPTER_WEIGHTS).stat().st_size == (shipped / ADAPTER_WEIGHTS).stat().st_size
     assert (tmp_path / ADAPTER).read_bytes() == (shipped / ADAPTER).read_bytes()
     engine = load_engine(str(tmp_path), dtype="float32")
