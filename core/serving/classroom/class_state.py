@@ -24,14 +24,17 @@ def for_phones(live: LiveClass) -> dict[str, Any]:
         "model": quiz.model,
         "score": live.score,
         "alpha": live.alpha,
+        "chosen": live.chosen,
         "smallest": smallest_alpha(quiz.calibration),
     }
     if live.phase in ("asked", "shown"):
         question = quiz.questions[live.position]
+        offered = quiz.offered(question)
         shown["question"] = {
             "context": question.context,
             "question": question.question,
-            "options": list(question.options),
+            "options": list(offered),
+            "added": list(question.options[len(offered) :]),  # which the model alone may choose
         }
     if live.phase in TRUTH_KNOWN:
         seats = live.all_shares()
@@ -81,12 +84,14 @@ def _shown(live: LiveClass, mean: Any) -> dict[str, Any]:
 def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, Any]) -> dict[str, Any]:
     quiz = live.quiz
     last = quiz.questions[quiz.calibration :]
+    everyone = class_figures.sureness(list(seats.values()), quiz)
     return {
         "truths": [q.label for q in last],
         "asked": [q.question for q in last],
         "right": {side: class_figures.right_of(values, quiz) for side, values in probabilities.items()},
         "sureness": {
-            "everyone": asdict(class_figures.sureness(list(seats.values()), quiz)),
+            "everyone": asdict(everyone),
+            "finding": everyone.finding,
             "model": asdict(class_figures.model_sureness(quiz)),
         },
         "seats": len(seats),
