@@ -87,12 +87,13 @@ export class View {
     const box = find("alpha");
     box.hidden = !state.scores;
     if (!state.scores) return;
-    const { alpha, score, calibration, smallest } = state;
+    const { alpha, score, calibration, smallest, model } = state;
+    const { options = [], added = state.added } = state.question ?? {};
     const lines = [make("h2", `alpha ${(alpha / 1000).toFixed(3)}, ${TITLES[score]}`)];
     const sides = [
       ["You", own?.scores],
       ["The class", state.scores.class],
-      [state.model, state.scores.model],
+      [model, state.scores.model],
     ];
     for (const [name, scores] of sides) {
       if (scores)
@@ -100,6 +101,9 @@ export class View {
     }
     const few = tooFew(calibration, smallest, alpha);
     lines.push(make("p.faint", few || promise(state)));
+    const first = options.length || state.scores.class[score].test[0].length;
+    const named = added.map((text, i) => `${LETTERS[first + i]} “${text}”`).join(" and ");
+    if (named) lines.push(make("p.faint", `${model} may also choose ${named}. They are never right.`));
     box.replaceChildren(...lines);
   }
 }

@@ -182,9 +182,11 @@ def test_the_lecturer_s_link_and_the_address_of_phones():
     assert not any(desks.is_lecturer(key) for key in ("", key[:-1], "é"))
     assert "data:image/svg+xml" in invite.qr_code("http://10.0.0.5/join/BCDFGH")
     assert "this computer alone" in invite.problem("http://127.0.0.1:8501/classroom")
+    assert "hedge --public --lecturer" in invite.remedy("http://127.0.0.1:8501/classroom")
     access.serve("public")
     try:
         assert "another machine on each phone" in invite.problem("http://localhost:8501/classroom")
+        assert ":8501/classroom`" in invite.remedy("http://localhost:8501/classroom")
         assert invite.problem("http://10.0.0.5:8501/classroom") == ""
     finally:
         access.serve("local")

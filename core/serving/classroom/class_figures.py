@@ -106,7 +106,7 @@ class Sureness:
             round(value) for value in (most.sure, 100 * most.right / most.answers, most.low or 0.0, most.high or 0.0)
         )
         shown = (
-            f"When the class said {sure}%, it was right {right}% of the time (n = {most.answers}, 95% interval "
+            f"When the class said {sure}%, it was right {right}% of the time (n = {most.answers:,}, 95% interval "
             f"{low} to {high}%)"
         )
         if low <= sure <= high:

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from core.access import quotas
+from core.records import Question
 from core.serving.classroom import class_figures
 from core.serving.classroom.live_class import LiveClass
+from core.serving.classroom.quiz import Quiz
 
 TRUTH_KNOWN = ("shown", "results")
 
@@ -34,7 +36,7 @@ def for_phones(live: LiveClass) -> dict[str, Any]:
             "context": question.context,
             "question": question.question,
             "options": list(offered),
-            "added": list(question.options[len(offered) :]),  # which the model alone may choose
+            "added": _added(quiz, question),
         }
     if live.phase in TRUTH_KNOWN:
         seats = live.all_shares()
@@ -88,6 +90,7 @@ def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, An
     return {
         "truths": [q.label for q in last],
         "asked": [q.question for q in last],
+        "added": _added(quiz, last[0]),
         "right": {side: class_figures.right_of(values, quiz) for side, values in probabilities.items()},
         "sureness": {
             "everyone": asdict(everyone),
@@ -96,6 +99,11 @@ def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, An
         },
         "seats": len(seats),
     }
+
+
+def _added(quiz: Quiz, question: Question) -> list[str]:
+    """The options that the model alone may choose."""
+    return list(question.options[len(quiz.offered(question)) :])
 
 
 def for_projector(live: LiveClass) -> dict[str, Any]:
