@@ -7,8 +7,8 @@ from core import access
 
 LOCAL = "Phones can't join, because this server answers this computer alone. Other windows on this computer can."
 TO_TEACH = (
-    "Start the server with `hedge --public --lecturer --server.address 0.0.0.0`, which prints a link that makes you the "
-    "lecturer, or with `hedge --login FILE --server.address 0.0.0.0`, where you log in as a launcher."
+    "Start the server with `hedge --public --lecturer --server.address 0.0.0.0`, which prints a link that makes you "
+    "the lecturer, or with `hedge --login FILE --server.address 0.0.0.0`, where you log in as a launcher."
 )
 
 

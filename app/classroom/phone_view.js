@@ -117,7 +117,10 @@ function heading({ phase, position, n, calibration, sentence }) {
 
 function instruction({ phase, position, calibration }) {
   if (phase === "asked") {
-    return "Tap an option to give it a share. Tap it again to be more certain of it, and tap others to share between them.";
+    return (
+      "Tap an option to give it a share. Tap it again to be more certain of it, and tap others to share between them. " +
+      "If you don't know, give all of them the same."
+    );
   }
   if (phase === "shown" && position < calibration) {
     return "This question calibrates. The sets begin when all questions that calibrate have been asked.";

@@ -89,7 +89,7 @@ def open_form(page: str) -> str:
     reach = invite.problem(page)
     st.markdown(
         "People answer questions on their phones and say how sure they are. Their answers become prediction sets and a "
-        f"reliability diagram, beside a small model's sets.\n\n"
+        "reliability diagram, beside a small model's sets.\n\n"
         + (reach or "Phones can join as soon as you open a class.")
     )
     with st.form("open_class", border=False, enter_to_submit=False):

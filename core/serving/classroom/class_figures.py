@@ -4,6 +4,7 @@ A share of 60% is the probability 0.6. A question without an answer counts as eq
 shares of a question are the mean of those who answered it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -97,13 +98,13 @@ class Sureness:
 
     @property
     def finding(self) -> str:
-        """What the group with most answers says, in the whole numbers that the diagram writes."""
+        """What the group with most answers says, in the whole numbers that the diagram writes (halves go up there)."""
         told = [group for group in self.groups if group.low is not None]
         if not told:
             return f"Can't tell: {self.answers} answers of {self.people} people are too few for a diagram."
         most = max(told, key=lambda group: (group.answers, group.above))
         sure, right, low, high = (
-            round(value) for value in (most.sure, 100 * most.right / most.answers, most.low or 0.0, most.high or 0.0)
+            math.floor(value + 0.5) for value in (most.sure, 100 * most.right / most.answers, most.low or 0.0, most.high or 0.0)
         )
         shown = (
             f"When the class said {sure}%, it was right {right}% of the time (n = {most.answers:,}, 95% interval "

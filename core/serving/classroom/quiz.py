@@ -61,7 +61,8 @@ class Quiz:
     def from_json(cls, values: Mapping[str, Any]) -> Quiz:
         """The quiz that :meth:`to_json` wrote, in this version or an earlier one."""
         questions = tuple(Question(**row | {"options": tuple(row["options"])}) for row in values["questions"])
-        return cls(**{"offers_added": True, **values, "questions": questions, "logits": tuple(map(tuple, values["logits"]))})
+        logits = tuple(map(tuple, values["logits"]))
+        return cls(**{"offers_added": True, **values, "questions": questions, "logits": logits})
 
 
 def draw(task: str, *, model: str = MODELS[0], n: int = 12, calibration: int = 6, seed: int = 0) -> Quiz:

@@ -502,7 +502,7 @@ def test_alpha_stays_where_no_sets_differ(live: LiveClass, shares: list[int] | N
 
 
 def test_what_the_diagram_says_is_what_its_bins_hold(home: Path):
-    """Ten people say 90% of twelve questions, and half of the answers are right, whoever gives them."""
+    """Ten people say 90% of twelve questions, and half of the answers of each person are right."""
     drawn = quiz.draw("qa", n=12, calibration=6, seed=1)
 
     def answer(question: int, is_right: bool) -> tuple[int, ...]:
