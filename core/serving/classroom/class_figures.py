@@ -104,7 +104,8 @@ class Sureness:
             return f"Can't tell: {self.answers} answers of {self.people} people are too few for a diagram."
         most = max(told, key=lambda group: (group.answers, group.above))
         sure, right, low, high = (
-            math.floor(value + 0.5) for value in (most.sure, 100 * most.right / most.answers, most.low or 0.0, most.high or 0.0)
+            math.floor(value + 0.5)
+            for value in (most.sure, 100 * most.right / most.answers, most.low or 0.0, most.high or 0.0)
         )
         shown = (
             f"When the class said {sure}%, it was right {right}% of the time (n = {most.answers:,}, 95% interval "
