@@ -148,7 +148,7 @@ def acting() -> Iterator[bool]:
 
 def after_quiz(live: LiveClass) -> bool:
     """The buttons below the projector; whether the class was ended."""
-    with st.expander("Save, export, end"):
+    with st.expander("Save, export, end", key="after_quiz_open", on_change="rerun"):  # answers come without a run
         if live.phase == "results" and live.answers:
             _save(live)
         else:

@@ -40,6 +40,7 @@ HELP = (
     "also paste Moodle's GIFT. Press Ctrl+Enter or leave the field, and the page says what it read."
 )
 FILE_HELP = "A question bank in any form that Hedge reads: CSV, XLSX, JSON, Parquet, Moodle XML or GIFT."
+PUBLIC = "A public server takes no files and starts no runs: paste your questions, and the class has no model."
 LISTED = "The run and its right answers are listed on this server, for everyone who can open its pages."
 
 
@@ -60,7 +61,8 @@ def _form() -> str:
         help=HELP,
         key="own_text",
     )
-    file = st.file_uploader("Or a file, in place of the text", help=FILE_HELP, key="own_file")
+    is_public = access.mode() == "public"
+    file = None if is_public else st.file_uploader("Or a file, in place of the text", help=FILE_HELP, key="own_file")
     bank = _bank(text, file)
     most = 0
     if bank:
@@ -69,7 +71,9 @@ def _form() -> str:
     n = most
     if most > LEAST:
         n = st.slider("Number of questions", LEAST, most, min(USUAL, most), key=f"own_n_{most}")
-    model = _model()
+    model = "" if is_public else _model()
+    if is_public:
+        st.caption(PUBLIC)
     if not st.button("Open a class with these questions"):
         return ""
     if bank is None:
@@ -96,7 +100,7 @@ def _read(file: Any) -> BankFile:
     """The questions of an uploaded file, which is read once, in a process with limits."""
     known: tuple[str, BankFile] = st.session_state.get(READ_KEY, ("", None))
     if known[0] != file.file_id:
-        with tempfile.TemporaryDirectory(prefix="hedge-class-") as folder:
+        with st.spinner("Reading the file"), tempfile.TemporaryDirectory(prefix="hedge-class-") as folder:
             path = Path(folder) / "upload"
             path.write_bytes(file.getbuffer())
             known = file.file_id, apart(own_questions.read_file, path, file.name, name=file.name)
@@ -106,9 +110,6 @@ def _read(file: Any) -> BankFile:
 
 def _model() -> str:
     """The model that answers the same questions; empty for none."""
-    if access.mode() == "public":
-        st.caption(own_questions.NO_MODEL_HERE)
-        return ""
     offered = ["", *known_models()]
     model = st.selectbox(
         "Model that answers them too", offered, format_func=lambda name: name or "No model", key="own_model"

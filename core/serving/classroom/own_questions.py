@@ -29,7 +29,6 @@ LONGEST_QUESTION, LONGEST_OPTION = 1500, 300
 """The most characters of a question with its context, and of an option, that a phone shows."""
 TYPED = "own-questions"
 """The name of a task whose questions were typed."""
-NO_MODEL_HERE = "A class on a public server has no model for its own questions, because such a server starts no runs."
 
 
 def read_file(path: Path, name: str) -> BankFile:
@@ -87,7 +86,7 @@ def with_model(quiz: Quiz, model: str) -> Quiz:
     Raises :class:`~core.errors.HedgeError` if such a run can't be submitted.
     """
     if access.mode() == "public":
-        raise AccessError(NO_MODEL_HERE)
+        raise AccessError("a public server starts no runs, so a class there has no model for its own questions")
     with tempfile.TemporaryDirectory(prefix="hedge-class-") as folder:
         path = Path(folder) / f"{quiz.task}.jsonl"
         path.write_text(local_file.canonical(quiz.questions))
