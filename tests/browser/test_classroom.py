@@ -288,7 +288,7 @@ def test_a_class_with_own_questions_and_a_model_s_run_of_them(pocket: str, visit
     choose(desk, "Model that answers them too", "pocket-1m")
     expect(desk.get_by_text("pocket-1m is a toy model")).to_be_visible()
     eventually(settled(desk), lambda: axe.faults(desk))
-    desk.get_by_role("button", name="Open a class with these questions").click()
+    desk.get_by_role("button", name="Ask these questions").click()
     expect(desk.locator(".code")).to_have_text(re.compile("[A-Z]{6}"))
     phone = visit(pocket, width=390, height=844).open(f"/join/{desk.locator('.code').inner_text()}")
     phone.get_by_role("button", name="Join").click()

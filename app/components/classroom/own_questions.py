@@ -74,7 +74,7 @@ def _form() -> str:
     model = "" if is_public else _model()
     if is_public:
         st.caption(PUBLIC)
-    if not st.button("Open a class with these questions"):
+    if not st.button("Ask these questions"):
         return ""
     if bank is None:
         raise InputError("there are no questions yet; write some, or choose a file")
