@@ -104,7 +104,7 @@ def open_form(page: str) -> str:
     with st.form("open_class", border=False, enter_to_submit=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             task = st.selectbox("Questions", quiz.TASKS, format_func=TASKS.__getitem__, width=320)
-            is_opened = st.form_submit_button("Open a class", type="primary")
+            is_opened = st.form_submit_button("Open a class")
         with st.expander("Model and number of questions"):
             model = st.selectbox("Model beside the class", quiz.MODELS)
             n = st.slider("Number of questions", quiz.LEAST, 24, 12, step=2)
