@@ -57,7 +57,7 @@ def _lead() -> None:
     if not chosen:
         if linked:
             del st.query_params[CHOSEN]
-        if code := open_form(invite.problem(page)) or _earlier(own):
+        if code := open_form(page) or _earlier(own):
             st.query_params[CHOSEN] = code
             st.rerun()
         return
@@ -67,8 +67,6 @@ def _lead() -> None:
         del st.query_params[CHOSEN]
         raise
     projector(live, page=page, on_phase=lambda: None)
-    if reach := invite.problem(page):
-        st.caption(reach)
     if after_quiz(live):
         del st.query_params[CHOSEN]
         st.rerun()
@@ -86,22 +84,31 @@ def _earlier(own: list[str]) -> str:
     return ""
 
 
-def open_form(reach: str) -> str:
-    """The form; the code of the class if one was opened. ``reach`` says why phones can't join, if they can't."""
+def open_form(page: str) -> str:
+    """The form; the code of the class if one was opened. ``page`` is the address of the lecturer's page."""
+    reach = invite.problem(page)
+    st.markdown(
+        "People answer questions on their phones and say how sure they are. Their answers become prediction sets and a "
+        "reliability diagram, beside a small model's sets.\n\n"
+        + (reach or "Phones can join as soon as you open a class.")
+    )
+    with st.form("open_class", border=False, enter_to_submit=False):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            task = st.selectbox("Questions", quiz.TASKS, format_func=TASKS.__getitem__, width=320)
+            is_opened = st.form_submit_button("Open a class", type="primary")
+        with st.expander("Model and number of questions"):
+            model = st.selectbox("Model beside the class", quiz.MODELS)
+            n = st.slider("Number of questions", quiz.LEAST, 24, 12, step=2)
+            m = n // 2
+            st.caption(
+                "The first half calibrates, the second half tests. With 12 questions, alpha can't be smaller than "
+                f"{smallest_alpha(6) / THOUSAND:.3f}: below that, every option stays in every set."
+            )
     if reach:
-        st.warning(reach)
-    with st.form("open_class", border=True, enter_to_submit=False):
-        left, middle, right = st.columns(3)
-        task = left.selectbox("Questions", quiz.TASKS, format_func=TASKS.__getitem__)
-        model = middle.selectbox("Model beside the class", quiz.MODELS)
-        n = right.slider("Number of questions", quiz.LEAST, 24, 12, step=2)
-        m = n // 2
-        st.caption(
-            "The first half calibrates, the second half tests. With 12 questions, alpha can't be smaller than "
-            f"{smallest_alpha(6) / THOUSAND:.3f}: below that, every option stays in every set."
-        )
-        if not st.form_submit_button("Open a class"):
-            return ""
+        with st.expander("How phones can join"):
+            st.markdown(invite.remedy(page))
+    if not is_opened:
+        return ""
     drawn = quiz.draw(task, model=model, n=n, calibration=m, seed=secrets.randbits(SEED_BITS))
     return lecture.open_class(drawn).code
 

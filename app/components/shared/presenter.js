@@ -44,6 +44,7 @@ export function playedAlpha({ alpha, direction }, by) {
 
 export class Presenter {
   // `section` is what fills the window. `page` is what its component lends:
+  //   name        what the switch is called, unless "Present"
   //   place       where the switch stands
   //   smallest    pixels of the smallest text in the component's figures
   //   view()      {present, shown} of the component's view, as in the link
@@ -62,7 +63,7 @@ export class Presenter {
     this.on = false;
     this.sheet = new CSSStyleSheet();
     this.sheet.replaceSync(REST_OF_THE_PAGE);
-    this.enter = this.button("Present", "Fills the window with these figures, in large type.", true);
+    this.enter = this.button(page.name ?? "Present", "Fills the window with these figures, in large type.", true);
     this.enter.classList.add("to-present");
     page.place.append(this.enter);
     this.foot = make("div.presenter-foot");

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from core.access import quotas
+from core.records import Question
 from core.serving.classroom import class_figures
 from core.serving.classroom.live_class import LiveClass
+from core.serving.classroom.quiz import Quiz
 
 TRUTH_KNOWN = ("shown", "results")
 
@@ -24,14 +26,17 @@ def for_phones(live: LiveClass) -> dict[str, Any]:
         "model": quiz.model,
         "score": live.score,
         "alpha": live.alpha,
+        "chosen": live.chosen,
         "smallest": smallest_alpha(quiz.calibration),
     }
     if live.phase in ("asked", "shown"):
         question = quiz.questions[live.position]
+        offered = quiz.offered(question)
         shown["question"] = {
             "context": question.context,
             "question": question.question,
-            "options": list(question.options),
+            "options": list(offered),
+            "added": _added(quiz, question),
         }
     if live.phase in TRUTH_KNOWN:
         seats = live.all_shares()
@@ -81,16 +86,24 @@ def _shown(live: LiveClass, mean: Any) -> dict[str, Any]:
 def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, Any]) -> dict[str, Any]:
     quiz = live.quiz
     last = quiz.questions[quiz.calibration :]
+    everyone = class_figures.sureness(list(seats.values()), quiz)
     return {
         "truths": [q.label for q in last],
         "asked": [q.question for q in last],
+        "added": _added(quiz, last[0]),
         "right": {side: class_figures.right_of(values, quiz) for side, values in probabilities.items()},
         "sureness": {
-            "everyone": asdict(class_figures.sureness(list(seats.values()), quiz)),
+            "everyone": asdict(everyone),
+            "finding": everyone.finding,
             "model": asdict(class_figures.model_sureness(quiz)),
         },
         "seats": len(seats),
     }
+
+
+def _added(quiz: Quiz, question: Question) -> list[str]:
+    """The options that the model alone may choose."""
+    return list(question.options[len(quiz.offered(question)) :])
 
 
 def for_projector(live: LiveClass) -> dict[str, Any]:

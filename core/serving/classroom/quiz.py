@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from core.conformal.probabilities import softmax
 from core.errors import InputError
 from core.questions import bank_names
-from core.records import FloatArray, LogitArray, OptionLogits, Question
+from core.records import FloatArray, LogitArray, OptionLogits, Question, added_options
 from core.runs import store
 from core.runs.spec import RunSpec
 
@@ -35,11 +35,18 @@ class Quiz:
     calibration: int
     questions: tuple[Question, ...]
     logits: tuple[tuple[float, ...], ...]
+    offers_added: bool = False
+    """Whether people are offered "I don't know" and "None of the above" too, as in classes of earlier versions. Neither
+    is ever right, so they are the model's alone."""
+
+    def offered(self, question: Question) -> tuple[str, ...]:
+        """The options of a question that people are offered: the first ones of the model's."""
+        return question.options[: len(question.options) - (0 if self.offers_added else added_options(question.options))]
 
     @property
     def k(self) -> int:
-        """The number of options of a question."""
-        return len(self.questions[0].options)
+        """The number of options that people are offered."""
+        return len(self.offered(self.questions[0]))
 
     @property
     def probabilities(self) -> FloatArray:
@@ -52,9 +59,10 @@ class Quiz:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Quiz:
-        """The quiz that :meth:`to_json` wrote."""
+        """The quiz that :meth:`to_json` wrote, in this version or an earlier one."""
         questions = tuple(Question(**row | {"options": tuple(row["options"])}) for row in values["questions"])
-        return cls(**{**values, "questions": questions, "logits": tuple(map(tuple, values["logits"]))})
+        logits = tuple(map(tuple, values["logits"]))
+        return cls(**{"offers_added": True, **values, "questions": questions, "logits": logits})
 
 
 def draw(task: str, *, model: str = MODELS[0], n: int = 12, calibration: int = 6, seed: int = 0) -> Quiz:
@@ -85,6 +93,11 @@ def draw(task: str, *, model: str = MODELS[0], n: int = 12, calibration: int = 6
 def scored(quiz: Quiz) -> OptionLogits:
     """The model's recorded logits (n, k) of the quiz's questions as the record that a run stores."""
     return _record(quiz, np.asarray(quiz.logits, dtype=np.float32), None)
+
+
+def asked(quiz: Quiz) -> tuple[Question, ...]:
+    """The questions with the options that people are offered."""
+    return tuple(replace(question, options=quiz.offered(question)) for question in quiz.questions)
 
 
 def given(quiz: Quiz, probabilities: FloatArray) -> OptionLogits:
