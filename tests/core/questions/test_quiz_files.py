@@ -53,8 +53,9 @@ def test_moodle_s_questions_are_plain_text_and_the_others_are_named(tmp_path: Pa
                 "<p>Is H<sub>2</sub>O &lt; 5&nbsp;g?</p><ul><li>i</li></ul>", ("no", "0"), ("x<sup>2</sup>", "100")
             ),
             multichoice("a < b <i>", ("<b>", "100"), ("c", "0"), form="plain_text"),
-            '<question type="truefalse"><questiontext><text>Snow is red.</text></questiontext><answer fraction="0"><text>'
-            'true</text></answer><answer fraction="100"><text>false</text></answer></question>',
+            '<question type="truefalse"><questiontext><text>Snow is red.</text></questiontext>'
+            '<answer fraction="0"><text>true</text></answer>'
+            '<answer fraction="100"><text>false</text></answer></question>',
             multichoice("Two?", ("a", "50"), ("b", "50"), ("c", "-100")),
             multichoice('See <img src="@@PLUGINFILE@@/x.png">?', ("a", "100"), ("b", "0")),
             other("cloze", "The {1:SHORTANSWER:=sky} is"),
