@@ -81,12 +81,12 @@ def _is_whole(target: Path) -> bool:
 
 
 def _form(path: Path, name: str) -> str:
-    with _named(path, name):
+    with named(path, name):
         return "quiz" if local_file.is_quiz(path) else open_sheet(path).kind
 
 
 @contextmanager
-def _named(path: Path, name: str) -> Iterator[None]:
+def named(path: Path, name: str) -> Iterator[None]:
     """Name the file in errors as a person knows it."""
     try:
         yield
@@ -97,14 +97,14 @@ def _named(path: Path, name: str) -> Iterator[None]:
 
 
 def _canonical(path: Path, stem: str, labels_from: int, name: str) -> str:
-    with _named(path, name), _named(path.with_name(f"{stem}.jsonl"), name):
+    with named(path, name), named(path.with_name(f"{stem}.jsonl"), name):
         return local_file.canonical(local_file.read_path(path, stem=stem, labels_from=labels_from).questions)
 
 
 def read_as(path: Path, name: str) -> tuple[str, str]:
     """The task that asks a file's questions (the file itself, a finished file, or rows of HaluEval; only its
     recipe makes questions), and in one line how it is read."""
-    with _named(path, name), no_collection():
+    with named(path, name), no_collection():
         if local_file.is_quiz(path):
             return str(path), local_file.read_path(path).read_as
         columns, encoding = open_columns(path)
