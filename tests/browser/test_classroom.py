@@ -256,3 +256,61 @@ async def _lesson(address: str, code: str, key: str) -> list[Student]:
         assert measured.refused == []
         assert max(len(measured.acknowledged), 1) > 1
     return room
+
+
+OWN = """Which planet is nearest to the sun?
+Venus
+*Mercury
+
+::Sum:: 2 + 2 {~3 =4 ~5 ~22}
+
+Snow is white. {T}
+
+=Who wrote Hamlet?
+*Shakespeare
+<b>Goethe</b>
+
+Name it {=Paris}
+"""
+
+
+def test_a_class_with_own_questions_and_a_model_s_run_of_them(pocket: str, visit: Visitor):
+    """From the text to the results that the lecturer takes home."""
+    desk = visit(pocket, width=1280, height=720).open("/classroom")
+    desk.get_by_text("Ask your own questions").click()
+    field = desk.get_by_role("textbox", name="Your questions")
+    field.fill("Which?\na\nb")
+    field.press("Control+Enter")
+    expect(desk.get_by_text("Line 1: 'Which?' has no right answer; put * before the right option.")).to_be_visible()
+    field.fill(OWN)
+    field.press("Control+Enter")
+    read = "4 questions read, 2 to 4 options, 1 left out: short answer ('Name it')."
+    expect(desk.get_by_text(read)).to_be_visible()
+    model = desk.get_by_role("combobox", name="Model that answers them too")
+    model.fill("pocket-1m")
+    model.press("Enter")
+    expect(desk.get_by_text("pocket-1m is a toy model")).to_be_visible()
+    faultless(settled(desk))
+    desk.get_by_role("button", name="Open a class with these questions").click()
+    expect(desk.locator(".code")).to_have_text(re.compile("[A-Z]{6}"))
+    phone = visit(pocket, width=390, height=844).open(f"/join/{desk.locator('.code').inner_text()}")
+    phone.get_by_role("button", name="Join").click()
+    expect(phone.locator("#title")).to_contain_text("You are in")
+    for question in range(4):
+        desk.locator(".next").click()
+        expect(phone.locator("#title")).to_contain_text(f"Question {question + 1} of 4")
+        phone.locator(".more").first.click()
+        expect(phone.locator("#link")).to_have_text("Saved")
+        desk.locator(".show").click()
+        expect(phone.locator(".option.true")).to_have_count(1)
+    desk.locator(".next").click()
+    expect(desk.get_by_text("the class is shown alone")).to_have_count(0, timeout=60_000)
+    expect(desk.locator(".side h4")).to_have_text(["The class", "pocket-1m"])
+    expect(phone.locator("#alpha .who")).to_have_text(["You: ", "The class: ", "pocket-1m: "])
+    desk.get_by_text("Save, export, end").click()
+    with desk.expect_download() as downloading:
+        desk.get_by_role("button", name="Results (CSV)").click()
+    rows = downloading.value.path().read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ['"seat"', '"right answer"', '"1"', '"class"', '"pocket-1m"']
+    settled(desk).get_by_role("button", name="End the class").click()
+    expect(phone.locator("#title")).to_have_text("The class is over.")
