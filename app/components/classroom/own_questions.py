@@ -45,36 +45,38 @@ LISTED = "The run and its right answers are listed on this server, for everyone 
 
 def own_form() -> str:
     """The form, folded; the code of the class if one was opened."""
+    code = ""
     with st.expander("Ask your own questions"), spoken():
-        text = st.text_area(
-            "Your questions",
-            height=220,
-            max_chars=LONGEST_TEXT,
-            placeholder=EXAMPLE,
-            help=HELP,
-            key="own_text",
-        )
-        file = st.file_uploader("Or a file, in place of the text", help=FILE_HELP, key="own_file")
-        bank = _bank(text, file)
-        if bank:
-            count = counted(len(bank.questions), "question")
-            st.caption(plain(f"{count} read{bank.read_as.removeprefix(count)}."))
-        model = _model()
-        most = min(MOST, len(bank.questions)) if bank else 0
-        n = most
-        if most > LEAST:
-            n = st.slider("Number of questions", LEAST, most, min(USUAL, most), key=f"own_n_{most}")
-        if not st.button("Open a class with these questions"):
-            return ""
-        if bank is None:
-            raise InputError("there are no questions yet; write some, or choose a file")
-        name = own_questions.task_name(file.name) if file else own_questions.TYPED
-        seed = secrets.randbits(SEED_BITS)
-        quiz = own_questions.own_quiz(bank.questions, name=name, n=n, calibration=n // 2, seed=seed)
-        if model:
-            quiz = own_questions.with_model(quiz, model)
-        return lecture.open_class(quiz).code
-    return ""  # an error was shown
+        code = _form()
+    return code
+
+
+def _form() -> str:
+    text = st.text_area(
+        "Your questions",
+        height=220,
+        max_chars=LONGEST_TEXT,
+        placeholder=EXAMPLE,
+        help=HELP,
+        key="own_text",
+    )
+    file = st.file_uploader("Or a file, in place of the text", help=FILE_HELP, key="own_file")
+    bank = _bank(text, file)
+    most = 0
+    if bank:
+        count, most = counted(len(bank.questions), "question"), min(MOST, len(bank.questions))
+        st.caption(plain(f"{count} read{bank.read_as.removeprefix(count)}."))
+    n = most
+    if most > LEAST:
+        n = st.slider("Number of questions", LEAST, most, min(USUAL, most), key=f"own_n_{most}")
+    model = _model()
+    if not st.button("Open a class with these questions"):
+        return ""
+    if bank is None:
+        raise InputError("there are no questions yet; write some, or choose a file")
+    name = own_questions.task_name(file.name) if file else own_questions.TYPED
+    quiz = own_questions.own_quiz(bank.questions, name=name, n=n, calibration=n // 2, seed=secrets.randbits(SEED_BITS))
+    return lecture.open_class(own_questions.with_model(quiz, model) if model else quiz).code
 
 
 def _bank(text: str, file: Any) -> BankFile | None:

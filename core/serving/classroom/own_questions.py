@@ -46,7 +46,7 @@ def read_file(path: Path, name: str) -> BankFile:
 def task_name(name: str) -> str:
     """The name of the task for the questions of a file.
 
-    >>> task_name("Week 1: cells.gift"), task_name("../.csv")
+    >>> task_name("Week 1: cells.gift"), task_name("?!.csv")
     ('Week-1-cells', 'own-questions')
     """
     return re.sub(r"[^\w-]+", "-", Path(name).stem).strip("-_")[:60] or TYPED
