@@ -105,8 +105,8 @@ def read_typed(text: str, name: str) -> BankFile:
 
 
 def of_quiz(rows: Sequence[QuizRow], remarks: Sequence[str], *, path: Path) -> BankFile:
-    """The questions of rows of which some can't be asked. Raises :class:`InputError` if none can, or if a row is no
-    sound question."""
+    """The questions of rows, some of them of kinds that can't be asked. Raises :class:`InputError` if all are, or if a
+    row is no sound question."""
     check_count(len(rows), path)
     reasons = {reason: f"{reason} ({quiz_files.named(names)})" for reason, names in quiz_files.left_out(rows).items()}
     if all(row.skipped for row in rows):
