@@ -5,7 +5,8 @@ confidence is that share, and it is right by 1 if that option is, or by 1/r if r
 of them is right. The Brier score of an answer is ``Σ (p − y)²`` over the options, where p is a share as a probability
 and y is 1 for the right option and 0 for the others (Brier 1950, doi 10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2).
 It lies between 0, for 100% on the right option, and 2, for 100% on a wrong one; equal shares of k options score
-1 − 1/k. A person's Brier score is the mean over the questions that he or she answered; a lower one is better.
+1 − 1/k. A person's Brier score is the mean over the questions that he or she answered; a lower one is better. A model
+that may also choose "I don't know" and "None of the above" is scored over these too.
 
 Only questions whose answer has been shown are in the tables, and names are only if they are asked for.
 """
