@@ -135,7 +135,7 @@ function summed(phase, hasShares) {
 
 function othersSaid(shares, i) {
   const classText = shares.class ? `class ${shares.class[i]}%` : "nobody answered";
-  return `${classText} · model ${shares.model[i]}%`;
+  return shares.model ? `${classText} · model ${shares.model[i]}%` : classText;
 }
 
 function oneSet(name, scores, { alpha, truth }) {

@@ -41,6 +41,8 @@ FORMATS = ("General", "#,##0", "0.0%", "0.00", "0.000", "0.0000")
 FORMAT_OF = (
     (re.compile(r"^(accuracy|coverage|empty_rate|letter_mass)(_low|_high)?$"), "0.0%"),
     (re.compile(r"^(mean_set_size|set_size_low|set_size_high)$"), "0.00"),
+    (re.compile(r"^(mean_)?confidence( \d+)?$"), "0.0%"),
+    (re.compile(r"^right( \d+)?$"), "General"),
     (re.compile(r"^threshold$"), "General"),  # it may differ from 1 by less than four digits show
     (re.compile(r"^(alpha|uacc.*|ece.*|brier.*|nll|p_.*|p|.*_p_value)$"), "0.000"),
 )

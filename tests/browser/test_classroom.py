@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from core.serving.classroom import lecture, quiz
 from tests.benchmarks.classroom import lost, projector_data
 from tests.browser import axe
-from tests.browser.conftest import NOT_TOO_WIDE, Visitor, eventually, holds, resize, settled
+from tests.browser.conftest import NOT_TOO_WIDE, Visitor, choose, eventually, holds, resize, settled
 from tests.browser.test_presenter import both_themes
 from tests.class_phones import Student, taught
 from tests.intruders.client import Client
@@ -256,3 +256,58 @@ async def _lesson(address: str, code: str, key: str) -> list[Student]:
         assert measured.refused == []
         assert max(len(measured.acknowledged), 1) > 1
     return room
+
+
+def moodle(*questions: str) -> bytes:
+    asked = (
+        '<question type="multichoice"><questiontext format="html"><text><![CDATA[<p>'
+        f"{text}</p>]]></text></questiontext>"
+        '<answer fraction="0"><text>no &lt;b&gt;</text></answer><answer fraction="100"><text>yes</text></answer>'
+        '<answer fraction="0"><text>perhaps</text></answer></question>'
+        for text in questions
+    )
+    essay = '<question type="essay"><questiontext><text>Why?</text></questiontext></question>'
+    return f"<?xml version='1.0' encoding='UTF-8'?><quiz>{''.join(asked)}{essay}</quiz>".encode()
+
+
+def test_a_class_with_own_questions_and_a_model_s_run_of_them(pocket: str, visit: Visitor):
+    """Typed, then from a file of Moodle to the results that the lecturer takes home."""
+    desk = visit(pocket, width=1280, height=720).open("/classroom")
+    desk.get_by_text("Ask your own questions").click()
+    field = desk.get_by_role("textbox", name="Your questions")
+    field.fill("Which?\na\nb")
+    field.press("Control+Enter")
+    expect(desk.get_by_text("Line 1: 'Which?' has no right answer; put * before the right option.")).to_be_visible()
+    field.fill("Which?\na\n*b\n\nName it {=Paris}")
+    field.press("Control+Enter")
+    expect(desk.get_by_text("1 question read, 2 options, 1 left out: short answer ('Name it').")).to_be_visible()
+    content = moodle("Is it 1?", "Is it 2?", "Is it 3?", "=Is it 4?")
+    file = {"name": "Week 1.xml", "mimeType": "text/xml", "buffer": content}
+    desk.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+    expect(desk.get_by_text("4 questions read, 3 options, Moodle XML, 1 left out: essay ('Why?').")).to_be_visible()
+    choose(desk, "Model that answers them too", "pocket-1m")
+    expect(desk.get_by_text("pocket-1m is a toy model")).to_be_visible()
+    eventually(settled(desk), lambda: axe.faults(desk))
+    desk.get_by_role("button", name="Open a class with these questions").click()
+    expect(desk.locator(".code")).to_have_text(re.compile("[A-Z]{6}"))
+    phone = visit(pocket, width=390, height=844).open(f"/join/{desk.locator('.code').inner_text()}")
+    phone.get_by_role("button", name="Join").click()
+    expect(phone.locator("#title")).to_contain_text("You are in")
+    for question in range(4):
+        desk.locator(".next").click()
+        expect(phone.locator("#title")).to_contain_text(f"Question {question + 1} of 4")
+        phone.locator(".more").first.click()
+        expect(phone.locator("#link")).to_have_text("Saved")
+        desk.locator(".show").click()
+        expect(phone.locator(".option.true")).to_have_count(1)
+    desk.locator(".next").click()
+    expect(desk.get_by_text("the class is shown alone")).to_have_count(0, timeout=60_000)
+    expect(desk.locator(".side h4")).to_have_text(["The class", "pocket-1m"])
+    expect(phone.locator("#alpha .who")).to_have_text(["You: ", "The class: ", "pocket-1m: "])
+    desk.get_by_text("Save, export, end").click()
+    with desk.expect_download() as downloading:
+        desk.get_by_role("button", name="Results (CSV)").click()
+    rows = downloading.value.path().read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ['"seat"', '"right answer"', '"1"', '"class"', '"pocket-1m"']
+    settled(desk).get_by_role("button", name="End the class").click()
+    expect(phone.locator("#title")).to_have_text("The class is over.")

@@ -40,8 +40,10 @@ export function paintReliability(element, { sureness, model }) {
   );
   say(
     find(".beside"),
-    `Over all answers, the class was ${Math.round(everyone.sure)}% sure on average and ${percent(everyone)}% right. ` +
-      `${model} on the same questions: ${Math.round(machine.sure)}% sure and ${percent(machine)}% right.`,
+    `Over all answers, the class was ${Math.round(everyone.sure)}% sure on average and ${percent(everyone)}% right.` +
+      (machine
+        ? ` ${model} on the same questions: ${Math.round(machine.sure)}% sure and ${percent(machine)}% right.`
+        : ""),
   );
 }
 

@@ -7,6 +7,13 @@ import { thresholdText } from "../shared/formatting.js";
 const USUAL_ALPHA = 200; // START_ALPHA of core/serving/classroom/lecture.py
 const OPTIONS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
+const SIDES = ["class", "model"];
+const SETS = { class: "Class's set", model: "Model's set" };
+
+function nameOf(side, { model }) {
+  return side === "class" ? "The class" : model;
+}
+
 export function whoSaid({ phase, position, n, answers }, { joined, answered }) {
   const people = `${joined} joined`;
   if (phase === "lobby") return people;
@@ -32,9 +39,9 @@ export function paintAsked(element, state, data) {
   const shown = [];
   if (question.context) shown.push(make("p.context", question.context));
   shown.push(make("h3", question.question));
-  const heads = shares ? ["", "Option", "The class", state.model] : ["", "Option"];
-  const sides = shares ? ["class", "model"] : [];
-  const table = make("table", make("thead", headRow(scores ? [...heads, "Class's set", "Model's set"] : heads)));
+  const sides = SIDES.filter((side) => shares && side in shares); // a class may have no model
+  const heads = ["", "Option", ...sides.map((side) => nameOf(side, state))];
+  const table = make("table", make("thead", headRow([...heads, ...(scores ? sides.map((side) => SETS[side]) : [])])));
   table.tHead.hidden = !shares;
   const body = table.createTBody();
   for (const [i, option] of question.options.entries()) {
@@ -102,17 +109,16 @@ function meaning({ phase, position, calibration, n, alpha, scores }) {
 }
 
 export function paintSets(element, state) {
-  const sums = { class: sideOf("The class", "class", state), model: sideOf(state.model, "model", state) };
-  const sides = make("div.sides", sums.class.card, sums.model.card);
-  const table = make(
-    "table.sets",
-    make("thead", headRow(["Question that tested", "Right answer", "Class's set", "Model's set"])),
-  );
+  const names = SIDES.filter((side) => side in state.scores);
+  const sums = names.map((side) => sideOf(nameOf(side, state), side, state));
+  const sides = make("div.sides", ...sums.map(({ card }) => card));
+  const heads = ["Question that tested", "Right answer", ...names.map((side) => SETS[side])];
+  const table = make("table.sets", make("thead", headRow(heads)));
   const body = table.createTBody();
   for (const [i, question] of state.asked.entries()) {
     const row = body.insertRow();
     row.append(make("td", question), make("td", OPTIONS[state.truths[i]]));
-    for (const { sets } of Object.values(sums)) {
+    for (const { sets } of sums) {
       const holds = sets[i][state.truths[i]];
       const cell = make("td", make(holds ? "span" : "span.missed", lettersIn(sets[i])));
       if (!holds) cell.append(make("span.faint", " misses it"));
@@ -120,11 +126,12 @@ export function paintSets(element, state) {
     }
   }
   const shown = [sides, make("div.wide", table)];
-  if (sums.model.k > sums.class.k) shown.push(make("p.faint", addedInSets(state, sums.class.k)));
+  if (state.added.length) shown.push(make("p.faint", addedInSets(state)));
   element.replaceChildren(...shown);
 }
 
-function addedInSets({ model, added }, first) {
+function addedInSets({ model, added, scores, score }) {
+  const first = scores.class[score].test[0].length;
   const named = added.map((text, i) => `${OPTIONS[first + i]} “${text}”`).join(" and ");
   return `${model}'s sets may also hold ${named}, which are never right, so people were not offered them.`;
 }
@@ -133,7 +140,9 @@ function sideOf(name, side, state) {
   const { score, truths, alpha, calibration } = state;
   const count = truths.length;
   const result = counted(state.scores[side][score], truths, alpha);
-  const k = state.scores[side][score].test[0].length;
+  const lengths = state.scores[side][score].test.map((options) => options.length);
+  const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+  const k = least === most ? most : `${least} to ${most}`;
   const threshold = result.threshold === Infinity ? "none, so every option stays in" : thresholdText(result.threshold);
   const card = make(
     "div.side",
@@ -143,7 +152,7 @@ function sideOf(name, side, state) {
     make("p", `Right on ${whole(state.right[side])} of the ${count} questions that test`),
     make("p.faint", `Threshold from ${calibration} questions: ${threshold}`),
   );
-  return { card, sets: result.sets, k };
+  return { card, sets: result.sets };
 }
 
 // Equal top options count half each, or less.

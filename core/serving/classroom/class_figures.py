@@ -31,19 +31,23 @@ Shares = Mapping[int, tuple[int, ...]]
 
 
 def mean_shares(seats: Sequence[Shares], quiz: Quiz) -> FloatArray:
-    """The mean shares (n, k) in per cent of those who answered; NaN where nobody did."""
+    """The mean shares (n, k) in per cent of those who answered; NaN where nobody did, and for an option that a question
+    lacks."""
     n, k = len(quiz.questions), quiz.k
     shares_by_seat = np.full((n, k), np.nan)
     for question in range(n):
         rows = [own[question] for own in seats if question in own]
         if rows:
-            shares_by_seat[question] = np.mean(rows, axis=0)
+            shares_by_seat[question, : len(rows[0])] = np.mean(rows, axis=0)
     return shares_by_seat
 
 
-def probabilities(shares: FloatArray) -> FloatArray:
-    """The probabilities (n, k) of shares (n, k) in per cent; NaN stands for no answer."""
-    return np.where(np.isnan(shares), 1 / shares.shape[1], shares / 100)
+def probabilities(shares: FloatArray, quiz: Quiz) -> FloatArray:
+    """The probabilities (n, k) of shares (n, k) in per cent; a question without an answer counts as equally sure of
+    every option. NaN stands for an option that a question lacks."""
+    counts = np.array([len(quiz.offered(question)) for question in quiz.questions])[:, None]
+    p = np.where(np.isnan(shares), 1 / counts, shares / 100)
+    return np.where(np.arange(shares.shape[1]) < counts, p, np.nan)
 
 
 def labels(quiz: Quiz) -> IntArray:
@@ -62,7 +66,8 @@ def scores(p: FloatArray, quiz: Quiz, *, rows: range) -> dict[str, dict[str, Any
     by_score = {}
     for name in SCORES:
         of_calibration, of_test = scores_for(name, p, labels(quiz), calibration=first, test=np.array(rows))
-        by_score[name] = {"calibration": np.sort(of_calibration).tolist(), "test": of_test.tolist()}
+        of_options = [row[~np.isnan(row)].tolist() for row in of_test]
+        by_score[name] = {"calibration": np.sort(of_calibration).tolist(), "test": of_options}
     return by_score
 
 
@@ -119,7 +124,9 @@ class Sureness:
 def sureness(seats: Sequence[Shares], quiz: Quiz) -> Sureness:
     """How sure these seats were, and how often they were right, over all of their answers."""
     rows = [(seat, question, row) for seat, own in enumerate(seats) for question, row in sorted(own.items())]
-    shares = np.array([row for _, _, row in rows], dtype=np.float64).reshape(len(rows), quiz.k)
+    shares = np.zeros((len(rows), quiz.k))
+    for own_shares, (_, _, row) in zip(shares, rows, strict=True):
+        own_shares[: len(row)] = row
     people, questions = (np.array([row[i] for row in rows], dtype=np.int64) for i in (0, 1))
     return _sureness(shares, labels(quiz)[questions], people, questions)
 
@@ -127,7 +134,7 @@ def sureness(seats: Sequence[Shares], quiz: Quiz) -> Sureness:
 def model_sureness(quiz: Quiz) -> Sureness:
     """The same of the model's recorded probabilities."""
     questions = np.arange(len(quiz.questions))
-    return _sureness(100 * quiz.probabilities, labels(quiz), np.zeros_like(questions), questions)
+    return _sureness(100 * np.nan_to_num(quiz.probabilities), labels(quiz), np.zeros_like(questions), questions)
 
 
 def _sureness(shares: FloatArray, truth: IntArray, people: IntArray, questions: IntArray) -> Sureness:
@@ -162,10 +169,11 @@ def differing_alpha(p: FloatArray, quiz: Quiz, name: str, *, rows: range, near: 
     and therefore the guarantee, which holds for an alpha that was fixed before, is approximate for it.
     """
     by_score = scores(p, quiz, rows=rows)[name]
-    of_calibration, of_rows = np.array(by_score["calibration"]), np.array(by_score["test"])
+    of_calibration = np.array(by_score["calibration"])
     for alpha in sorted(range(1, HIGHEST_CHOSEN + 1), key=lambda alpha: (abs(alpha - near), alpha)):
         limit = exact(of_calibration, alpha)
-        if np.isfinite(limit) and len(np.unique((of_rows <= limit).sum(axis=1))) > 1:
+        sizes = {sum(value <= limit for value in row) for row in by_score["test"]}
+        if np.isfinite(limit) and len(sizes) > 1:
             return alpha
     return None
 
@@ -173,5 +181,5 @@ def differing_alpha(p: FloatArray, quiz: Quiz, name: str, *, rows: range, near: 
 def right_of(p: FloatArray, quiz: Quiz) -> float:
     """By probabilities (n, k), how many of the questions that test have the truth on top; r equal ones count 1/r."""
     m = quiz.calibration
-    shares = top_shares(p)[m:]
+    shares = top_shares(np.nan_to_num(p))[m:]
     return float(shares[np.arange(len(shares)), labels(quiz)[m:]].sum())

@@ -18,20 +18,21 @@ from core.serving.classroom.quiz import asked, given, scored
 
 
 @access.needs(UserRole.LAUNCHER, "save a class as a run")
-def save_class(code: str) -> tuple[str, str]:
-    """Store the class's mean as a run, and beside it the model's recorded answers to the same questions.
+def save_class(code: str) -> tuple[str, ...]:
+    """Store the class's mean as a run, and beside it the answers of its model, if it has one, to the same questions.
 
     Returns their ids, the class first. Raises :class:`InputError` before the quiz is over, or if nobody answered.
     """
     live = _finished(code)
     seats = list(live.all_shares().values())
-    mean = class_figures.probabilities(class_figures.mean_shares(seats, live.quiz))
+    mean = class_figures.probabilities(class_figures.mean_shares(seats, live.quiz), live.quiz)
     about = {"seats": len(seats), "answers": sum(map(len, seats))}
     own = _run(live, f"class-{live.code.lower()}", asked(live.quiz), given(live.quiz, mean), about)
+    if not live.quiz.has_answers:
+        return tuple(save([own]))
     model = f"{live.quiz.model}-in-class-{live.code.lower()}"
     beside = _run(live, model, live.quiz.questions, scored(live.quiz), {"run": live.quiz.run_id})
-    first, second = save([own, beside])
-    return first, second
+    return tuple(save([own, beside]))
 
 
 @access.needs(UserRole.LAUNCHER, "save a class as a run")
@@ -45,7 +46,7 @@ def save_seat(code: str, seat: int) -> str:
     own = live.shares_of(seat)
     if not own:
         raise InputError(f"seat {seat} has not answered any question, so there is nothing to save; choose another seat")
-    p = class_figures.probabilities(class_figures.mean_shares([own], live.quiz))
+    p = class_figures.probabilities(class_figures.mean_shares([own], live.quiz), live.quiz)
     about = {"seats": 1, "answers": len(own)}
     run = _run(live, f"class-{live.code.lower()}-seat-{seat}", asked(live.quiz), given(live.quiz, p), about)
     return save([run])[0]

@@ -23,7 +23,7 @@ def for_phones(live: LiveClass) -> dict[str, Any]:
         "position": live.position,
         "n": live.n,
         "calibration": quiz.calibration,
-        "model": quiz.model,
+        "model": quiz.model if quiz.has_answers else "",
         "score": live.score,
         "alpha": live.alpha,
         "chosen": live.chosen,
@@ -41,7 +41,8 @@ def for_phones(live: LiveClass) -> dict[str, Any]:
     if live.phase in TRUTH_KNOWN:
         seats = live.all_shares()
         mean = class_figures.mean_shares(list(seats.values()), quiz)
-        probabilities = {"class": class_figures.probabilities(mean), "model": quiz.probabilities}
+        probabilities = {"class": class_figures.probabilities(mean, quiz)}
+        probabilities |= {"model": quiz.probabilities} if quiz.has_answers else {}
         rows = tested(live)
         if rows:
             shown["scores"] = {
@@ -71,13 +72,16 @@ def smallest_alpha(m: int) -> int:
 
 def _shown(live: LiveClass, mean: Any) -> dict[str, Any]:
     """The truth of the present question, and what the class and the model said, in whole per cent."""
-    position = live.position
-    shares = mean[position]
+    position, quiz = live.position, live.quiz
+    question = quiz.questions[position]
+    shares = {"class": mean[position, : len(quiz.offered(question))]}
+    if quiz.has_answers:
+        shares["model"] = 100 * quiz.probabilities[position, : len(question.options)]
     return {
-        "truth": live.quiz.questions[position].label,
+        "truth": question.label,
         "shares": {
-            "class": None if np.isnan(shares).any() else np.round(shares).astype(int).tolist(),
-            "model": np.round(100 * live.quiz.probabilities[position]).astype(int).tolist(),
+            side: None if np.isnan(values).any() else np.round(values).astype(int).tolist()
+            for side, values in shares.items()
         },
         "answers": sum(1 for seat, question in live.answers.copy() if question == position),
     }
@@ -95,7 +99,7 @@ def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, An
         "sureness": {
             "everyone": asdict(everyone),
             "finding": everyone.finding,
-            "model": asdict(class_figures.model_sureness(quiz)),
+            "model": asdict(class_figures.model_sureness(quiz)) if quiz.has_answers else None,
         },
         "seats": len(seats),
     }
@@ -131,7 +135,7 @@ def of_seat(live: LiveClass, seat: int) -> dict[str, Any]:
     own = {question: shares for question, shares in own.items() if question < known}
     state: dict[str, Any] = {"seat": seat, "name": live.seats[seat].name, "answers": len(own)}
     if rows := tested(live):
-        values = class_figures.probabilities(class_figures.mean_shares([own], quiz))
+        values = class_figures.probabilities(class_figures.mean_shares([own], quiz), quiz)
         state["scores"] = class_figures.scores(values, quiz, rows=rows)
     if live.phase == "results":
         state["sureness"] = asdict(class_figures.sureness([own], quiz))

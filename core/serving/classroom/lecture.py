@@ -76,7 +76,7 @@ def _differing(live: LiveClass, rows: range) -> int | None:
     is none, or if the lecturer has chosen alpha."""
     if live.has_moved:
         return None
-    p = class_figures.probabilities(class_figures.mean_shares(list(live.all_shares().values()), live.quiz))
+    p = class_figures.probabilities(class_figures.mean_shares(list(live.all_shares().values()), live.quiz), live.quiz)
     return class_figures.differing_alpha(p, live.quiz, live.score, rows=rows, near=live.alpha)
 
 

@@ -244,6 +244,15 @@ class LiveClass:
                 self.shown_at[position] = time.monotonic()
         self._tell(counts=True, news=True)
 
+    def take_answers(self, logits: tuple[tuple[float, ...], ...]) -> None:
+        """Take the model's logits, a row for each question."""
+        with self.lock:
+            self._check_open()
+            quiz = self.quiz.answered(logits)
+            class_store.set_quiz(self.code, quiz)
+            self.quiz = quiz
+        self._tell(news=True)
+
     def free(self, seats: Sequence[int]) -> None:
         """Free seats, with their names and answers; their phones can join again."""
         with self.lock:

@@ -417,7 +417,7 @@ def test_sureness_by_hand(home: Path):
     mean = mean_shares([shares, {0: (0, 0, 0, 100)}], drawn_quiz)
     assert mean[0].sum() == 100
     assert np.isnan(mean[2]).all()
-    p = class_figures.probabilities(mean)
+    p = class_figures.probabilities(mean, drawn_quiz)
     assert p[2].tolist() == [1 / 4] * 4
     assert p[1].tolist() == [share / 100 for share in shares[1]]
 
@@ -450,7 +450,7 @@ def test_a_class_of_an_earlier_version_offers_all_six_options(live: LiveClass):
 
 def sizes(live: LiveClass, rows: range, alpha: int) -> set[int]:
     """The sizes of the class's sets of some questions."""
-    p = class_figures.probabilities(mean_shares(list(live.all_shares().values()), live.quiz))
+    p = class_figures.probabilities(mean_shares(list(live.all_shares().values()), live.quiz), live.quiz)
     own = class_figures.scores(p, live.quiz, rows=rows)["lac"]
     return set((np.array(own["test"]) <= threshold(np.array(own["calibration"]), alpha)).sum(axis=1))
 
