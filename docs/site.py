@@ -7,7 +7,6 @@ for it. Any web space can serve the folder, below any path.
 import base64
 import logging
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -233,6 +232,8 @@ def _without_warnings() -> Iterator[None]:
 @contextmanager
 def _replaced(folder: Path) -> Iterator[Path]:
     """A new folder whose content takes the place of the earlier site in ``folder``, unless the body fails."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; name a new folder")
     folder.mkdir(parents=True, exist_ok=True)
     mark = folder / MARK
     earlier = mark.read_text(encoding="utf-8").splitlines() if mark.is_file() else []
@@ -246,10 +247,9 @@ def _replaced(folder: Path) -> Iterator[Path]:
         old.mkdir()
         yield new
         names = sorted(path.name for path in new.iterdir())
-        mark.write_text("\n".join([*dict.fromkeys([*earlier, *names]), ""]), encoding="utf-8")
-        for name in dict.fromkeys([*earlier, *names]):
-            if name == Path(name).name and (folder / name).exists():
-                shutil.move(folder / name, old / name)
-            if (new / name).exists():
-                shutil.move(new / name, folder / name)
-        mark.write_text("\n".join([*names, ""]), encoding="utf-8")
+        mark.write_text("\n".join({*earlier, *names}), encoding="utf-8")  # in case this is the last that is done
+        for path in [path for path in folder.iterdir() if path.name in {*earlier, *names} - {MARK}]:
+            path.rename(old / path.name)
+        for name in names:
+            (new / name).rename(folder / name)
+        mark.write_text("\n".join(names), encoding="utf-8")

@@ -46,7 +46,7 @@ def test_a_mark_names_files_of_its_own_folder_alone(tmp_path: Path):
     folder, other = tmp_path / "site", tmp_path / "other"
     other.mkdir()
     folder.mkdir()
-    (folder / site.MARK).write_text(f"../other\n{other}\n..\n.\n\n")
+    (folder / site.MARK).write_text(f"../other\n{other}\n..\n.\n\n{site.MARK}")
     write(folder, manual="1")
     assert other.is_dir()
     assert read(folder) == {"manual": "1"}
@@ -60,7 +60,7 @@ def test_a_folder_with_other_files_is_refused_and_kept(tmp_path: Path, capsys: p
     )
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     assert main(["site", str(tmp_path / "thesis.tex")]) == 2
-    assert "thesis.tex" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"hedge: {tmp_path / 'thesis.tex'} is a file; name a new folder\n"
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "example.org/ann", 'https://a"b', "https://a b"])
