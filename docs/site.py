@@ -171,7 +171,7 @@ def write_site(folder: Path, *, repository: str = "") -> list[Path]:
 
     The folder must be empty, or have been written by this function: then it is replaced once all of it is made.
     ``repository`` is the address of Hedge's source, for a link. Raises :class:`InputError` for a folder with other
-    files, and for an address that is none.
+    files, and for a text in place of the address.
     """
     if repository and not ADDRESS.fullmatch(repository):
         raise InputError(

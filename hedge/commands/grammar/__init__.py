@@ -114,7 +114,12 @@ COMMANDS = {
         ["site my-site", "site my-site --repository https://example.org/ann/hedge"],
         lambda: [
             Option("folder", "the new folder, or one that this command has written", type=Path),
-            Option("--repository", "the address of Hedge's source, for a link on the first page", "", metavar="URL"),
+            Option(
+                "--repository",
+                "the address of Hedge's source; the first page has no link to it if none is given",
+                "",
+                metavar="URL",
+            ),
         ],
     ),
     "shelf": Command(
