@@ -86,21 +86,30 @@ def lesson(
     )
 
 
-def embedded_step(
+def embedded_lesson(
     content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, view: LearnView
 ) -> dict[str, Any]:
-    """The data of the view's step alone, outside the app (:mod:`charts.embed`). Nothing in it is guessed yet."""
-    alone = replace(content, steps=(content.steps[view.step - 1],))
-    course = {"name": view.lesson, "short": content.short, "title": content.title, "steps": 1, "href": "", "sheet": ""}
+    """The data of a whole lesson, from its first step, outside the app (:mod:`charts.embed`). Nothing in it is guessed
+    yet."""
+    steps = len(content.steps)
+    course = {"name": view.lesson, "short": content.short, "title": content.title, "href": "", "sheet": ""}
     start = {"step": 1, "alpha": view.alpha, "present": "0", "shown": "page"}
     return {
-        **_told(alone, tables, name=name, model=model, lesson=view.lesson),
+        **_told(content, tables, name=name, model=model, lesson=view.lesson),
         "version": "embed",
         "links": [],
-        "lessons": [course],
+        "lessons": [course | {"steps": steps}],
         "start": {**start, "guesses": {}, "answered": {}, "sheet": False},
         "revision": 0,
     }
+
+
+def embedded_step(
+    content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, view: LearnView
+) -> dict[str, Any]:
+    """The data of the view's step alone, in the same way."""
+    alone = replace(content, steps=(content.steps[view.step - 1],))
+    return embedded_lesson(alone, tables, name=name, model=model, view=view)
 
 
 def _told(content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, lesson: str) -> dict[str, Any]:

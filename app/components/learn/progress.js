@@ -31,7 +31,7 @@ export class Progress {
   }
 
   toTop() {
-    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
+    (document.querySelector("[data-testid=stMain]") ?? window).scrollTo({ top: 0, behavior: "instant" });
   }
 
   show(place) {
