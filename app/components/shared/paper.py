@@ -198,7 +198,7 @@ def _figure(paper: Paper, page: str) -> None:
     for figure in figures:
         # A picture inside the page: an SVG in an image element runs no script.
         source = f"data:image/svg+xml;base64,{base64.b64encode(figure.svg()).decode()}"
-        st.image(source, width=round(min(look.inches * 96, 900)))
+        st.image(source, width=round(min(look.inches * 96, 900)), alt=figure.drawing.figure.alt)
         st.caption(plain(f"{figure.caption} {paper.results.origin}"))
     with st.container(horizontal=True, gap="small"):
         for kind in (*FILE_KINDS, "html"):

@@ -12,10 +12,13 @@ UNLIKE = "unlike"
 """A column of rows: True where the sets keep their promise less than chance allows, so that a small set is no merit."""
 SIZES = ("mean_set_size", "uacc")
 """The measures of which a row that is unlike has no best value."""
-COLUMN_POINTS, PAGES, LETTER_POINTS = 234, 2.1, 4.4
-"""The width of a paper's column, by how much a page is wider, and the width of a letter of the table, in points."""
+COLUMN_POINTS, PAGES, LETTER_POINTS, SMALLER = 234, 2.1, 4.4, 0.89
+"""The width of a paper's column, by how much a page is wider, the width of a letter of the table, in points, and how
+much smaller letters of intervals are."""
 LEGIBLE = 0.75
 """The smallest scale at which texts of 9 points stay legible."""
+LEAST_EMPTY = 0.005
+"""The share of empty sets from which on a mean set size does not stand without it."""
 CONSTANT_WORDS = {"task": " on {}", "score": " by {}"}
 """From a key with one value to its words in a caption."""
 
@@ -45,7 +48,7 @@ class PaperTable:
     def scale(self, *, wide: bool) -> float:
         """About the scale at which the table fits into a column of a paper, or a page if it is ``wide``; at most 1."""
         letters = sum(
-            max(len(text) for text in (title, *(part for row in self.rows for part in (row[i].text, row[i].interval))))
+            max(len(title), *(max(len(row[i].text), SMALLER * len(row[i].interval)) for row in self.rows))
             for i, title in enumerate(self.header)
         )
         return min(1.0, COLUMN_POINTS * (PAGES if wide else 1) / (LETTER_POINTS * letters + 8 * len(self.header)))
@@ -90,6 +93,7 @@ def lay_out(results: Results, choice: TableChoice = BEGINNING) -> PaperTable:
         *(["Brackets hold 95% intervals.", *(measure.interval_reading for measure in measures)] if bracketed else []),
         *dict.fromkeys(measure.reading for measure in measures),
         *([f"Differences are from {reference}.", differences.note] if differences else []),
+        _empty_words(rows, measures),
         _bold_words(rows, results, measures) if marked else "",
         *results.notes,
         results.origin,
@@ -186,6 +190,15 @@ def _best(rows: pd.DataFrame, measure: Measure, within: Sequence[str]) -> "pd.Se
     groups = [rows[name].astype(str) for name in within] or [pd.Series("", rows.index)]
     there = values.groupby(groups).transform("count")
     return (values == values.groupby(groups).transform("max")) & (there > 1)
+
+
+def _empty_words(rows: pd.DataFrame, measures: Sequence[Measure]) -> str:
+    """A sentence on empty sets where they make a set size smaller and have no column."""
+    names = {measure.name for measure in measures}
+    most = float(rows["empty_rate"].max()) if "empty_rate" in rows else 0.0
+    if most < LEAST_EMPTY or "mean_set_size" not in names or "empty_rate" in names:
+        return ""
+    return f"Up to {most:.1%} of the sets of a row are empty, which makes its set size smaller."
 
 
 def _bold_words(rows: pd.DataFrame, results: Results, measures: Sequence[Measure]) -> str:

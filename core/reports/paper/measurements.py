@@ -84,7 +84,7 @@ def of_jury(
             f"Jurors: {', '.join(outcome.juror for outcome in evaluated.jurors)}.",
         ),
         notes=(
-            f"{CONFIDENCES[protocol.confidence].title} confidence.",
+            f"The jurors' confidence: {CONFIDENCES[protocol.confidence].title.lower()}.",
             "Intervals cover the draw of calibration answers.",
             *notes,
         ),

@@ -30,8 +30,6 @@ from core.runs.caveats import COLUMN
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
 SAME_QUESTIONS = ("task", "bank", "questions", "k")
-LEAST_EMPTY = 0.005
-"""The share of empty sets from which on a mean set size does not stand without it."""
 BOTH_DRAWS = "covers the draw of calibration and test questions"
 MEASURES = (
     Measure(
@@ -91,6 +89,14 @@ MEASURES = (
     ),
 )
 """The measures of runs, as frames of :func:`core.reports.compare.benchmark.run_rows` name them."""
+FIRST_OF_TASKS = {
+    1: ("accuracy", "coverage", "mean_set_size"),
+    2: ("accuracy", "mean_set_size"),
+    3: ("accuracy", "mean_set_size"),
+    4: ("mean_set_size",),
+}
+"""The measures of a table at first, by its number of tasks."""
+MOST_TASKS = max(FIRST_OF_TASKS)
 DIFFERENCES = {
     "accuracy": Measure("accuracy", "Δ Accuracy (points)", 1, True, "", "accuracy_low", "accuracy_high", signed=True),
     "set_size": Measure("set_size", "Δ Set size", 2, False, "", "set_size_low", "set_size_high", signed=True),
@@ -133,7 +139,6 @@ def of_runs(
         about=about_runs(list(specs.values()), alpha=rule.alpha),
         facts=(f"Alpha is {rule.alpha / 1000:g}{_sizes(rows)}.", _asked(runs)),
         notes=(
-            _empty(rows),
             options_words(rows) if "left_out" in rows else "",
             *footnotes(zip(names, caveats, strict=True)),
         ),
@@ -147,21 +152,10 @@ def of_runs(
 
 
 def _measures(rows: pd.DataFrame) -> tuple[Measure, ...]:
-    """The measures that the rows have. With a column for each task, the table begins with two of them."""
-    several = rows["task"].nunique() > 1
-    return tuple(
-        replace(measure, first=measure.first and not (several and measure.name == "coverage"))
-        for measure in MEASURES
-        if measure.name in rows
-    )
-
-
-def _empty(rows: pd.DataFrame) -> str:
-    """A sentence on empty sets where they make a mean set size smaller."""
-    most = float(rows["empty_rate"].max()) if "empty_rate" in rows else 0.0
-    return (
-        f"Up to {most:.1%} of a run's sets are empty, which makes its set size smaller." if most >= LEAST_EMPTY else ""
-    )
+    """The measures that the rows have. With several tasks, each of which has its columns, the table begins with fewer
+    of them, so that it can be read on paper."""
+    first = FIRST_OF_TASKS[min(rows["task"].nunique(), MOST_TASKS)]
+    return tuple(replace(measure, first=measure.name in first) for measure in MEASURES if measure.name in rows)
 
 
 def _named(row: Mapping[Any, Any]) -> str:

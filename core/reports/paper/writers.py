@@ -1,6 +1,7 @@
 """Writers of a paper's table: LaTeX with booktabs, Markdown, CSV and XLSX."""
 
 import re
+import unicodedata
 
 import pandas as pd
 import pyarrow as pa
@@ -43,7 +44,9 @@ ESCAPES = {
     "†": r"\dag{}",
 }
 """Characters that LaTeX would read as a command, and those that its standard fonts lack."""
-PREAMBLE = r"\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,graphicx}"
+PREAMBLE = r"\usepackage{booktabs,graphicx}"
+WITHOUT_GLYPH = "ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ"
+"""Letters of Latin-1 and Latin Extended-A that LaTeX's first encoding, OT1, can't compose."""
 
 
 def latex(results: Results, choice: TableChoice = BEGINNING, *, label: str = "tab:hedge") -> str:
@@ -173,10 +176,10 @@ def _columns(measures: tuple[Measure, ...]) -> dict[str, None]:
 def latex_text(text: str) -> str:
     r"""The text escaped for LaTeX. A character for which pdfLaTeX has no glyph becomes a question mark.
 
-    >>> latex_text("a_b & 90% · 𝛼")
-    'a\\_b \\& 90\\% $\\cdot$ ?'
+    >>> latex_text("a_b & 90% · 模 Ą")
+    'a\\_b \\& 90\\% $\\cdot$ ? A'
     """
-    return "".join(ESCAPES.get(sign, sign if _printed(sign) else "?") for sign in _one_line(text))
+    return "".join(ESCAPES.get(sign) or _printed(sign) for sign in _one_line(text))
 
 
 def markdown_text(text: str) -> str:
@@ -188,9 +191,12 @@ def markdown_text(text: str) -> str:
     return re.sub(r"([\\|<>`*_\[\]])", r"\\\1", _one_line(text))
 
 
-def _printed(sign: str) -> bool:
-    """Whether LaTeX's standard encodings have the character: ASCII, the letters of Latin-1, and Latin Extended-A."""
-    return " " <= sign <= "~" or "À" <= sign <= "ſ"
+def _printed(sign: str) -> str:
+    """The character where LaTeX's standard encodings have it: ASCII, and most letters up to Latin Extended-A."""
+    if " " <= sign <= "~" or ("À" <= sign <= "ſ" and sign not in WITHOUT_GLYPH):
+        return sign
+    plain = unicodedata.normalize("NFKD", sign)[:1]
+    return plain if plain.isascii() and plain.isalnum() else "?"
 
 
 def _one_line(text: str) -> str:
