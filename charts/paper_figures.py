@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from charts.by_alpha import LETTER, name_width
+from charts.by_alpha import LETTER
 from charts.figure_files import FigureFile
 from charts.figure_style import FigureStyle
 from charts.loss_along_conversation import loss_along
@@ -19,6 +19,7 @@ from charts.perplexity_dumbbell import dumbbell
 from charts.rank_variances import rank_variances
 from charts.run_figures import PANEL, Drawing, columns_of, reliability
 from charts.run_names import unique
+from charts.run_styles import legend_rows
 from charts.token_reliability import token_reliability
 from core.reports.calibration.calibrated import CalibrationFigures
 from core.reports.paper.results import Results
@@ -81,9 +82,8 @@ def tokens(frame: pd.DataFrame, results: Results, style: FigureStyle) -> FigureF
     )
     names = list(dict.fromkeys(frame["name"]))
     short = dict(zip(names, broken(names, int(0.7 * style.units / LETTER)), strict=True))
-    rows = -(-len(names) // max(1, int(style.units // name_width(list(short.values())))))
     figure = token_reliability(frame.assign(name=frame["name"].map(short)))
-    drawing = Drawing(figure, "Reliability of token predictions", reading, True, rows if len(names) > 1 else 0)
+    drawing = Drawing(figure, "Reliability of token predictions", reading, True, legend_rows(names, style.units))
     return figure_file("token-reliability", drawing, results, style)
 
 

@@ -20,6 +20,7 @@ from charts.radar import radar
 from charts.reliability_diagram import Diagram, reliability_panels
 from charts.risk_curves import risk_curves
 from charts.run_names import full_names, told_apart, unique
+from charts.run_styles import legend_rows
 from charts.sets_by_size import sets_by_size
 from charts.sizes_when_right import sizes_when_right
 from core.conformal.scores import SCORES
@@ -230,7 +231,13 @@ def _accuracy_and_size(request: FigureRequest) -> list[Drawing]:
     named = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
     reading = f"{INTERVALS} That of set size also covers the random draw of calibration questions."
     return [
-        Drawing(panel.figure, f"Accuracy, and set size at {request.at}{on}", reading, free=True)
+        Drawing(
+            panel.figure,
+            f"Accuracy, and set size at {request.at}{on}",
+            reading,
+            free=True,
+            legend_rows=legend_rows(panel.figure.frame["model"].unique(), request.units),
+        )
         for panel, on in zip(panels, named, strict=True)
     ]
 

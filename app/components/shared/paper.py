@@ -46,6 +46,9 @@ FONT_HELP = (
     "one if not. An SVG names its font, and the program that opens it must have that font or one of the same widths."
 )
 TOO_SMALL = ":material/warning: On paper this table would be too small to read. Choose fewer columns, or a wider table."
+PAGE_INCHES = 9.0
+"""The height that a figure has on a page of a paper."""
+WIDER = "Choose a wider one, or fewer runs."
 LIST = "list"
 NO_REFERENCE = ""
 
@@ -199,6 +202,8 @@ def _figure(paper: Paper, page: str) -> None:
         # A picture inside the page: an SVG in an image element runs no script.
         source = f"data:image/svg+xml;base64,{base64.b64encode(figure.svg()).decode()}"
         st.image(source, width=round(min(look.inches * 96, 900)), alt=figure.drawing.figure.alt)
+        if figure.inches_high > PAGE_INCHES:
+            st.caption(f":material/warning: It is {figure.inches_high:.1f} in high, more than a page holds. {WIDER}")
         st.caption(plain(f"{figure.caption} {paper.results.origin}"))
     with st.container(horizontal=True, gap="small"):
         for kind in (*FILE_KINDS, "html"):

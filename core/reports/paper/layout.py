@@ -179,7 +179,7 @@ def _difference(row: "pd.Series[float] | None", measure: Measure, intervals: boo
 
 
 def _best(rows: pd.DataFrame, measure: Measure, within: Sequence[str]) -> "pd.Series[bool]":
-    """Which rows have the best number, as it is printed, among those that agree in ``within``; none of a single row."""
+    """Which rows have the best number, as it is printed, among those that agree in ``within``; none where all are equal."""
     if not measure.best:
         return pd.Series(False, rows.index)
     sign = 1 if measure.best == "high" else -1
@@ -188,8 +188,8 @@ def _best(rows: pd.DataFrame, measure: Measure, within: Sequence[str]) -> "pd.Se
     if UNLIKE in rows and measure.name in SIZES:
         values = values.where(~rows[UNLIKE].astype(bool))
     groups = [rows[name].astype(str) for name in within] or [pd.Series("", rows.index)]
-    there = values.groupby(groups).transform("count")
-    return (values == values.groupby(groups).transform("max")) & (there > 1)
+    different = values.groupby(groups).transform("nunique") > 1
+    return (values == values.groupby(groups).transform("max")) & different
 
 
 def _empty_words(rows: pd.DataFrame, measures: Sequence[Measure]) -> str:
