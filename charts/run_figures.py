@@ -236,7 +236,7 @@ def _accuracy_and_size(request: FigureRequest) -> list[Drawing]:
             f"Accuracy, and set size at {request.at}{on}",
             reading,
             free=True,
-            legend_rows=legend_rows(panel.figure.frame["model"].unique(), request.units),
+            legend_rows=legend_rows(list(dict.fromkeys(panel.figure.frame["model"])), request.units),
         )
         for panel, on in zip(panels, named, strict=True)
     ]

@@ -19,7 +19,7 @@ LEGIBLE = 0.75
 """The smallest scale at which texts of 9 points stay legible."""
 LEAST_EMPTY = 0.005
 """The share of empty sets from which on a mean set size does not stand without it."""
-CONSTANT_WORDS = {"task": " on {}", "score": " by {}"}
+CONSTANT_WORDS = {"task": " on {}", "score": " by {}", "shots": ", {}"}
 """From a key with one value to its words in a caption."""
 
 
@@ -179,7 +179,7 @@ def _difference(row: "pd.Series[float] | None", measure: Measure, intervals: boo
 
 
 def _best(rows: pd.DataFrame, measure: Measure, within: Sequence[str]) -> "pd.Series[bool]":
-    """Which rows have the best number, as it is printed, among those that agree in ``within``; none where all are equal."""
+    """Which rows have the best number, as printed, among those that agree in ``within``; none where all are equal."""
     if not measure.best:
         return pd.Series(False, rows.index)
     sign = 1 if measure.best == "high" else -1

@@ -105,8 +105,8 @@ def of_perplexity(
     """Perplexities of a model: ``measured`` maps a prompt's name and then a conversation's name to messages. ``how``
     are the facts of the measurement by name, ``runs`` the ids of its runs, and ``notes`` sentences on it."""
     table = perplexities.by_conversation(measured, vocabulary=vocabulary)
-    many = float(table[["perplexity", "message_mean"]].to_numpy(float).max()) >= 10_000
-    digits = 0 if many else 1
+    largest = float(table[["perplexity", "message_mean"]].to_numpy(float).max())
+    digits = 2 if largest < 100 else 1 if largest < 10_000 else 0
     a, b = list(measured)[:2]
     tested = perplexities.differences(measured[a], measured[b])
     measures = [
