@@ -46,6 +46,16 @@ def latex(app: AppTest) -> str:
     return next(code.value for code in app.code if "tabular" in code.value)
 
 
+def draws_every_figure(app: AppTest, page: str) -> None:
+    """Whether each figure of the dialog is drawn, with a button for each kind of file."""
+    app.segmented_control(key=f"{page}_paper_part").set_value("figure").run()
+    control = app.selectbox(key=f"{page}_paper_figure")
+    for title in control.options:
+        app.selectbox(key=f"{page}_paper_figure").set_value(title).run()
+        assert {"SVG", "PDF", "PNG", "HTML"} <= {button.label for button in app.get("download_button")}
+        assert "Made with Hedge" in page_text(app)
+
+
 def on_the_same_questions(n: int = 2) -> list[str]:
     return [synthetic_run(model=f"m_{i} & co", signal=1 + i) for i in range(n)]
 
@@ -95,6 +105,7 @@ def test_calibration(open_page: Open):
     (row,) = paper_table(app).to_dict("records")
     for title in ("NLL", "Brier score", "ECE beyond chance"):
         assert shown[title].startswith(row[title]), title
+    draws_every_figure(app, "calibration")
 
 
 def test_alpha_lab_has_the_split_of_the_view(open_page: Open):
@@ -134,6 +145,7 @@ def test_prompting(open_page: Open):
     for row in tests.to_dict("records"):
         assert own.loc[row["Asked by"], "Δ Accuracy (points)"] == row["Accuracy, points"]
         assert own.loc[row["Asked by"], "Δ Set size"] == row["Mean set size"]
+    draws_every_figure(app, "prompting")
 
 
 def test_perplexity(open_page: Open):
@@ -147,6 +159,7 @@ def test_perplexity(open_page: Open):
     rows = paper_table(app).set_index(["Conversation", "Prompt"])
     cell = rows.loc[("all conversations", f"A: {FITTING.name}"), "Δ Loss (nats per token)"]
     assert f"A − B is {cell.split()[0]} nats per token" in page_text(app)
+    draws_every_figure(app, "perplexity")
 
 
 def test_tokens(open_page: Open):
@@ -160,6 +173,7 @@ def test_tokens(open_page: Open):
     own = paper_table(app).set_index("Model")["Δ NLL (nats)"]
     for row in pairs[pairs["Less surprised"] == last].to_dict("records"):
         assert own[row["More surprised"]] == row["Difference of the mean surprisal, nats per token"]
+    draws_every_figure(app, "tokens")
 
 
 def test_a_person_chooses_columns_layout_width_and_a_figure(open_page: Open):
@@ -178,6 +192,7 @@ def test_a_person_chooses_columns_layout_width_and_a_figure(open_page: Open):
 
 
 COMPILED = ("overview", "compare", "calibration", "alpha_lab", "jury", "prompting", "perplexity", "tokens", "data")
+RUNS_IN_ADDRESS = ("compare", "calibration", "data")
 
 
 @pytest.mark.nightly
@@ -189,7 +204,8 @@ def test_the_latex_of_every_page_compiles(open_page: Open, tmp_path: Path, page:
     ship(PERPLEXITY)
     jury_store.save(seeded_jury(120), name="A_jury {of} 100% & \\input", origin="a test")
     runs = [*on_the_same_questions(3), synthetic_run(model="[x] ~ð", task="rc")]
-    view = {"runs": ",".join(runs)} if page in ("compare", "calibration", "data") else {"models": "pocket-1m"}
+    of_runs = {"runs": ",".join(runs)}
+    view = {"perplexity": {"models": "pocket-1m"}}.get(page, of_runs if page in RUNS_IN_ADDRESS else {})
     app = opened(open_page(page, **view).run())
     for control in app.multiselect:
         if (control.key or "").endswith(("_paper_columns", "_paper_scores")):
