@@ -11,7 +11,6 @@ from tests import openid
 from tests.browser.conftest import Visit, Visitor, held_by_tests, page_server
 from tests.pictures.faults import lasting_faults
 
-
 PHONES = ("ada", "bo", "cy")
 """Names of the server, one for each phone: cookies and storage are kept by host."""
 
