@@ -236,7 +236,7 @@ def _replaced(folder: Path) -> Iterator[Path]:
         raise InputError(f"{folder} is a file; name a new folder")
     folder.mkdir(parents=True, exist_ok=True)
     mark = folder / MARK
-    earlier = mark.read_text(encoding="utf-8").splitlines() if mark.is_file() else []
+    earlier = mark.read_text(encoding="utf-8", errors="replace").splitlines() if mark.is_file() else []
     if not mark.is_file() and any(folder.iterdir()):
         raise InputError(
             f"{folder} is not empty and was not written by `hedge site`; name a new folder, or empty this one"
