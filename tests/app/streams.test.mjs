@@ -100,6 +100,7 @@ test("the answer says what failed, who noticed it, and where nothing can be told
   assert.match(said({ alarm: -1 }), /does not notice the change, which does not show that nothing has changed\.$/);
   assert.match(said({ alarm: 649 }), /a false alarm after 650 questions, before the change, so it can't say when/);
   assert.match(said({ after: { fixed: NaN, adaptive: NaN } }), /^No question comes after the change, so nothing can/);
+  assert.doesNotMatch(said({ after: { fixed: NaN, adaptive: NaN }, alarm: -1 }), /betting/);
   assert.match(
     said({ alpha: 1, isFull: true }),
     /^With 650 calibration questions, alpha 0\.001 is too small: every set/,

@@ -14,7 +14,8 @@ export function streamAnswer({ alpha, n, isFull, after, band, alarm, change, sec
     return [`${calibrated}, alpha ${plainAlpha(alpha)} is too small: every set holds every option.`, noticed];
   }
   const { fixed, adaptive } = after;
-  if (Number.isNaN(fixed)) return ["No question comes after the change, so nothing can be said about it.", noticed];
+  if (Number.isNaN(fixed))
+    return ["No question comes after the change, so nothing can be said about it.", alarm < 0 ? "" : noticed];
   const promised = percent(1 - alpha / 1000, alpha % 10 ? 1 : 0);
   const [low, high] = band;
   const [shown, other] = [fixed, adaptive].map((share) => percent(share, 1));
