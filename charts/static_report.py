@@ -19,7 +19,7 @@ from charts.figure_files import FigureFile, figures
 from charts.figure_style import FigureStyle
 from charts.html_page import html_page
 from core.conformal.scores import SCORES
-from core.estimates import interval_text
+from core.estimates import difference_shown, interval_text
 from core.reports import frames, references
 from core.reports.calibration import calibrated
 from core.reports.caveats import lab_footnote_of, marked, of_run
@@ -69,7 +69,7 @@ def report_html(runs: Sequence[Evaluation], rule: SetRule, *, title: str = "Pred
         calibration=_calibration_table(compared, names),
         options=options_words(rows),
         score=SCORES[rule.scores[0]].title,
-        pairs=_pairs(compared, names, rule),
+        pairs=_pairs(compared, rows[rows["score"] == rule.scores[0]], names, rule),
         few_shared=shared_questions.few_shared([run.run_id for run in runs], names),
         references=references.bibtex(references.works(runs, rule)),
     )
@@ -116,23 +116,29 @@ def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Tab
     }
 
 
-def _pairs(runs: Sequence[Evaluation], names: dict[str, str], rule: SetRule) -> list[dict[str, Any]]:
+def _pairs(
+    runs: Sequence[Evaluation], rows: pd.DataFrame, names: dict[str, str], rule: SetRule
+) -> list[dict[str, Any]]:
     """The differences of each pair of runs on the questions that they share, a table for each set of questions."""
     by_id = {run.run_id: run for run in runs}
     groups = [group for group in shared_questions.groups(list(by_id)) if len(group) > 1]
-    return [_group([by_id[name] for name in group], names, rule) for group in groups]
+    figures = rows.set_index("run").rename(columns={"mean_set_size": "set_size"})
+    return [_group([by_id[name] for name in group], figures, names, rule) for group in groups]
 
 
-def _group(runs: Sequence[Evaluation], names: dict[str, str], rule: SetRule) -> dict[str, Any]:
+def _group(runs: Sequence[Evaluation], figures: pd.DataFrame, names: dict[str, str], rule: SetRule) -> dict[str, Any]:
     compared = runs[: run_matrix.MOST_RUNS]
     matrix = run_matrix.run_matrix(compared, rule.alpha, score=rule.scores[0], empty=rule.empty)
     head = ["First run", "Second run", "Accuracy", "p", "Mean set size", "p", "UAcc", "p"]
     rows = []
     for pairs in zip(*(matrix.pairs[measure] for measure in run_matrix.MEASURES), strict=True):
-        cells = [names[matrix.runs[pairs[0].first]], names[matrix.runs[pairs[0].second]]]
-        for pair in pairs:
+        first, second = (matrix.runs[place] for place in (pairs[0].first, pairs[0].second))
+        cells = [names[first], names[second]]
+        for measure, pair in zip(run_matrix.MEASURES, pairs, strict=True):
             difference, p = pair.difference, pair.corrected
-            cells += [f"{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})", p_text(p)]
+            terms = figures.loc[second, measure], figures.loc[first, measure]
+            value = difference_shown(*terms, digits=3, exact=difference.value)  # of the figures in the first table
+            cells += [f"{value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})", p_text(p)]
         rows.append(cells)
     questions = f"{matrix.n_test:,} shared test questions"
     sentences = [

@@ -29,7 +29,7 @@ if runs.finished:
 if runs.ranges:
     ranges_table.ranges_table(runs.ranges, runs.finished, view)
 if shown:
-    ways_in.ways_on(showcase, runs.finished, shown.table, view)
+    ways_in.ways_on(showcase, shown.table, view)
 elif not runs.ranges:
     no_runs_yet("The set sizes of every model on every task")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from core.conformal.alpha import thousandths
 from core.conformal.scores import SCORES
 from core.errors import InputError, plain
-from core.estimates import interval_text
+from core.estimates import difference_shown, interval_text
 from core.questions.bank_names import task_title
 from core.reports import report as reports
 from core.reports.alpha_lab.view import SplitView, look
@@ -217,7 +217,10 @@ def _comparison_text(
     ]
     lines += footnotes(rows[["run", COLUMN]].itertuples(index=False, name=None))
     lines += notes
-    lines += [_pair_text(pair, differs[pair.first, pair.second]) for pair in pairs]
+    by_run = {row["run"]: row for row in rows.to_dict("records")}
+    lines += [
+        _pair_text(pair, differs[pair.first, pair.second], by_run[pair.first], by_run[pair.second]) for pair in pairs
+    ]
     lines += filter(None, [family_words(rows["model"].tolist())])
     for claim in tested_claims:
         figure = "there is nothing to compute it from" if math.isnan(claim.figure) else f"{claim.figure:.2f}"
@@ -226,7 +229,7 @@ def _comparison_text(
     return "\n".join(lines)
 
 
-def _pair_text(pair: paired.Pair, differs: str) -> str:
+def _pair_text(pair: paired.Pair, differs: str, first: dict[Hashable, Any], second: dict[Hashable, Any]) -> str:
     from core.reports.compare.shared_questions import shared_words
 
     sentences = [*shared_words(pair.tested, pair.n, pair.units, repeats=pair.repeats), differs]
@@ -235,11 +238,19 @@ def _pair_text(pair: paired.Pair, differs: str) -> str:
     notes = "".join(f"\n  {note}" for note in sentences if note)
     corrected = ", ".join(f"{name.replace('_', ' ')} {p_text(p)}" for name, p in pair.holm.items())
     rows = "rows" if pair.units < pair.n else "questions"
+    accuracy, size, uacc = (
+        _span(difference, first[name], second[name], digits)
+        for difference, name, digits in (
+            (pair.accuracy, "accuracy", 3),
+            (pair.set_size, "mean_set_size", 2),
+            (pair.uacc, "uacc", 3),
+        )
+    )
     return (
         f"{pair.first} and {pair.second}, {pair.n} {rows}{notes}\n  right: both {pair.both_right}, only the first "
         f"{pair.only_first}, only the second {pair.only_second}, neither {pair.both_wrong}; sets grew {pair.grew}, "
-        f"shrank {pair.shrank}\n  accuracy {_span(pair.accuracy)}, set size {_span(pair.set_size)}, UAcc "
-        f"{_span(pair.uacc)}\n  p after Holm: {corrected}{_alone(pair)}"
+        f"shrank {pair.shrank}\n  accuracy {accuracy}, set size {size}, UAcc {uacc}\n"
+        f"  p after Holm: {corrected}{_alone(pair)}"
     )
 
 
@@ -253,8 +264,10 @@ def _alone(pair: paired.Pair) -> str:
     )
 
 
-def _span(difference: paired.Difference) -> str:
-    return f"{difference.mean:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})"
+def _span(difference: paired.Difference, first: float, second: float, digits: int) -> str:
+    """The difference of the two figures as they are printed above, with its interval."""
+    mean = difference_shown(second, first, digits=digits, exact=difference.mean)
+    return f"{mean:+.{digits}f} ({difference.low:+.{digits}f} to {difference.high:+.{digits}f})"
 
 
 def asked_of(arguments: Namespace) -> SetRule:

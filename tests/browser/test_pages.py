@@ -148,9 +148,9 @@ def into_window(page: Page, theme: str, width: int) -> None:
 def test_marks_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, address: str, runs: list[str]):
     page = visit(address).open("/?models=model-0")
     page.evaluate("window.sameDocument = true")
-    cell = page.locator(".first-page .cell")
+    cell = page.locator(".first-page td .cell")
     a_cell_has_a_tip_in_the_window(page)
-    cell.press("Enter")
+    the_table_is_one_stop_of_the_tab_key(page)
     Lab(page).ready().expect_report(runs[0])
     # A page that is left while its script runs may still write its address, with which the next page would open.
     choose_page(settled(page), "Overview")
@@ -186,6 +186,18 @@ def the_words_of_a_chart_have_the_themes_colour(page: Page) -> None:
         page.emulate_media(color_scheme=theme)
         eventually(page, lambda theme=theme: have_the_colour(theme))
     page.emulate_media(color_scheme="light")
+
+
+def the_table_is_one_stop_of_the_tab_key(page: Page) -> None:
+    """The arrow keys move from the model's name to a cell, and Enter opens its run."""
+    expect(page.locator(".first-page [tabindex='0']")).to_have_count(1)
+    page.get_by_role("link", name="model-0").focus()
+    page.keyboard.press("ArrowRight")
+    focused = page.locator(".first-page td:focus")
+    expect(focused).to_have_attribute("tabindex", "0")
+    expect(focused.locator(".tip")).to_be_visible()
+    page.keyboard.press("ArrowDown")  # there is no further row
+    page.keyboard.press("Enter")
 
 
 def a_cell_has_a_tip_in_the_window(page: Page) -> None:

@@ -37,7 +37,7 @@ def test_four_clicks_lead_from_the_first_page_to_a_7b_models_sets(shelf: tuple[s
     address, mirror = shelf
     page = visit(address).open("/")
     page.get_by_text("Published figures").click()
-    page.get_by_role("row", name="Mistral-7B").get_by_role("link").nth(3).click()
+    page.get_by_role("row", name="Mistral-7B").get_by_role("gridcell").nth(3).click()
     bring = page.get_by_test_id("stButton").get_by_role("button", name="Download and import (")
     expect(bring).to_be_visible()
     expect(page.get_by_text("3 files, about").or_(page.get_by_text("4 files, about")).first).to_be_visible()

@@ -37,9 +37,10 @@ def test_the_report_has_calibration_pairs_provenance_and_references(home):
     ece = result.estimates["ece"]
     assert f"<td>{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f})</td><td>{ece.value:.3f}</td>" in page
     matrix = run_matrix.run_matrix(runs, 100)
-    for pair in (pair for pairs in matrix.pairs.values() for pair in pairs):
+    for measure, pair in ((measure, pair) for measure, pairs in matrix.pairs.items() for pair in pairs):
         difference = pair.difference
-        assert f"<td>{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})</td>" in page
+        first, second = (round(matrix.figures[measure][place], 3) for place in (pair.first, pair.second))
+        assert f"<td>{second - first:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})</td>" in page
     assert all(f"<dd>{name} (" in page for name in names)
     assert "@misc{hedge," in page
     assert page.count("<picture>") == 2

@@ -113,6 +113,18 @@ def test_bad_input_is_one_sentence_and_status_two(home, capsys, words, says):
     assert sorted(path.name for path in settings().runs.iterdir()) == before
 
 
+def test_the_differences_of_a_comparison_are_those_of_the_figures_above_them(home, capsys):
+    assert main(["compare", *(synthetic_run(model=f"m-{i}", signal=1 + i, seed=4) for i in range(3))]) == 0
+    printed = capsys.readouterr().out
+    figure = r"[\d.]+"
+    own = re.findall(rf"accuracy ({figure}) \(.*mean set size ({figure}) .*UAcc ({figure}) \(", printed)
+    pairs = re.findall(r"accuracy ([+-][\d.]+) .*set size ([+-][\d.]+) .*UAcc ([+-][\d.]+) \(", printed)
+    assert len(own) == len(pairs) == 3
+    for (first, second), shown in zip(((0, 1), (0, 2), (1, 2)), pairs, strict=True):
+        for name, value in enumerate(shown):
+            assert float(value) == pytest.approx(float(own[second][name]) - float(own[first][name]))
+
+
 HOSTILE = "n\x1b[2J\x1b]0;caught\x07\r\x9b31m\u202e\nforged line"
 
 

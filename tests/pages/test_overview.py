@@ -42,11 +42,12 @@ def test_cells_hold_the_reports_figures_and_open_their_runs(open_page: Open):
     app = open_page("overview", alpha="250", score="aps")
     assert app.slider(key="alpha_slider").value == pytest.approx(0.25)
     matrix = sent(app, "matrix")
-    own = matrix["columns"][:2]  # those of tasks that are only published stand behind them
-    assert [column["title"] for column in own] == ["Question answering", "Reading comprehension"]
-    assert {column["below"] for column in own} == {"6 options · 100 questions"}
-    assert [row["title"] for row in matrix["rows"]] == ["model-0", "model-1"]
-    assert matrix["rows"][1]["cells"][0] is None  # this one was not run
+    # The newest run's task is the one that the sentence names, so its column and its smallest sets are first.
+    assert [column["title"] for column in matrix["columns"]] == ["Reading comprehension", "Question answering"]
+    assert {column["below"] for column in matrix["columns"]} == {"6 options · 100 questions"}
+    assert [row["title"] for row in matrix["rows"]] == ["model-1", "model-0"]
+    assert [row["target"]["query"]["run"] for row in matrix["rows"]] == [ids[2], ids[0]]
+    assert matrix["rows"][0]["cells"][1] is None  # this one was not run
     cells = {cell["target"]["query"]["run"]: cell for row in matrix["rows"] for cell in row["cells"] if cell}
     assert set(cells) == set(ids)
     for run_id, cell in cells.items():
@@ -374,7 +375,7 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
     app = open_page("overview", figure="scatter")
     assert "right about equally often" not in page_text(app)
     assert [title for title in titles if f"**{title}**\u00a0· 6\u00a0options" in page_text(app)] == titles
-    assert [column["title"] for column in sent(open_page("overview"), "matrix")["columns"]] == titles
+    assert [column["title"] for column in sent(open_page("overview"), "matrix")["columns"]] == titles[::-1]
 
 
 def test_a_released_slider_moves_the_figures_and_each_choice_the_address(open_page: Open):

@@ -256,9 +256,9 @@ def test_a_page_keeps_the_latest_uploads_as_many_as_there_is_room_for(monkeypatc
 def test_a_verdict_is_given_only_where_the_test_can_tell(open_page: Open):
     """Two messages give a p-value of 0.5 at least, and of two conversations the interval alone may lack 0."""
     unknown = "Can't tell under which prompt the counselor's words are more likely"
-    assert verdict(Paired(60, 2, -0.3, -0.4, -0.2, 0.5), "X", "Y") == unknown
-    assert verdict(Paired(60, 9, 0.1, -0.1, 0.3, 0.4), "X", "Y") == unknown
-    assert verdict(Paired(60, 9, -0.3, -0.4, -0.2, 0.004), "X", "Y").startswith(
+    assert verdict(Paired(60, 2, -0.3, -0.4, -0.2, 0.5), "X", "Y", 40, 54) == unknown
+    assert verdict(Paired(60, 9, 0.1, -0.1, 0.3, 0.4), "X", "Y", 54, 50) == unknown
+    assert verdict(Paired(60, 9, -0.3, -0.4, -0.2, 0.004), "X", "Y", 40, 54).startswith(
         "Prompt A (X) makes the counselor's words more likely: a token is 1.35 times as likely as under B (Y)"
     )
     measure()

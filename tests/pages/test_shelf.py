@@ -1,14 +1,14 @@
 """The shelf on the Data page: choose, import, cancel, and the message at the end."""
 
 import threading
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from app.components.data import shelf_jobs
 from core.jury.pipeline import jury_store
 from core.runs import store
-from core.settings import ASSETS, settings
+from core.settings import settings
 from core.shelf.entries import entry
 from tests.conftest import synthetic_run
 from tests.core.exchange.judged_pair_files import pandalm
@@ -199,15 +199,14 @@ def test_what_is_chosen_stands_in_the_link(open_page: Open):
     assert again.query_params["shelf_data"] == "hellaswag_10k"
 
 
-def test_overview_leads_to_the_shelf_while_only_bundled_runs_are_here(open_page: Open, monkeypatch):
-    monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
-
-    def leads() -> bool:
-        return any(link.proto.label.startswith("Open the shelf") for link in open_page("overview").get("page_link"))
-
-    assert leads()
+def test_three_clicks_lead_from_overview_to_a_published_models_sets(open_page: Open):
+    """The link, the download with a model and a data set chosen, and the link to the imported run."""
     synthetic_run(60, task="qa@hub")
-    assert not leads()
+    links = {link.proto.label: link.proto.query_string for link in open_page("overview").get("page_link")}
+    app = open_page("data", **dict(parse_qsl(links["Open the shelf: published results of models up to 72 B"])))
+    chosen = {choice.label: choice.value for choice in app.multiselect}
+    assert chosen == {"Models": ["Mistral-7B-v0.1"], "Data sets": ["mmlu_10k"]}
+    assert app.button(key="shelf_bring").label.startswith("Download and import (")
 
 
 def test_figures_that_authors_printed_stand_with_their_result_set(open_page: Open):

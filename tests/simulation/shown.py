@@ -171,7 +171,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.lesson._shift_tables": ("core.reports.alpha_lab.covariate_shift.Search",),
     "core.reports.lesson.lesson_tables": ("core.conformal.mondrian.least_covered_p_values",),
     "core.reports.prompting.letter_answers.Invalid": ("core.conformal.coverage.share_interval",),
-    "core.reports.paper_tables.FigureColumn": (
+    "core.reports.paper.results.Measure": (
         "core.conformal.coverage.share_interval",
         "core.conformal.coverage.beta_binomial_band",
         "core.conformal.set_sizes.intervals.intervals",

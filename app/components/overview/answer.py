@@ -11,13 +11,13 @@ from app.caches import overview_cache
 from app.components.overview import filters, run_table
 from app.components.overview.first_page import mount
 from app.components.overview.matrix import matrix_data
-from app.components.shared import controls, export, published_switch
+from app.components.shared import controls, published_switch, run_paper
 from app.formatting import counted, plain
 from app.state.overview import YOURS, OverviewView
 from core.questions.option_names import OF_CLASSES
 from core.reports.compare.benchmark import SetRule
 from core.reports.overview import published
-from core.reports.overview.headline import headline
+from core.reports.overview.headline import by_size, headline
 from core.reports.overview.matrix import Matrix, by_model_and_task, leads, matrix
 from core.reports.overview.published import PublishedResult
 from core.reports.report import shown_with
@@ -53,6 +53,8 @@ class Answer:
     same in all rows, so no row says it."""
     headline: str
     """The answer in words, and what the toy models among the runs are."""
+    order: tuple[str, ...]
+    """The runs that the answer compares, those with the smallest sets first."""
     words: str
     """The filters in words."""
     hidden: int
@@ -83,7 +85,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
     _hidden_own(section.hidden)
     if not section.table.empty:
         rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-        export.section(section.table["run"].tolist(), rule, EXPORTED, key="overview_export")
+        run_paper.overview_paper(_ordered(section), rule, EXPORTED)
     return section
 
 
@@ -104,6 +106,7 @@ def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewV
         printed=tuple(filters.printed(view, active)),
         specs=specs,
         headline=_answer(table, names, view, record_task_key(showcase)),
+        order=tuple(by_size(table, view.score, task=record_task_key(showcase))),
         words=_words(records, active, values),
         hidden=sum(is_own(record) for record in finished if record.run_id not in specs),
     )
@@ -186,5 +189,7 @@ def _ordered(section: Answer) -> pd.DataFrame:
 def _matrix(section: Answer, view: OverviewView) -> dict[str, Any]:
     """What the component shows of the runs of the section and of published results."""
     own = frozenset(run for run in section.specs if not store.is_bundled(run))
-    own_matrix = Matrix((), (), {}) if section.table.empty else matrix(section.table, section.specs, own, view.score)
+    own_matrix = Matrix((), (), {})
+    if not section.table.empty:
+        own_matrix = matrix(section.table, section.specs, own, view.score, order=section.order)
     return matrix_data(*published.below(own_matrix, section.printed), section.specs, section.words, view)

@@ -1,4 +1,4 @@
-"""Models × tasks as a table of links: each cell shows a run's mean set size and opens the run in the Alpha lab."""
+"""Models × tasks as a table: each cell shows a run's mean set size and opens the run in the Alpha lab."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,6 +48,7 @@ def matrix_data(
         "rows": [
             {
                 "title": row.model,
+                "target": _opened(row.run, view),
                 "details": _of_row(row, specs[row.run]),
                 "cells": [_cell(matrix, i, j, view) for j in range(len(matrix.columns))],
             }
@@ -78,7 +79,7 @@ def _cell(matrix: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] 
     if cell is None:
         return None
     return {
-        "target": target(navigation.ALPHA_LAB, state.linked(AlphaLabView, view, run=cell.run)),
+        "target": _opened(cell.run, view),
         "size": f"{cell.set_size.value:.1f}",
         "right": f"{cell.accuracy.value:.0%} right{_empty(cell)}",
         "shade": cell.shade,
@@ -86,6 +87,10 @@ def _cell(matrix: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] 
         "warning": "!" * cell.too_few_covered + MARK * bool(cell.caveats),
         "said": _lines(cell, f"{matrix.rows[i].model} on {matrix.columns[j].title}"),
     }
+
+
+def _opened(run: str, view: OverviewView) -> dict[str, Any]:
+    return target(navigation.ALPHA_LAB, state.linked(AlphaLabView, view, run=run))
 
 
 def _block(block: PublishedBlock, view: OverviewView) -> dict[str, Any]:
@@ -106,14 +111,15 @@ def _block(block: PublishedBlock, view: OverviewView) -> dict[str, Any]:
             for bank, same in zip(block.banks, block.same, strict=True)
         ],
         "rows": [
-            {
-                "title": row.model,
-                "details": _over_tasks(row.cells),
-                "cells": [_published_cell(result, view, may_open_shelf=not all_there) for result in row.cells],
-            }
+            {"title": row.model, "details": _over_tasks(row.cells), "target": _first_target(cells), "cells": cells}
             for row in block.rows
+            for cells in [[_published_cell(result, view, may_open_shelf=not all_there) for result in row.cells]]
         ],
     }
+
+
+def _first_target(cells: Sequence[dict[str, Any] | None]) -> dict[str, Any] | None:
+    return next((cell["target"] for cell in cells if cell and cell["target"]), None)
 
 
 def _over_tasks(cells: Sequence[PublishedResult | None]) -> str:

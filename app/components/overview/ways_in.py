@@ -22,7 +22,6 @@ from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import HedgeError, UnreadableRunError
 from core.reports.overview.example_question import LONGEST_OPTION
 from core.reports.run_filter import record_task_key, task_order
-from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
@@ -34,8 +33,8 @@ LONGEST_QUESTION = 120
 LESSON_CARD = {
     "kind": "lesson",
     "title": "New to this? Take the ten-minute lesson",
-    "text": "What a set of answers is, what it promises, and when the promise breaks: in small steps, with figures "
-    "that you can move. You need no statistics.",
+    "text": "What a set of answers promises, and when the promise breaks: figures that you can move. You need no "
+    "statistics.",
     "target": target(navigation.LEARN, {}),
 }
 
@@ -89,7 +88,7 @@ def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
     return {
         "kind": "curve",
         "title": "Drag alpha",
-        "text": "Alpha is how often a set may miss the truth. Allow more misses, and the sets shrink.",
+        "text": "Alpha is how often a set may miss the truth.",
         "target": target(navigation.ALPHA_LAB, state.linked(AlphaLabView, view, run=showcase.run_id)),
         "sizes": points,
         "at": [view.alpha, size],
@@ -106,7 +105,7 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
     return {
         "kind": "question",
         "title": "Ask a question",
-        "text": "Ticked options are in the model's set. Ask your own question.",
+        "text": "Ticked options are in the model's set.",
         "target": target(
             navigation.ONE_QUESTION,
             state.linked(OneQuestionView, view, run=run.run_id, ask="own"),
@@ -116,19 +115,13 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
     }
 
 
-def ways_on(showcase: RunRecord, finished: Sequence[RunRecord], table: pd.DataFrame, view: OverviewView) -> None:
-    """Link to the runs of the overview frame with the ``showcase``'s questions on Compare, and, if every finished run
-    comes with Hedge and the person may import others, to the shelf."""
+def ways_on(showcase: RunRecord, table: pd.DataFrame, view: OverviewView) -> None:
+    """Link to the runs of the overview frame with the ``showcase``'s questions on Compare, and to the shelf, if the
+    person may import from it."""
     alike = table["run"][table["questions"] == overview_cache.summary(showcase.run_id).questions] if len(table) else ()
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(alike) > 1:
             runs = ",".join(alike[:MOST_COMPARED])
             navigation.link(navigation.COMPARE, "Compare these models", **state.linked(CompareView, view, runs=runs))
-        if access.may(UserRole.LAUNCHER) and overview_cache.cached_view(
-            finished, "all shipped", lambda: _all_shipped(finished)
-        ):
+        if access.may(UserRole.LAUNCHER):
             navigation.link(navigation.DATA, "Open the shelf: published results of models up to 72 B", shelf=ENTRY)
-
-
-def _all_shipped(finished: Sequence[RunRecord]) -> bool:
-    return all(store.is_bundled(record.run_id) for record in finished)

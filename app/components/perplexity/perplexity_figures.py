@@ -16,6 +16,7 @@ from app.components.perplexity.measured_messages import (
 )
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.perplexity.perplexity_library import Library, ScoringSetup
+from app.components.perplexity.perplexity_paper import perplexity_paper
 from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
 from app.components.shared.controls import choice
@@ -91,16 +92,17 @@ def shown(
     one_message(chosen, view, library, setup)
     _along(measured, vocabulary, about)
     across_models(ready, chosen, library)
-    tables(measured, chosen, vocabulary, about)
+    tables(measured, chosen, vocabulary)
+    perplexity_paper(measured, chosen, model, vocabulary, library)
 
 
 def _answer(measured: MeasuredMessages, chosen: PerplexityForm, model: str) -> None:
     """Show under which prompt the words are more likely, and the figures behind it."""
     a, b = list(measured.values())[:2]
+    perplexities = [token_weighted([message for messages in read.values() for message in messages]) for read in (a, b)]
     under = [
-        f"{rounded(token_weighted([message for messages in read.values() for message in messages]))} under "
-        f"{place} ({prompt.name})"
-        for place, prompt, read in (("A", chosen.a, a), ("B", chosen.b, b))
+        f"{rounded(value)} under {place} ({prompt.name})"
+        for value, place, prompt in zip(perplexities, "AB", (chosen.a, chosen.b), strict=True)
     ]
     perplexity = f"Perplexity of {model} is {' and '.join(under)}."
     if sum(map(len, a.values())) < 2:
@@ -108,7 +110,9 @@ def _answer(measured: MeasuredMessages, chosen: PerplexityForm, model: str) -> N
         return
     difference = reports.overall(a, b)
     answer(
-        verdict(difference, chosen.a.name, chosen.b.name), f"{perplexity} {_difference(difference)}", help=FIGURES_HELP
+        verdict(difference, chosen.a.name, chosen.b.name, *perplexities),
+        f"{perplexity} {_difference(difference)}",
+        help=FIGURES_HELP,
     )
 
 
@@ -130,8 +134,11 @@ def _difference(difference: Paired) -> str:
     return f"{text} With {units}, p can't be smaller than {p_text(difference.least_p)}, whatever the prompts do."
 
 
-def verdict(difference: Paired, a: str, b: str) -> str:
+def verdict(difference: Paired, a: str, b: str, under_a: float, under_b: float) -> str:
     """Under which of the prompts named ``a`` and ``b`` the words are more likely, or that these data don't tell.
+
+    How much more likely is the quotient of the perplexities ``under_a`` and ``under_b``, which the figure shows. It is
+    left out if it contradicts the difference, in which long messages count no more than short ones.
 
     A verdict needs an interval without 0 and a p-value below 0.05: of few conversations, the interval alone may be too
     narrow.
@@ -140,11 +147,11 @@ def verdict(difference: Paired, a: str, b: str) -> str:
         return "Can't tell how much other messages would differ between A and B"
     if difference.low <= 0 <= difference.high or difference.p_value >= SMALL:
         return "Can't tell under which prompt the counselor's words are more likely"
-    better, other = (f"A ({a})", f"B ({b})") if difference.high < 0 else (f"B ({b})", f"A ({a})")
-    return (
-        f"Prompt {better} makes the counselor's words more likely: a token is {math.exp(abs(difference.mean)):.2f} "
-        f"times as likely as under {other}"
-    )
+    better, other, times = (f"A ({a})", f"B ({b})", under_b / under_a)
+    if difference.low > 0:
+        better, other, times = other, better, 1 / times
+    words = f"Prompt {better} makes the counselor's words more likely"
+    return f"{words}: a token is {times:.2f} times as likely as under {other}" if 1 < times < math.inf else words
 
 
 def _against_uniform(measured: MeasuredMessages, vocabulary: int | None, *, served: bool) -> None:

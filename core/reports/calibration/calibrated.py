@@ -275,11 +275,11 @@ def tests_in_words(figures: CalibrationFigures) -> str:
         )
     else:
         way = "overconfident" if over > under else "underconfident"
-        share = max(over, under) / ece if ece else math.nan
         error = figures.estimates["ece"]
         sentence = (
             f"Confidence is off by {error.excess:.3f} beyond chance (95% interval {error.low:.3f} to {error.high:.3f}; "
-            f"{p_said(p)}). The model is mostly {way}: this makes up {share:.0%} of the observed ECE of {ece:.3f}."
+            f"{p_said(p)}). The model is mostly {way}: this makes up {max(over, under):.3f} of the observed ECE of "
+            f"{ece:.3f}."
         )
     return f"{sentence} {other}" if (other := disagreement(figures)) else sentence
 

@@ -21,8 +21,7 @@ def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: i
     """
     if table.empty:
         return ""
-    runs = _compared(table, task).sort_values([f"{score}_set_size", "accuracy", "run"], ascending=[True, False, True])
-    best, *others = runs.to_dict("records")
+    best, *others = _by_size(table, score, task).to_dict("records")
     by = "" if score == "lac" else f" by {SCORES[score].title}"
     clauses = [
         f"On {task_title(best['task'], best['bank'])}, {names[best['run']]} is right on {_share(best['accuracy'])} of "
@@ -42,6 +41,16 @@ def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: i
     elif len(others) > 2:
         text += f" The other {len(others) - 1} need up to {_options(others[-1], score)}."
     return text + _small_because(best, names, score, alpha)
+
+
+def by_size(table: pd.DataFrame, score: str, *, task: str = "") -> list[str]:
+    """The runs that :func:`headline` compares, those with the smallest sets first."""
+    return [] if table.empty else _by_size(table, score, task)["run"].tolist()
+
+
+def _by_size(table: pd.DataFrame, score: str, task: str) -> pd.DataFrame:
+    by = [f"{score}_set_size", "accuracy", "run"]
+    return _compared(table, task).sort_values(by, ascending=[True, False, True])
 
 
 def _compared(table: pd.DataFrame, task: str) -> pd.DataFrame:

@@ -69,8 +69,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A model with its settings. ``run`` is any run of the row, ``own`` whether none of its runs ships with Hedge, and
-    ``classes`` whether it is a classifier, which was not asked."""
+    """A model with its settings. ``run`` is the run of the row on the task that the rows are ordered by, or any if it
+    has none there. ``own`` says whether none of its runs ships with Hedge, and ``classes`` whether it is a classifier,
+    which was not asked."""
 
     model: str
     run: str
@@ -87,21 +88,27 @@ class Matrix:
     cells: dict[tuple[int, int], Cell]
 
 
-def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str], score: str) -> Matrix:
+def matrix(
+    table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str], score: str, *, order: Sequence[str] = ()
+) -> Matrix:
     """The matrix of an overview frame with the figures of ``score``.
 
     ``specs`` maps run ids to specs, ``own`` has the ids of a person's own runs. A row is a model with its settings: two
-    runs of one row differ only in their task. Rows with default settings come first within a model.
+    runs of one row differ only in their task. ``order`` has the runs on one task, best first: their column stands
+    first, and their rows in this order. Below them are the other rows by model, those with default settings first.
     """
+    rank = {run: i for i, run in enumerate(order)}
     keys = {run: task_key(task, bank) for run, task, bank in table[["run", "task", "bank"]].itertuples(index=False)}
-    columns = sorted({(keys[run], k) for run, k in table[["run", "k"]].itertuples(index=False)}, key=_column_order)
+    places = {run: (keys[run], k) for run, k in table[["run", "k"]].itertuples(index=False)}
+    first = {places[run] for run in order}
+    columns = sorted(set(places.values()), key=lambda column: (column not in first, _column_order(column)))
     settings = {run: _settings(specs[run]) for run in table["run"]}
-    rows = sorted(set(settings.values()), key=_row_order)
+    runs_of: dict[Settings, list[str]] = {}
+    for run in sorted(settings, key=lambda run: rank.get(run, len(rank))):
+        runs_of.setdefault(settings[run], []).append(run)
+    rows = sorted(runs_of, key=lambda row: (rank.get(runs_of[row][0], len(rank)), _row_order(row)))
     row_of = {row: i for i, row in enumerate(rows)}
     column_of = {column: i for i, column in enumerate(columns)}
-    runs_of: dict[Settings, list[str]] = {}
-    for run, row in settings.items():
-        runs_of.setdefault(row, []).append(run)
     cells: dict[tuple[int, int], Cell] = {}
     corrected = holm(table[f"{score}_coverage_p"].tolist())
     marked = with_smallest(table.assign(too_few_covered=[p <= LEVEL for p in corrected]), score)

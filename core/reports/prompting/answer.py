@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.estimates import signed
+from core.estimates import difference_shown, signed
 from core.reports.p_values import p_said
 
 SMALL = 0.05
@@ -37,20 +37,26 @@ def prompting_answer(base: str, tests: pd.DataFrame) -> tuple[str, str]:
         f"{difference_text(accurate, 'accuracy', named=True)}, and the mean set size of “{certain['way']}” by "
         f"{difference_text(certain, 'set_size', named=True)}."
     )
+    if len(tests) > 1:
+        figures += f" The p-values are corrected for all {2 * len(tests)} comparisons; the intervals are not."
     return f"{'. '.join(claims)}.", figures
 
 
 def difference_text(row: dict[str, Any], name: str, *, named: bool = False) -> str:
-    """A difference with its interval, for a table; ``named`` with units and its p-value, for a sentence.
+    """A difference with its interval, for a table; ``named`` with units and its p-value, for a sentence. It is that of
+    the two figures as the page shows them.
 
     >>> row = {"accuracy": 0.055, "accuracy_low": 0.033, "accuracy_high": 0.078, "accuracy_p": 0.0004}
+    >>> row |= {"first_accuracy": 0.7, "other_accuracy": 0.755}
     >>> difference_text(row, "accuracy")
     '+5.5 (+3.3 to +7.8)'
     >>> difference_text(row, "accuracy", named=True)
     '+5.5 points (95% interval +3.3 to +7.8, p < 0.001)'
     """
     scale, digits = SCALES[name]
-    value, low, high = (signed(scale * row[f"{name}{end}"], digits) for end in ("", "_low", "_high"))
+    terms = scale * row[f"other_{name}"], scale * row[f"first_{name}"]
+    value = signed(difference_shown(*terms, digits=digits, exact=scale * row[name]), digits)
+    low, high = (signed(scale * row[f"{name}{end}"], digits) for end in ("_low", "_high"))
     if not named:
         return f"{value} ({low} to {high})"
     unit = "points" if name == "accuracy" else "options"

@@ -235,12 +235,25 @@ def against(
 ) -> pd.DataFrame:
     """Each other reading minus the first, question by question: differences with intervals and p-values corrected
     together (:func:`core.reports.compare.paired.compare`); empty if there is no other. ``n`` test questions are shared,
-    ``units`` of them are independent, and ``one_only`` are in one of the two readings only."""
+    ``units`` of them are independent, and ``one_only`` are in one of the two readings only. ``first_accuracy``,
+    ``other_accuracy``, ``first_set_size`` and ``other_set_size`` are of all test questions of a reading."""
     if not others:
         return pd.DataFrame()
     hypotheses = ("accuracy", "set_size")
     pairs = paired.compare([(runs[first], runs[other]) for other in others], alpha, score=score, hypotheses=hypotheses)
-    return pd.DataFrame([_pair_row(other, pair) for other, pair in zip(others, pairs, strict=True)])
+    base = _own_figures(runs[first], alpha, score, "first")
+    return pd.DataFrame(
+        [
+            _pair_row(other, pair) | base | _own_figures(runs[other], alpha, score, "other")
+            for other, pair in zip(others, pairs, strict=True)
+        ]
+    )
+
+
+def _own_figures(run: Evaluation, alpha: int, score: str, side: str) -> dict[str, float]:
+    right = correct(run.probabilities[run.test], run.labels[run.test])
+    size = form(run, score, alpha).members.sum(axis=1)
+    return {f"{side}_accuracy": float(right.mean()), f"{side}_set_size": float(size.mean())}
 
 
 def _pair_row(reading: PromptingMethod, pair: Pair) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The parts of the first page that are links: the ways in, the matrix, and the legend of the scatter plots.
+"""The parts of the first page that open others: the ways in, the matrix, and the legend of the scatter plots.
 
 ``first_page.js`` draws what it is sent; every figure comes from Python. A click is sent back as the page to open.
 """

@@ -1,7 +1,8 @@
 // The Overview's three ways in, its matrix of models and tasks, and the legend of its scatter plots.
 //
-// Every card and every cell is a real link, so that it can be copied, opened in a new tab and reached by the keyboard. A
-// plain click tells Python to switch the page, which keeps the session and takes a tenth of a reload's time.
+// A card and a row's name are links, which can be copied. A cell opens its own run when it is clicked, or by Enter: the
+// table is one stop of the Tab key, and the arrow keys move within it. A plain click tells Python to switch the page,
+// which keeps the session and takes a tenth of a reload's time.
 
 import { draw, make, put, setThemeColors, wayTo } from "../../shared/dom.js";
 import { mounted } from "../../shared/mounted.js";
@@ -78,26 +79,73 @@ function waysIn(section, { cards }, open) {
 const NO_RUN = "No run of this model and these settings on this task.";
 
 function cellOf(cell, open, none = NO_RUN) {
-  const td = make("td");
+  const td = make("td", { tabIndex: -1 });
   if (!cell) {
     td.className = "none";
     td.title = none;
     td.append(make("span.unseen", "no run"));
     return td;
   }
-  const anchor = cell.target ? link(cell.target, "cell", open) : make("span.cell");
-  if (!cell.target) anchor.tabIndex = 0;
-  if (cell.smallest) anchor.classList.add("smallest");
-  anchor.style.setProperty("--shade", `${(cell.shade * 100).toFixed(1)}%`);
+  const box = make("div.cell");
+  if (cell.target) opens(td, cell.target, open);
+  if (cell.smallest) box.classList.add("smallest");
+  box.style.setProperty("--shade", `${(cell.shade * 100).toFixed(1)}%`);
   // The name begins with the words that are seen, so that a person can say them to a voice control.
-  if (cell.size) anchor.append(make("span.size", cell.size), " ");
-  anchor.append(make("span.right", cell.right));
-  if (cell.warning) anchor.append(make("span.warning", cell.warning));
+  if (cell.size) box.append(make("span.size", cell.size), " ");
+  box.append(make("span.right", cell.right));
+  if (cell.warning) box.append(make("span.warning", cell.warning));
   const tip = make("span.tip", { "aria-hidden": "true" });
   for (const line of cell.said) tip.append(make("span", line));
-  anchor.append(make("span.unseen", ` ${cell.said.map((line) => line.replace(/\.$/, "")).join(". ")}`), tip);
-  td.append(anchor);
+  box.append(make("span.unseen", ` ${cell.said.map((line) => line.replace(/\.$/, "")).join(". ")}`), tip);
+  td.append(box);
   return td;
+}
+
+// A click or Enter opens the target; with Control or Command, or the middle button, it opens in a new tab.
+function opens(td, { href, page, query }, open) {
+  td.classList.add("opens");
+  const go = (event) => {
+    if (event.button === 1 || event.ctrlKey || event.metaKey) window.open(href, "_blank", "noopener");
+    else open({ page, query });
+  };
+  td.addEventListener("click", go);
+  td.addEventListener("auxclick", (event) => event.button === 1 && go(event));
+  td.addEventListener("keydown", (event) => event.key === "Enter" && go(event));
+}
+
+// A row: the model's name, which is a link where something opens, and its cells.
+function rowOf({ title, details, target, cells }, open, none) {
+  const name = target ? link(target, "title", open) : make("span.title", { tabIndex: -1 });
+  name.append(title);
+  const th = make("th", { scope: "row" }, name);
+  if (details) th.append(make("span.below", details));
+  return make("tr", th, ...cells.map((cell) => cellOf(cell, open, none)));
+}
+
+const MOVES = {
+  ...{ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] },
+  ...{ Home: [0, -Infinity], End: [0, Infinity] },
+}; // rows down and columns to the right
+
+// One element of the table is a stop of the Tab key; the arrow keys, Home and End move it.
+function oneStop(table) {
+  const rows = [...table.querySelectorAll("tbody tr")]
+    .map((tr) => [...tr.querySelectorAll("th[scope=row] .title, td[tabindex]")])
+    .filter((row) => row.length);
+  for (const part of rows.flat()) part.tabIndex = -1;
+  if (rows.length) rows[0][0].tabIndex = 0;
+  table.addEventListener("keydown", (event) => {
+    const at = rows.findIndex((row) => row.includes(event.target));
+    if (at < 0 || !(event.key in MOVES) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const [down, right] = MOVES[event.key];
+    const row = rows[at + down] ?? rows[at];
+    row[Math.max(0, Math.min(row.length - 1, rows[at].indexOf(event.target) + right))].focus();
+  });
+  table.addEventListener("focusin", ({ target }) => {
+    if (target.tabIndex !== -1) return;
+    for (const part of rows.flat()) part.tabIndex = part === target ? 0 : -1;
+  });
 }
 
 // Rows of a published table: below the runs, in the columns of their tasks, with the questions named again.
@@ -112,36 +160,24 @@ function publishedRows({ title, note, says, heads, rows }, open) {
     banks.append(make("td", make("span.title", bank), make("span.below", below)));
   }
   tbody.append(source, banks);
-  for (const { title: model, details, cells } of rows) {
-    const tr = make("tr");
-    const th = make("th", { scope: "row" }, make("span.title", model));
-    if (details) th.append(make("span.below", details));
-    const whole = (cell) => cell && { ...cell, said: [...cell.said, ...says] };
-    const none = "Nothing is published of this model on this task.";
-    tr.append(th, ...cells.map((cell) => cellOf(whole(cell), open, none)));
-    tbody.append(tr);
-  }
+  const whole = (cell) => cell && { ...cell, said: [...cell.said, ...says] };
+  const none = "Nothing is published of this model on this task.";
+  for (const row of rows) tbody.append(rowOf({ ...row, cells: row.cells.map(whole) }, open, none));
   return tbody;
 }
 
 function matrix(section, data, open) {
   const scroll = make("div.scroll");
-  put(scroll, { role: "region", tabindex: "0", "aria-label": data.caption });
   const table = make("table", make("caption.unseen", data.caption));
+  put(table, { role: "grid", "aria-readonly": "true" });
   const heads = make("tr", make("td.corner", make("span", data.corner.title), make("span.below", data.corner.below)));
   for (const { title, below } of data.columns) {
     heads.append(make("th", { scope: "col" }, make("span.title", title), make("span.below", below)));
   }
   const thead = make("thead", heads);
-  const tbody = make("tbody");
-  for (const { title, details, cells } of data.rows) {
-    const tr = make("tr");
-    const th = make("th", { scope: "row" }, make("span.title", title));
-    if (details) th.append(make("span.below", details));
-    tr.append(th, ...cells.map((cell) => cellOf(cell, open)));
-    tbody.append(tr);
-  }
+  const tbody = make("tbody", ...data.rows.map((row) => rowOf(row, open)));
   table.append(thead, tbody, ...data.published.map((block) => publishedRows(block, open)));
+  oneStop(table);
   scroll.append(table);
   section.style.setProperty("--own", `var(--${data.meaning})`);
   section.replaceChildren(scroll, key(data));
@@ -164,10 +200,10 @@ function key(data) {
 // A cell's details stand above or below it, wherever the window has room: the table scrolls, so they are fixed.
 function placeTips(scroll) {
   const place = (event) => {
-    const anchor = event.target.closest?.(".cell");
-    if (!anchor) return;
-    const tip = anchor.querySelector(".tip");
-    const cell = anchor.getBoundingClientRect();
+    const box = event.target.closest?.("td")?.querySelector(".cell");
+    if (!box) return;
+    const tip = box.querySelector(".tip");
+    const cell = box.getBoundingClientRect();
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.max(8, Math.min(cell.left + cell.width / 2 - width / 2, innerWidth - width - 8));
     const top = cell.bottom + height + 8 < innerHeight ? cell.bottom + 6 : cell.top - height - 6;

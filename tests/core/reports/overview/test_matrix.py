@@ -44,6 +44,18 @@ def test_a_cell_has_the_figures_of_the_report(home: Path, score: str):
         assert cell.shade == pytest.approx(((run_report.k - figures.mean_set_size) / (run_report.k - 1)) ** 2)
 
 
+def test_the_best_runs_on_a_task_come_first_and_so_does_their_column(home: Path):
+    ids = [
+        synthetic_run(model=model, task=task) for model, task in (("a", "qa"), ("b", "rc"), ("b", "qa"), ("c", "rc"))
+    ]
+    result = matrix(table_of(ids), specs_of(ids), frozenset(), "lac", order=[ids[3], ids[1]])
+    assert [column.title for column in result.columns] == ["Reading comprehension", "Question answering"]
+    assert [row.run for row in result.rows] == [ids[3], ids[1], ids[0]]
+    assert {place: cell.run for place, cell in result.cells.items()} == dict(
+        zip([(2, 1), (1, 0), (1, 1), (0, 0)], ids, strict=True)
+    )
+
+
 def test_tasks_with_other_numbers_of_options_have_columns_and_shades_of_their_own(home: Path):
     ids = [synthetic_run(model="m", k=k, task="qa", n=60, seed=k) for k in (6, 4)]
     specs = {run: replace(spec, seed=0) for run, spec in specs_of(ids).items()}
