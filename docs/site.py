@@ -106,12 +106,13 @@ def streams_of(first: RunRecord, second: RunRecord, around: Around = None) -> by
     view = StreamLabView()
     tables = kinds.stream_tables(first.run_id, second.run_id, view.score)
     names = [record_task_title(record) for record in (first, second)]
+    runs = {record.run_id: record for record in (first, second)}
     source = f"Data: {title(first)}, then {title(second)}. Score: {SCORES[view.score].title}."
     return embed_html(
         "stream-lab",
         embedded_streams(tables, names, view),
         title=f"Stream lab: {', then '.join(names)}",
-        source=f"{source} {caveat_line(first, second)}".rstrip(),
+        source=f"{source} {caveat_line(*runs.values())}".rstrip(),
         heading=True,
         around=around,
     )

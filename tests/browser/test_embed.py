@@ -162,7 +162,7 @@ def test_a_question_moves_as_in_the_app(opened, run_id: str):
     shows("aps")
     page.emulate_media(color_scheme="light")
     seen_well(page)
-    assert page.title() == "One question"
+    assert page.title() == "One question: Question answering"
 
 
 def guessed(page: Page) -> str:
