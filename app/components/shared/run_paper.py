@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from core.reports.paper.results import Results
 
 
-def overview_paper(table: pd.DataFrame, rule: SetRule, figure_names: Sequence[str]) -> None:
-    """The dialog of the runs of an overview frame."""
+def overview_paper(
+    run_ids: Sequence[str], table: Callable[[], pd.DataFrame], rule: SetRule, figure_names: Sequence[str]
+) -> None:
+    """The dialog of the runs of an overview frame, which ``table`` makes when the dialog is open."""
 
     def make() -> Paper:
         from core.reports.paper.runs import of_overview
 
-        return paper_of(table["run"].tolist(), rule, figure_names, lambda runs: of_overview(table, runs, rule))
+        return paper_of(run_ids, rule, figure_names, lambda runs: of_overview(table(), runs, rule))
 
-    _button("overview", table["run"].tolist(), make)
+    _button("overview", run_ids, make)
 
 
 def runs_paper(
