@@ -17,7 +17,7 @@ from core.reports.titles import record_task_title
 if TYPE_CHECKING:
     from core.reports.compare.run_matrix import RunMatrix
     from core.reports.evaluation import Evaluation
-    from core.reports.paper.results import Results
+    from core.reports.paper.results import PaperResults
 
 
 def overview_paper(
@@ -50,7 +50,7 @@ def runs_paper(
         from core.reports.compare.common_options import offered_alike
         from core.reports.paper.runs import of_runs
 
-        def results(runs: "Sequence[Evaluation]") -> "Results":
+        def results(runs: "Sequence[Evaluation]") -> "PaperResults":
             tested = None
             if matrix:
                 with st.spinner("Computing the paired tests …"):
@@ -75,7 +75,7 @@ def paper_of(
     run_ids: Sequence[str],
     rule: SetRule,
     figure_names: Sequence[str],
-    results: "Callable[[Sequence[Evaluation]], Results]",
+    results: "Callable[[Sequence[Evaluation]], PaperResults]",
 ) -> Paper:
     """What a page has of runs: their numbers by ``results``, these figures, and the works to cite."""
     from app.caches import export_cache  # imports the chart libraries
