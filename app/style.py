@@ -151,6 +151,7 @@ STATIC_TABLE = f"""<style>
     linear-gradient({_PAGE}, {_PAGE}) right / 2rem 100% no-repeat local,
     linear-gradient(to left, rgb(128 128 128 / 0.4), transparent) right / 1rem 100% no-repeat scroll;
 }}
+[role="dialog"] .static-table {{ background: none; }}
 .static-table table {{ width: 100%; border-collapse: collapse; }}
 .static-table {{ font-size: 0.875rem; font-variant-numeric: tabular-nums; }}
 .static-table :is(th, td) {{
@@ -166,7 +167,7 @@ STATIC_TABLE = f"""<style>
 </style>"""
 """Draws the tables of :mod:`app.components.shared.static_table`. Where a table is wider than the window, a shadow on
 its right says that it scrolls: the two gradients in the page's colour move with the content and cover the shadow at the
-end."""
+end. A dialog is in another colour and has none."""
 
 PRINTED_KEY = "printed_alone"
 _MAIN = '[data-testid="stMainBlockContainer"]'

@@ -22,22 +22,22 @@ from charts.run_names import unique
 from charts.run_styles import legend_rows
 from charts.token_reliability import token_reliability
 from core.reports.calibration.calibrated import CalibrationFigures
-from core.reports.paper.results import Results
+from core.reports.paper.results import PaperResults
 
 
-def figure_file(name: str, drawing: Drawing, results: Results, style: FigureStyle) -> FigureFile:
+def figure_file(name: str, drawing: Drawing, results: PaperResults, style: FigureStyle) -> FigureFile:
     """A drawing as a file, with the origin and the notes of ``results``."""
     notes = tuple(filter(None, results.notes))
     return FigureFile(name, drawing, style, results.provenance, results.about.file_name, notes)
 
 
 def broken(names: Sequence[str], letters: int) -> list[str]:
-    """Names in lines of at most so many letters, no two alike."""
+    """Names in lines of at most this many letters, no two alike."""
     return unique("\n".join(textwrap.wrap(name, max(8, letters))) for name in names)
 
 
 def reliability_diagrams(
-    named: Sequence[tuple[str, CalibrationFigures]], results: Results, style: FigureStyle
+    named: Sequence[tuple[str, CalibrationFigures]], results: PaperResults, style: FigureStyle
 ) -> FigureFile:
     """The diagrams of the Calibration page."""
     columns = columns_of(len(named), style.units, PANEL)
@@ -46,7 +46,9 @@ def reliability_diagrams(
     return figure_file("reliability", drawing, results, style)
 
 
-def ways_of_asking(rows: pd.DataFrame, measure: str, reading: str, results: Results, style: FigureStyle) -> FigureFile:
+def ways_of_asking(
+    rows: pd.DataFrame, measure: str, reading: str, results: PaperResults, style: FigureStyle
+) -> FigureFile:
     """One figure of every way of asking (:func:`charts.methods_by_shots.by_method`)."""
     titles = list(dict.fromkeys(rows["title"]))
     short = dict(zip(titles, broken(titles, int(0.36 * style.units / LETTER)), strict=True))
@@ -56,7 +58,7 @@ def ways_of_asking(rows: pd.DataFrame, measure: str, reading: str, results: Resu
 
 
 def perplexities(
-    table: pd.DataFrame, measure: str, names: Mapping[str, str], results: Results, style: FigureStyle
+    table: pd.DataFrame, measure: str, names: Mapping[str, str], results: PaperResults, style: FigureStyle
 ) -> FigureFile:
     """One perplexity of each conversation under each prompt (:func:`charts.perplexity_dumbbell.dumbbell`)."""
     long = list(dict.fromkeys(table["conversation"]))
@@ -66,7 +68,7 @@ def perplexities(
 
 
 def losses(
-    frame: pd.DataFrame, names: Mapping[str, str], vocabulary: int | None, results: Results, style: FigureStyle
+    frame: pd.DataFrame, names: Mapping[str, str], vocabulary: int | None, results: PaperResults, style: FigureStyle
 ) -> FigureFile:
     """The loss along the conversation (:func:`charts.loss_along_conversation.loss_along`)."""
     reading = "The mean over conversations of the counselor's first message that is scored, of the second, and so on."
@@ -74,7 +76,7 @@ def losses(
     return figure_file("loss-along", drawing, results, style)
 
 
-def tokens(frame: pd.DataFrame, results: Results, style: FigureStyle) -> FigureFile:
+def tokens(frame: pd.DataFrame, results: PaperResults, style: FigureStyle) -> FigureFile:
     """The reliability of token predictions (:func:`charts.token_reliability.token_reliability`)."""
     reading = (
         "Each mark is a bin of tokens. On the dashed line, a model's top token is right as often as the model is "
@@ -87,7 +89,7 @@ def tokens(frame: pd.DataFrame, results: Results, style: FigureStyle) -> FigureF
     return figure_file("token-reliability", drawing, results, style)
 
 
-def ranks(frame: pd.DataFrame, name: str, results: Results, style: FigureStyle) -> FigureFile:
+def ranks(frame: pd.DataFrame, name: str, results: PaperResults, style: FigureStyle) -> FigureFile:
     """The variance of an adapter's ranks (:func:`charts.rank_variances.rank_variances`)."""
     reading = f"Ranks of {name}. A cell is the variance that a rank adds, in per cent of its layer's largest."
     return figure_file("rank-variances", Drawing(rank_variances(frame), "Variance by rank", reading), results, style)

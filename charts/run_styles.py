@@ -78,7 +78,7 @@ def _columns(names: Sequence[str]) -> int:
 
 
 def legend_rows(names: Sequence[str], units: float) -> int:
-    """The rows of the legend of all names in a drawing so many units wide."""
+    """The rows of the legend of all names in a drawing of this width."""
     return math.ceil(len(names) / (1 if units < NARROW else _columns(names)))
 
 

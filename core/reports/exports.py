@@ -15,7 +15,7 @@ from core.reports.evaluation import Evaluation
 from core.reports.file_names import of_runs
 from core.reports.paper import runs as paper_runs
 from core.reports.paper import writers
-from core.reports.paper.results import Results
+from core.reports.paper.results import PaperResults
 from core.reports.provenance import of_runs as provenance_of_runs
 from core.reports.titles import distinct_titles
 
@@ -45,7 +45,7 @@ def markdown(runs: Sequence[Evaluation], rule: SetRule) -> str:
     return writers.markdown(_results(runs, rule))
 
 
-def _results(runs: Sequence[Evaluation], rule: SetRule) -> Results:
+def _results(runs: Sequence[Evaluation], rule: SetRule) -> PaperResults:
     return paper_runs.of_runs(rows(runs, rule), offered_alike(runs), rule)
 
 

@@ -300,8 +300,7 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     assert picked(app) == [name]
     labels = [button.proto.label for button in app.get("download_button")]
     assert " | ".join(labels) == (
-        "CSV | Parquet | JSON lines | Results, summary, configuration | SVG | PDF | PNG | HTML | Caption | "
-        "All figures | LaTeX | Markdown | BibTeX | XLSX | Report (works offline)"
+        "CSV | Parquet | JSON lines | Results, summary, configuration | Workbook (XLSX) | Report (works offline)"
     )
     rule = SetRule()
     with zipfile.ZipFile(io.BytesIO(export_files._benchmark([name], rule))) as archive:

@@ -85,7 +85,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
     _hidden_own(section.hidden)
     if not section.table.empty:
         rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-        run_paper.overview_paper(_ordered(section), rule, EXPORTED)
+        run_paper.overview_paper(section.table["run"].tolist(), lambda: _ordered(section), rule, EXPORTED)
     return section
 
 

@@ -26,7 +26,7 @@ from core.exchange import writing
 if TYPE_CHECKING:  # the chart libraries and the reports, which no page waits for
     from charts.figure_files import FigureFile
     from charts.figure_style import FigureStyle
-    from core.reports.paper.results import Results, TableChoice
+    from core.reports.paper.results import PaperResults, TableChoice
 
 OPEN_KEY = "paper_dialog_open"
 """In the session: the page whose dialog is open."""
@@ -58,7 +58,7 @@ class Paper:
     """What a page has for a paper: its numbers, its figures by name with their titles, and the function that draws one
     of them. ``references`` makes the works to cite, as BibTeX; None if the page has none."""
 
-    results: "Results"
+    results: "PaperResults"
     figures: Mapping[str, str]
     draw: "Callable[[str, FigureStyle], Sequence[FigureFile]]"
     references: Callable[[], str] | None = None
@@ -136,7 +136,7 @@ def _table(paper: Paper, page: str) -> None:
         st.code(writers.latex(results, chosen), language="latex", height=300)
 
 
-def _table_choice(results: "Results", key: str) -> "TableChoice":
+def _table_choice(results: "PaperResults", key: str) -> "TableChoice":
     """Show what can be chosen of the table."""
     from core.reports.paper.results import TableChoice
 

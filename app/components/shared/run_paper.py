@@ -17,18 +17,20 @@ from core.reports.titles import record_task_title
 if TYPE_CHECKING:
     from core.reports.compare.run_matrix import RunMatrix
     from core.reports.evaluation import Evaluation
-    from core.reports.paper.results import Results
+    from core.reports.paper.results import PaperResults
 
 
-def overview_paper(table: pd.DataFrame, rule: SetRule, figure_names: Sequence[str]) -> None:
-    """The dialog of the runs of an overview frame."""
+def overview_paper(
+    run_ids: Sequence[str], table: Callable[[], pd.DataFrame], rule: SetRule, figure_names: Sequence[str]
+) -> None:
+    """The dialog of the runs of an overview frame, which ``table`` makes when the dialog is open."""
 
     def make() -> Paper:
         from core.reports.paper.runs import of_overview
 
-        return paper_of(table["run"].tolist(), rule, figure_names, lambda runs: of_overview(table, runs, rule))
+        return paper_of(run_ids, rule, figure_names, lambda runs: of_overview(table(), runs, rule))
 
-    _button("overview", table["run"].tolist(), make)
+    _button("overview", run_ids, make)
 
 
 def runs_paper(
@@ -48,7 +50,7 @@ def runs_paper(
         from core.reports.compare.common_options import offered_alike
         from core.reports.paper.runs import of_runs
 
-        def results(runs: "Sequence[Evaluation]") -> "Results":
+        def results(runs: "Sequence[Evaluation]") -> "PaperResults":
             tested = None
             if matrix:
                 with st.spinner("Computing the paired tests …"):
@@ -73,7 +75,7 @@ def paper_of(
     run_ids: Sequence[str],
     rule: SetRule,
     figure_names: Sequence[str],
-    results: "Callable[[Sequence[Evaluation]], Results]",
+    results: "Callable[[Sequence[Evaluation]], PaperResults]",
 ) -> Paper:
     """What a page has of runs: their numbers by ``results``, these figures, and the works to cite."""
     from app.caches import export_cache  # imports the chart libraries

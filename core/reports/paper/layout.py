@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from core.reports.p_values import p_text
-from core.reports.paper.results import BEGINNING, MISSING, Differences, Measure, Results, TableChoice
+from core.reports.paper.results import BEGINNING, MISSING, Differences, Measure, PaperResults, TableChoice
 
 UNLIKE = "unlike"
 """A column of rows: True where the sets keep their promise less than chance allows, so that a small set is no merit."""
 SIZES = ("mean_set_size", "uacc")
-"""The measures of which a row that is unlike has no best value."""
+"""The measures without a best value in a row that is unlike."""
 COLUMN_POINTS, PAGES, LETTER_POINTS, SMALLER = 234, 2.1, 4.4, 0.89
 """The width of a paper's column, by how much a page is wider, the width of a letter of the table, in points, and how
 much smaller letters of intervals are."""
@@ -24,7 +24,7 @@ CONSTANT_WORDS = {"task": " on {}", "score": " by {}", "shots": ", {}"}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PaperCell:
     """A cell: its text, the interval below it, and whether it is the best of its column."""
 
     text: str
@@ -40,7 +40,7 @@ class PaperTable:
     """
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[PaperCell, ...], ...]
     words: int
     groups: tuple[tuple[str, int], ...] = ()
     caption: str = ""
@@ -62,7 +62,7 @@ class PaperTable:
         return tuple(", ".join(filter(None, pair)) for pair in zip(above, self.header, strict=True))
 
 
-def lay_out(results: Results, choice: TableChoice = BEGINNING) -> PaperTable:
+def lay_out(results: PaperResults, choice: TableChoice = BEGINNING) -> PaperTable:
     """The table that a person chose, with its caption.
 
     Raises :class:`~core.errors.InputError` for a measure that the results lack.
@@ -102,7 +102,7 @@ def lay_out(results: Results, choice: TableChoice = BEGINNING) -> PaperTable:
     return PaperTable(header, body, len(keys), groups, " ".join(filter(None, sentences)))
 
 
-Layout = tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...], tuple[tuple[str, int], ...]]
+Layout = tuple[tuple[str, ...], tuple[tuple[PaperCell, ...], ...], tuple[tuple[str, int], ...]]
 
 
 def _list(
@@ -110,7 +110,7 @@ def _list(
     keys: Sequence[str],
     measures: Sequence[Measure],
     bold: dict[str, "pd.Series[bool]"],
-    results: Results,
+    results: PaperResults,
     differences: Differences | None,
     reference: str,
     *,
@@ -121,7 +121,7 @@ def _list(
         header += [measure.title, "p"] if measure.p else [measure.title]
     body = []
     for place, (_, row) in zip(map(int, rows.index), rows.iterrows(), strict=True):
-        cells = [Cell(str(row[key])) for key in keys]
+        cells = [PaperCell(str(row[key])) for key in keys]
         cells += [_cell(row, measure, bool(bold[measure.name].loc[place]), intervals) for measure in measures]
         if differences:
             at = None if place == results.references[reference] else differences.rows.loc[[place]].iloc[0]
@@ -136,7 +136,7 @@ def _matrix(
     across: str,
     measures: Sequence[Measure],
     bold: dict[str, "pd.Series[bool]"],
-    results: Results,
+    results: PaperResults,
     *,
     intervals: bool,
 ) -> Layout:
@@ -144,12 +144,12 @@ def _matrix(
     body = []
     for _, group in rows.groupby(list(keys), sort=False):
         places = {group.at[place, across]: place for place in group.index}
-        cells = [Cell(str(group[key].iloc[0])) for key in keys]
+        cells = [PaperCell(str(group[key].iloc[0])) for key in keys]
         for column in columns:
             for measure in measures:
                 place = places.get(column)
                 cells.append(
-                    Cell(MISSING)
+                    PaperCell(MISSING)
                     if place is None
                     else _cell(group.loc[place], measure, bool(bold[measure.name].loc[place]), intervals)
                 )
@@ -161,21 +161,24 @@ def _matrix(
     return header, tuple(body), tuple((column, len(measures)) for column in columns)
 
 
-def _cell(row: "pd.Series[float]", measure: Measure, bold: bool, intervals: bool) -> Cell:
+def _cell(row: "pd.Series[float]", measure: Measure, bold: bool, intervals: bool) -> PaperCell:
     value = float(row[measure.name])
     has = intervals and measure.low and value == value
     interval = measure.interval(float(row[measure.low]), float(row[measure.high])) if has else ""
-    return Cell(measure.text(value), interval, bold)
+    return PaperCell(measure.text(value), interval, bold)
 
 
-def _difference(row: "pd.Series[float] | None", measure: Measure, intervals: bool) -> list[Cell]:
+def _difference(row: "pd.Series[float] | None", measure: Measure, intervals: bool) -> list[PaperCell]:
     """The cells of a difference, and of its p-value if it has one. Those of the reference, which has no row, are
     empty."""
     if row is None:
-        return [Cell("")] * (2 if measure.p else 1)
+        return [PaperCell("")] * (2 if measure.p else 1)
     value = float(row[measure.shown or measure.name])
     interval = measure.interval(float(row[measure.low]), float(row[measure.high])) if intervals else ""
-    return [Cell(measure.text(value), interval), *([Cell(p_text(float(row[measure.p])))] if measure.p else [])]
+    return [
+        PaperCell(measure.text(value), interval),
+        *([PaperCell(p_text(float(row[measure.p])))] if measure.p else []),
+    ]
 
 
 def _best(rows: pd.DataFrame, measure: Measure, within: Sequence[str]) -> "pd.Series[bool]":
@@ -201,7 +204,7 @@ def _empty_words(rows: pd.DataFrame, measures: Sequence[Measure]) -> str:
     return f"Up to {most:.1%} of the sets of a row are empty, which makes its set size smaller."
 
 
-def _bold_words(rows: pd.DataFrame, results: Results, measures: Sequence[Measure]) -> str:
+def _bold_words(rows: pd.DataFrame, results: PaperResults, measures: Sequence[Measure]) -> str:
     several = bool(results.within) and rows.groupby(list(results.within)).ngroups > 1
     unlike = UNLIKE in rows and rows[UNLIKE].any() and any(measure.name in SIZES for measure in measures)
     where = f" {results.alike}" if several else ""

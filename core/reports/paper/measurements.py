@@ -14,7 +14,7 @@ from core.reports import jury as jury_reports
 from core.reports import perplexity as perplexities
 from core.reports import tokens as token_reports
 from core.reports.file_names import About
-from core.reports.paper.results import Differences, Measure, Results
+from core.reports.paper.results import Differences, Measure, PaperResults
 from core.reports.perplexity import Messages
 from core.reports.provenance import Provenance, made_by, today
 from core.reports.token_pairs import TokenPair
@@ -33,7 +33,7 @@ JURY_MEASURES = tuple(
 
 def of_jury(
     evaluated: JuryExperiment, jury_id: str, called: str, *, pairwise: bool, notes: Sequence[str] = ()
-) -> Results:
+) -> PaperResults:
     """The rules of a jury that is ``called`` so, and its jurors. Differences are those from the majority, from the
     maximum probability and from the two constant rules."""
     words = rules_in_words(pairwise=pairwise)
@@ -71,7 +71,7 @@ def of_jury(
         f"Means over {len(protocol.seeds)} splits of {evaluated.n:,} answers {kinds} (of {evaluated.kept_of:,}) into "
         f"{evaluated.n_calibration:,} that calibrate and {evaluated.n_test:,} that test."
     )
-    return Results(
+    return PaperResults(
         subject=f"Rules of the jury “{called}”",
         keys={"name": "Rule or juror", "kind": "Kind"},
         rows=frame,
@@ -101,7 +101,7 @@ def of_perplexity(
     vocabulary: int | None,
     runs: Sequence[str] = (),
     notes: Sequence[str] = (),
-) -> Results:
+) -> PaperResults:
     """Perplexities of a model: ``measured`` maps a prompt's name and then a conversation's name to messages. ``how``
     are the facts of the measurement by name, ``runs`` the ids of its runs, and ``notes`` sentences on it."""
     table = perplexities.by_conversation(measured, vocabulary=vocabulary)
@@ -131,7 +131,7 @@ def of_perplexity(
         return Differences((measure,), own, PAIRED_PROMPTS)
 
     made = (("Made by", made_by()), ("Date", today()), ("Model", model))
-    return Results(
+    return PaperResults(
         subject=f"Perplexity of {model}",
         keys={"conversation": "Conversation", "prompt": "Prompt"},
         rows=table,
@@ -161,7 +161,7 @@ PAIRED_PROMPTS = (
 )
 
 
-def of_tokens(picked: Sequence[TokenResult], names: Mapping[str, str], pairs: Sequence[TokenPair]) -> Results:
+def of_tokens(picked: Sequence[TokenResult], names: Mapping[str, str], pairs: Sequence[TokenPair]) -> PaperResults:
     """Evaluations of token predictions by short ``names``, with the paired differences of their surprisal."""
     rows = []
     for result in picked:
@@ -218,7 +218,7 @@ def of_tokens(picked: Sequence[TokenResult], names: Mapping[str, str], pairs: Se
     data = ", ".join(dict.fromkeys(frame["data"]))
     tokens = ", ".join(dict.fromkeys(f"{n:,}" for n in frame["tokens"]))
     notes = dict.fromkeys(note for result in picked for note in result.values.get("notes") or ())
-    return Results(
+    return PaperResults(
         subject=f"Token predictions on {data} ({tokens} tokens)",
         keys={"model": "Model", "adapter": "Adapter"},
         rows=frame,

@@ -84,7 +84,7 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class PaperResults:
     """Numbers with their names.
 
     ``keys`` maps the columns that name a row, such as ``model`` and ``task``, to their titles; their values are texts
@@ -139,7 +139,7 @@ class Results:
 
     @property
     def origin(self) -> str:
-        """Who made this, of which runs, in a sentence of a caption."""
+        """Hedge's version, the date and the runs, in a sentence of a caption."""
         made = f"Made with {self.provenance.of('Made by')} on {self.provenance.of('Date')}"
         if not self.runs:
             return f"{made}."

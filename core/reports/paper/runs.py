@@ -20,7 +20,7 @@ from core.reports.compare.run_matrix import RunMatrix
 from core.reports.evaluation import Evaluation
 from core.reports.file_names import about_runs
 from core.reports.paper.layout import UNLIKE
-from core.reports.paper.results import Differences, Measure, Results
+from core.reports.paper.results import Differences, Measure, PaperResults
 from core.reports.prompting.experiments import PromptingMethod
 from core.reports.provenance import of_runs as provenance_of_runs
 from core.reports.repeated import sides
@@ -114,7 +114,7 @@ def of_runs(
     *,
     alike: bool = True,
     matrix: RunMatrix | None = None,
-) -> Results:
+) -> PaperResults:
     """The rows of :func:`core.reports.compare.benchmark.run_rows`, one for each run and score, with the differences of
     the runs of ``matrix``.
 
@@ -130,7 +130,7 @@ def of_runs(
     )
     rows = rows.assign(**{UNLIKE: rows["coverage"] < rows["coverage_low"]})
     specs = {run.run_id: (run.spec, run.bank) for run in runs}
-    return Results(
+    return PaperResults(
         subject="Prediction sets",
         keys={"model": "Model", "task": "Task", "score": "Score"},
         rows=rows,
@@ -152,7 +152,7 @@ def of_runs(
 
 
 def _measures(rows: pd.DataFrame) -> tuple[Measure, ...]:
-    """The measures that the rows have. With several tasks, each of which has its columns, the table begins with fewer
+    """The measures that the rows have. With several tasks, and columns for each, the table begins with fewer
     of them, so that it can be read on paper."""
     first = FIRST_OF_TASKS[min(rows["task"].nunique(), MOST_TASKS)]
     return tuple(replace(measure, first=measure.name in first) for measure in MEASURES if measure.name in rows)
@@ -243,7 +243,7 @@ def _differences(frame: pd.DataFrame, note: str) -> Differences:
     return Differences(measures, frame, note)
 
 
-def of_overview(table: pd.DataFrame, runs: Sequence[Evaluation], rule: SetRule) -> Results:
+def of_overview(table: pd.DataFrame, runs: Sequence[Evaluation], rule: SetRule) -> PaperResults:
     """The rows of an overview frame (:func:`core.reports.frames.overview`) by the scores of ``rule``."""
     parts = []
     for score in rule.scores:
@@ -256,7 +256,7 @@ def of_overview(table: pd.DataFrame, runs: Sequence[Evaluation], rule: SetRule) 
     return of_runs(rows, runs, rule, alike=False)
 
 
-def of_report(report: Report, run: Evaluation, rule: SetRule, *, by: str = "all") -> Results:
+def of_report(report: Report, run: Evaluation, rule: SetRule, *, by: str = "all") -> PaperResults:
     """The figures of one run by each of a report's scores, as the Alpha lab shows them."""
     from core.reports.compare.benchmark import rows_of
 
@@ -288,7 +288,7 @@ CALIBRATION = {
 
 def of_calibration(
     named: Sequence[tuple[str, CalibrationFigures]], runs: Sequence[Evaluation], rule: SetRule, tasks: Sequence[str]
-) -> Results:
+) -> PaperResults:
     """The calibration figures of diagrams, each with its name; ``tasks`` are the titles of their questions."""
     rows = []
     for (name, figures), task in zip(named, tasks, strict=True):
@@ -320,7 +320,7 @@ def of_calibration(
     p = Measure("p", "p of the ECE", 3, first=False, reading=P_READING)
     sizes = Measure("n", "Questions", 0)
     specs = {run.run_id: (run.spec, run.bank) for run in runs}
-    return Results(
+    return PaperResults(
         subject="Calibration",
         keys={"diagram": "Model"},
         rows=pd.DataFrame(rows),
@@ -353,7 +353,7 @@ def of_prompting(
     runs: Sequence[Evaluation],
     rule: SetRule,
     tests: Callable[[PromptingMethod, tuple[PromptingMethod, ...]], pd.DataFrame],
-) -> Results:
+) -> PaperResults:
     """Ways of asking (:func:`core.reports.prompting.experiments.figures`); ``tests`` gives the paired tests of other
     ways against one (:func:`core.reports.prompting.experiments.against`)."""
     results = of_runs(rows.drop(columns=["title", "method"]), runs, rule, alike=False)

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from core.exchange import writing
 from core.exchange.workbook import workbook
-from core.reports.paper.layout import Cell, PaperTable, lay_out
-from core.reports.paper.results import BEGINNING, Differences, Measure, Results, TableChoice
+from core.reports.paper.layout import PaperCell, PaperTable, lay_out
+from core.reports.paper.results import BEGINNING, Differences, Measure, PaperResults, TableChoice
 
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -49,7 +49,7 @@ WITHOUT_GLYPH = "ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ"
 """Letters of Latin-1 and Latin Extended-A that LaTeX's first encoding, OT1, can't compose."""
 
 
-def latex(results: Results, choice: TableChoice = BEGINNING, *, label: str = "tab:hedge") -> str:
+def latex(results: PaperResults, choice: TableChoice = BEGINNING, *, label: str = "tab:hedge") -> str:
     """The table for a LaTeX document, which needs the packages booktabs and graphicx.
 
     Each interval stands below its number, and a table that is wider than the text is made smaller. The provenance
@@ -99,7 +99,7 @@ def _spanning(table: PaperTable) -> list[str]:
     return [f"    {' & '.join([*[''] * table.words, *titles])} \\\\", f"    {''.join(rules)}"]
 
 
-def _latex_rows(row: tuple[Cell, ...]) -> list[list[str]]:
+def _latex_rows(row: tuple[PaperCell, ...]) -> list[list[str]]:
     """The row's words and numbers, and below them the numbers' intervals, if there are any."""
     texts = [rf"\textbf{{{latex_text(cell.text)}}}" if cell.bold else latex_text(cell.text) for cell in row]
     if not any(cell.interval for cell in row):
@@ -109,11 +109,11 @@ def _latex_rows(row: tuple[Cell, ...]) -> list[list[str]]:
 
 
 def _safe(texts: list[str]) -> list[str]:
-    """A row whose first cell begins with a bracket would be taken for an option of the line break before it."""
+    """The row, protected from the line break before it, which would read a bracket or an asterisk as its option."""
     return [f"{{}}{texts[0]}" if texts[0].startswith(("[", "*")) else texts[0], *texts[1:]]
 
 
-def markdown(results: Results, choice: TableChoice = BEGINNING) -> str:
+def markdown(results: PaperResults, choice: TableChoice = BEGINNING) -> str:
     """The table in Markdown, with its caption above and its provenance below."""
     table = lay_out(results, choice)
     ruled = ["---"] * table.words + ["---:"] * (len(table.header) - table.words)
@@ -123,13 +123,13 @@ def markdown(results: Results, choice: TableChoice = BEGINNING) -> str:
     return "\n".join([markdown_text(table.caption), "", *lines, "", *facts]) + "\n"
 
 
-def _markdown_cell(cell: Cell) -> str:
+def _markdown_cell(cell: PaperCell) -> str:
     text = markdown_text(cell.text)
     text = f"**{text}**" if cell.bold else text
     return f"{text} {markdown_text(cell.interval)}".rstrip()
 
 
-def numbers(results: Results, choice: TableChoice = BEGINNING) -> pd.DataFrame:
+def numbers(results: PaperResults, choice: TableChoice = BEGINNING) -> pd.DataFrame:
     """All measures of the rows with all their digits, and the chosen differences: one row for each, whatever the layout
     is."""
     rows = results.of_scores(choice.scores)
@@ -141,12 +141,12 @@ def numbers(results: Results, choice: TableChoice = BEGINNING) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def csv(results: Results, choice: TableChoice = BEGINNING) -> bytes:
+def csv(results: PaperResults, choice: TableChoice = BEGINNING) -> bytes:
     """:func:`numbers` as CSV."""
     return writing.to_csv(_table(numbers(results, choice)))
 
 
-def xlsx(results: Results, choice: TableChoice = BEGINNING) -> bytes:
+def xlsx(results: PaperResults, choice: TableChoice = BEGINNING) -> bytes:
     """A workbook: :func:`numbers` with a number format for each column, and the provenance with the caption."""
     formats = {name: measure.number_format for measure in results.measures for name in measure.columns}
     for measure in d.measures if (d := _differences(results, choice)) else ():
@@ -164,7 +164,7 @@ def _table(frame: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
-def _differences(results: Results, choice: TableChoice) -> Differences | None:
+def _differences(results: PaperResults, choice: TableChoice) -> Differences | None:
     there = choice.reference in results.references and results.against
     return results.against(choice.reference) if there and results.against else None
 

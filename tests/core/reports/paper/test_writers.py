@@ -15,7 +15,7 @@ from core.reports.compare.run_matrix import run_matrix
 from core.reports.evaluation import load
 from core.reports.paper import writers
 from core.reports.paper.layout import lay_out
-from core.reports.paper.results import Results, TableChoice
+from core.reports.paper.results import PaperResults, TableChoice
 from core.reports.paper.runs import of_runs
 from core.reports.provenance import Provenance
 from core.reports.report import report
@@ -27,7 +27,7 @@ NASTY = r"50%_of & $all #{models}^2 ~\end{table} <b> “x” √2 模型"
 SAID = Provenance((("Model", f"{NASTY}\nand \\input{{x}}"), ("alpha", "0.100")))
 
 
-def results(*names: str) -> Results:
+def results(*names: str) -> PaperResults:
     runs = [load(name) for name in names]
     return of_runs(exports.rows(runs, SetRule()), runs, SetRule())
 
