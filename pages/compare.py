@@ -16,7 +16,7 @@ head(
     terms=("run", "accuracy", "coverage", "set size", "uacc", "beyond chance"),
 )
 view = state.view(CompareView)
-chosen = pick_runs(view, "Runs side by side", first=2)
+chosen = pick_runs(view, "Runs side by side", first=2, also=(view.first, view.second))
 
 if chosen:
     rule = all_runs.set_rule(view)

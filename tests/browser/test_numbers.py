@@ -20,7 +20,7 @@ NUMBER = re.compile(r"(?<![\w.,-])[+−]?\d+(?:,\d{3})*(?:\.\d+)?(?!\w|-\w|\.\d)
 """A number as pages write it. Those in names (``pocket-8m``, ``32-bit``) are none."""
 NO_FIGURE = re.compile(r"95% intervals?|toy models? of [\d to]+ million|“[^”]*”")
 """Numbers that stand in no figure: the level of an interval, what a toy model is, and names in quotes."""
-ONE_IN = re.compile(r"\b(\d) in (\d{1,2})\b(?!,)")
+ONE_IN = re.compile(r"\b(\d) in (\d{1,2})\b(?!,\d)")
 
 
 def numbers(words: str) -> list[str]:

@@ -188,6 +188,19 @@ def test_the_answer_in_words_is_that_of_the_pair_and_follows_it(open_page: Open)
     assert words == "model-0 is right more often than model-2 and more certain: both are more than chance."
 
 
+def test_a_link_without_runs_opens_with_a_pair_and_with_the_run_that_its_pair_names(open_page: Open):
+    """Links of earlier versions that name no runs opened with three of them, and their pair may be any two."""
+    ids = [synthetic_run(model=f"model-{i}", seed=7, signal=4 - i) for i in range(3)]
+    shown = picked(open_page("compare"))
+    assert len(shown) == 2
+    (other,) = set(ids) - set(shown)
+    app = open_page("compare", second=other)
+    assert picked(app) == [*shown, other]
+    names = [f"model-{ids.index(name)}" for name in (shown[0], other)]
+    assert f"{names[0]} is right on" in page_text(app)
+    assert f"of the questions and {names[1]} on" in page_text(app)
+
+
 def test_runs_of_one_model_are_called_by_what_differs_and_the_heading_has_the_rest(open_page: Open):
     ids = [synthetic_run(seed=7, shots=shots, model="one") for shots in (0, 5)]
     app = open_page("compare", runs=",".join(ids))

@@ -61,10 +61,13 @@ def pick_run(view: SharedView, what: str, *, ranges: bool = False, pinned_id: st
     return by_id[view.run]
 
 
-def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: int = MOST_COMPARED) -> tuple[str, ...]:
+def pick_runs(
+    view: SharedView, what: str, *, first: int = FIRST_SHOWN, also: Sequence[str] = (), most: int = MOST_COMPARED
+) -> tuple[str, ...]:
     """Show which runs are chosen, with buttons to remove, add and choose runs, and return their ids.
 
-    Without a choice, these are the showcase and its sisters, or the ``first`` of them. Returns an empty tuple if there
+    Without a choice, these are the showcase and its sisters, or the ``first`` of them, and the runs ``also`` that the
+    link names elsewhere. Returns an empty tuple if there
     are no runs, which a message says with ``what`` the page would show, or if a person removed all of them.
     """
     runs = run_cache.runs()
@@ -76,7 +79,7 @@ def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: in
     for name in _linked(view):
         if name not in finished:
             st.warning(plain(_why_left_out(name)))
-    chosen = chosen_runs(view, records, first=first)
+    chosen = chosen_runs(view, records, first=first, also=also)
     cleared = view.runs == NO_RUNS
     page = type(view)
 
@@ -92,13 +95,16 @@ def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: in
     return chosen
 
 
-def chosen_runs(view: SharedView, records: Sequence[RunRecord], *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
+def chosen_runs(
+    view: SharedView, records: Sequence[RunRecord], *, first: int = FIRST_SHOWN, also: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The runs among the finished ``records`` that a view names, or those that are shown without a choice."""
     finished = [record.run_id for record in records]
     chosen = tuple(name for name in _linked(view) if name in finished)
     if chosen or view.runs == NO_RUNS:
         return chosen
-    return tuple(default_comparison(finished, most=first))
+    default = default_comparison(finished, most=first)
+    return tuple(dict.fromkeys([*default, *(name for name in also if name in finished)]))
 
 
 def _linked(view: SharedView) -> list[str]:

@@ -20,13 +20,12 @@ function picture(parent, name) {
   return draw(parent, "svg", { class: name, "aria-hidden": "true" });
 }
 
-// `bars` has {ink, title} for each score that is drawn, and `share` is the probability of the option.
-function optionRow(grid, row, { letter, text, isTruth, share }, bars) {
+// `bars` has {ink, title} for each score that is drawn.
+function optionRow(grid, row, { letter, text, isTruth }, bars) {
   const name = make("div", { className: `option${isTruth ? " true" : ""}` });
   const words = make("span.text", text);
   if (isTruth) words.append(" ", make("span.tag", "truth"));
   const probability = make("span.share");
-  probability.style.setProperty("--share", share);
   name.append(...(letter ? [make("span.letter", letter)] : []), words, probability);
   const plot = make("div.plot");
   const state = make("div.state");
@@ -50,7 +49,7 @@ function optionRow(grid, row, { letter, text, isTruth, share }, bars) {
 export function optionBars(grid, overlay, { letters, options, shares, places, truth, bars }) {
   for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
   const rows = places.map((j, i) => {
-    const option = { letter: letters?.[j], text: options[j], isTruth: j === truth, share: shares[j] };
+    const option = { letter: letters?.[j], text: options[j], isTruth: j === truth };
     return { j, ...optionRow(grid, i + 3, option, bars) };
   });
   overlay.style.gridRow = `2 / span ${rows.length + 1}`;
