@@ -112,6 +112,7 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, sha
     sheet = list(openpyxl.load_workbook(path)["table"].iter_rows(values_only=True))
     shown = [experiments.METHODS[name] for name, _ in ways if name in FIRST]
     assert sorted(row[sheet[0].index("way")] for row in sheet[1:]) == sorted(shown)
+    page.keyboard.press("Tab")  # a button that makes a file loses the focus
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("button", name="For a paper")).to_be_focused()
