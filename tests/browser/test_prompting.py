@@ -7,6 +7,7 @@ import openpyxl
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.components.prompting.by_shots import FIRST
 from core.reports.prompting import experiments
 from core.reports.prompting.experiments import PromptingMethod
 from core.runs import store
@@ -103,11 +104,15 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, sha
     expect(page.get_by_text("Log-probabilities of the options' texts")).to_be_visible()
     idle(page)
 
-    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="For a paper").click()
     with page.expect_download() as caught:
-        page.get_by_role("button", name="Whole table as XLSX").click()
+        page.get_by_role("dialog").get_by_role("button", name="XLSX").click()
     path = tmp_path / "ways.xlsx"
     caught.value.save_as(path)
-    sheet = list(openpyxl.load_workbook(path)["ways of asking"].iter_rows(values_only=True))
-    assert len(sheet) == 1 + len(ways)
-    assert {row[sheet[0].index("method")] for row in sheet[1:]} == {experiments.METHODS[name] for name, _ in ways}
+    sheet = list(openpyxl.load_workbook(path)["table"].iter_rows(values_only=True))
+    shown = [experiments.METHODS[name] for name, _ in ways if name in FIRST]
+    assert sorted(row[sheet[0].index("way")] for row in sheet[1:]) == sorted(shown)
+    page.keyboard.press("Tab")  # a button that makes a file loses the focus
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="For a paper")).to_be_focused()
