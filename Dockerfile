@@ -4,7 +4,8 @@
 #   docker build -t hedge:cuda --build-arg ACCELERATOR=cu130 .  computes on NVIDIA GPUs
 #   docker build -t hedge:tests --target tests . && docker run --rm hedge:tests
 #
-# The server runs as a user without rights, and its root file system may be read-only: it writes to /data and /tmp alone.
+# The server runs as a user without rights, or as any other one (docker run --user 12345), and its root file system may be
+# read-only: it writes to /data and /tmp alone. As it is, it is also a Space of Hugging Face (deploy/space/README.md).
 
 FROM debian:bookworm-slim AS base
 # cpu, or the CUDA version of PyTorch's builds: cu126, cu130.
@@ -15,7 +16,7 @@ RUN apt-get update \
         ca-certificates fonts-dejavu-core python3 python3-venv tini \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home hedge \
-    && install -d -o hedge -g hedge /data
+    && install -d -m 1777 /data
 WORKDIR /opt/hedge
 COPY requirements.txt requirements-notebook.txt ./
 RUN python3 -m venv .venv \

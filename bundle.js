@@ -32,7 +32,7 @@ const MODULES = {
 const STYLES = {
   alpha_lab: "alpha_lab/presented",
   alpha_lab_embed: "shared/live",
-  classroom: "classroom/classroom",
+  classroom: "classroom/presented",
   comparison: "compare/comparison/comparison",
   first_page: "overview/first_page/first_page",
   inspector: "compare/inspector/inspector",

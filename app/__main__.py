@@ -95,6 +95,8 @@ def _served_as(option: str, path: Path | None) -> list[str]:
     quotas.hold(server_file.quotas)
     if server_file.files.roots:
         os.environ["HEDGE_ROOTS"] = os.pathsep.join(map(str, server_file.files.roots))
+    if server_file.hosts.frame_ancestors:
+        os.environ["HEDGE_FRAME_ANCESTORS"] = ",".join(server_file.hosts.frame_ancestors)
     mode: access.Mode = "login" if option == LOGIN else "public"
     access.serve(
         mode, whose=login.actor_of_thread, servers=server_file.servers.addresses, keys=server_file.servers.keys

@@ -15,8 +15,8 @@ FILE = ASSETS / "showcase.toml"
 @dataclass(frozen=True, slots=True)
 class Showcase:
     """The ids of the run that pages open with, of the runs of other models that are compared with it, of the run with
-    whose experiment the Prompting page opens, of the run of the course's lesson on calibration, and of the jury of that
-    on juries.
+    whose experiment the Prompting page opens, of the run with which a stream of the Stream lab begins, of the run of
+    the course's lesson on calibration, and of the jury of that on juries.
 
     The sisters are on the same questions, asked in the same way. Compare opens with the first of them beside the run:
     the paired tests tell these two apart, in accuracy and in set size.
@@ -25,6 +25,7 @@ class Showcase:
     run: str
     sisters: tuple[str, ...]
     prompting: str
+    stream: str
     calibration: str
     jury: str
 
@@ -39,10 +40,10 @@ def showcase() -> Showcase:
     """The runs that ``assets/showcase.toml`` names; none if the file is damaged, which must not take a page away."""
     try:
         values = tomllib.loads(FILE.read_text(encoding="utf-8"))
-        named = {name: str(values[name]) for name in ("run", "prompting", "calibration", "jury")}
+        named = {name: str(values[name]) for name in ("run", "prompting", "stream", "calibration", "jury")}
         return Showcase(sisters=tuple(map(str, values["sisters"])), **named)
     except (OSError, ValueError, KeyError, TypeError):
-        return Showcase("", (), "", "", "")
+        return Showcase("", (), "", "", "", "")
 
 
 def default_run(records: Sequence[RunRecord], *, pinned_id: str = "") -> RunRecord:

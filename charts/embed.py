@@ -30,19 +30,28 @@ PARTS = {
 
 
 def embed_html(
-    part: str, data: Mapping[str, Any], *, title: str, source: str = "", heading: bool = False, theme: str = "auto"
+    part: str,
+    data: Mapping[str, Any],
+    *,
+    title: str,
+    source: str = "",
+    heading: bool = False,
+    theme: str = "auto",
+    around: Mapping[str, Any] | None = None,
 ) -> bytes:
     """One HTML file of a component and its ``data``, as the component's Python side would send them.
 
     ``source`` says in sentences where the data comes from; leave it out where the component says so itself. With
     ``heading``, the ``title`` is also shown above the component. ``theme`` is one of
-    :data:`charts.lab_outside.THEMES`. Raises :class:`InputError` if the file would be larger than :data:`LARGEST`.
+    :data:`charts.lab_outside.THEMES`. With ``around``, the values of the template ``site.html``, it is a page of the
+    static site (:mod:`docs.site`). Raises :class:`InputError` if the file would be larger than :data:`LARGEST`.
     """
     html = COMPONENTS / f"{PARTS[part]}.html"
     bundle = f"{html.stem}_embed"
     made_with = f"Made with {provenance.made_by()} on {provenance.today()}."
     content = html_page(
-        "embed",
+        "embed" if around is None else "site",
+        **(around or {}),
         script=script(bundle),
         data={
             "html": html.read_text(encoding="utf-8"),
@@ -69,17 +78,19 @@ def lab_embed(
     source: str,
     theme: str = "auto",
     texts: bool = True,
+    around: Mapping[str, Any] | None = None,
     **view: Any,
 ) -> bytes:
     """The Alpha lab on a run's tables (:func:`core.reports.frames.lab_tables`) as one HTML file.
 
-    ``title`` is the run's, and ``view`` is what :func:`charts.lab_outside.data` takes. The file holds the questions'
-    ``texts`` only if they fit, and says so where it does not. Raises :class:`InputError` as :func:`embed_html` does.
+    ``title`` is the run's, ``view`` is what :func:`charts.lab_outside.data` takes, and ``around`` is that of
+    :func:`embed_html`. The file holds the questions' ``texts`` only if they fit, and says so where it does not. Raises
+    :class:`InputError` as :func:`embed_html` does.
     """
 
     def made(tables: Mapping[str, Any], source: str) -> bytes:
         data = lab_outside.data(tables, version="embed", name=title, **view)
-        return embed_html("alpha-lab", data, title=title, source=source, heading=True, theme=theme)
+        return embed_html("alpha-lab", data, title=title, source=source, heading=True, theme=theme, around=around)
 
     if texts:
         try:

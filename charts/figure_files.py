@@ -102,6 +102,12 @@ class FigureFile:
         """The SVG, and its width and height in units."""
         return _fitted(self.drawing, self.style)
 
+    @property
+    def inches_high(self) -> float:
+        """The height on paper."""
+        _, width, height = self._drawn
+        return self.style.inches * height / width
+
     def svg(self) -> bytes:
         """The figure as SVG, as wide as asked for, with its provenance as metadata.
 

@@ -112,7 +112,7 @@ def jury_votes(rows: pd.DataFrame, pairwise: bool) -> Figure:
         alt.XOffset("label:N", sort=words),
     )
     bars = base.mark_bar().encode(alt.Color("label:N", scale=scale, legend=legend))
-    counts = base.mark_text(dy=-5, fontSize=8).encode(text=alt.Text("answers:Q", format=","))
+    counts = base.mark_text(dy=-5, fontSize=9).encode(text=alt.Text("answers:Q", format=","))
     layers = alt.layer(bars, theme.painted(counts, theme.TRUTH), data=rows).resolve_scale(color="independent")
     chart = layers.properties(height=230)
     clauses = "; ".join(

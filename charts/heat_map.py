@@ -147,7 +147,7 @@ def _still(frame: pd.DataFrame, cells: Cells) -> AltairChart:
     )
     rects = base.mark_rect().encode(strength, tooltip=hover)
     # In one column of a paper, the shares of seven sizes have 25 units each.
-    size = run_styles.narrow(8, 12) if columns.nunique() > LEVEL_COLUMNS else 12
+    size = run_styles.narrow(9, 12) if columns.nunique() > LEVEL_COLUMNS else 12
     texts = base.mark_text(fontSize=size).encode(text=alt.Text(cells.value, type="quantitative", format=cells.form))
     height = CELL * frame[cells.y].nunique() + AROUND_CELLS
     layers = (theme.painted(rects, theme.LAC), theme.painted(texts, theme.TRUTH))

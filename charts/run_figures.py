@@ -20,6 +20,7 @@ from charts.radar import radar
 from charts.reliability_diagram import Diagram, reliability_panels
 from charts.risk_curves import risk_curves
 from charts.run_names import full_names, told_apart, unique
+from charts.run_styles import legend_rows
 from charts.sets_by_size import sets_by_size
 from charts.sizes_when_right import sizes_when_right
 from core.conformal.scores import SCORES
@@ -27,6 +28,7 @@ from core.estimates import interval_text
 from core.reports import frames
 from core.reports.by_alpha import by_alpha
 from core.reports.calibration import calibrated
+from core.reports.calibration.calibrated import CalibrationFigures
 from core.reports.caveats import in_one, of_run
 from core.reports.compare import benchmark, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
@@ -135,8 +137,7 @@ class FigureRequest:
 
     def panels(self, least: float) -> int:
         """How many panels of at least this many units stand side by side, with rows about equally full."""
-        rows = math.ceil(len(self.runs) / max(1, int(self.units // least)))
-        return math.ceil(len(self.runs) / rows)
+        return columns_of(len(self.runs), self.units, least)
 
     def broken(self, share: float) -> list[str]:
         """The short names in lines that take this share of the width."""
@@ -144,10 +145,21 @@ class FigureRequest:
         return unique("\n".join(textwrap.wrap(name, letters)) for name in self.short_names)
 
 
+def columns_of(n: int, units: float, least: float) -> int:
+    """How many of n panels of at least ``least`` units stand side by side, with rows about equally full."""
+    rows = math.ceil(n / max(1, int(units // least)))
+    return math.ceil(n / rows)
+
+
 def _reliability(request: FigureRequest) -> list[Drawing]:
+    figures = [calibrated.calibrated(run)[0] for run in request.runs]
+    return [reliability(request.broken(0.8 / request.columns), figures, request.columns)]
+
+
+def reliability(names: Sequence[str], every: Sequence[CalibrationFigures], columns: int) -> Drawing:
+    """Reliability diagrams side by side, each with its name."""
     diagrams = []
-    for run, name in zip(request.runs, request.broken(0.8 / request.columns), strict=True):
-        (figures,) = calibrated.calibrated(run)
+    for name, figures in zip(names, every, strict=True):
         ece = figures.estimates["ece"]
         notes = (
             f"ECE {ece.value:.3f} (chance {ece.bias or 0:.3f})",
@@ -156,13 +168,13 @@ def _reliability(request: FigureRequest) -> list[Drawing]:
         )
         diagrams.append(Diagram(name, calibrated.bins_frame(figures), notes))
     reading = (
-        "On the dashed line, accuracy equals confidence. Each mark is one of 15 bins with the Clopper–Pearson 95% "
-        "interval of its accuracy. In the gold area, the accuracy of a calibrated model lies in at least 95 of 100 "
-        "samples. Grey bars are the bins' shares of the questions. ECE is the expected calibration error; the range is "
-        "the 95% interval of the error beyond chance."
+        f"On the dashed line, accuracy equals confidence. Each mark is one of {every[0].bins} bins with the "
+        "Clopper–Pearson 95% interval of its accuracy. In the gold area, the accuracy of a calibrated model lies in at "
+        "least 95 of 100 samples. Grey bars are the bins' shares of the questions. ECE is the expected calibration "
+        "error; the range is the 95% interval of the error beyond chance."
     )
-    figure = reliability_panels(diagrams, request.columns)
-    return [Drawing(figure, "Reliability: accuracy against confidence", reading, square=True)]
+    figure = reliability_panels(diagrams, columns)
+    return Drawing(figure, "Reliability: accuracy against confidence", reading, square=True)
 
 
 def _coverage_by_alpha(request: FigureRequest) -> list[Drawing]:
@@ -219,7 +231,13 @@ def _accuracy_and_size(request: FigureRequest) -> list[Drawing]:
     named = [f", on {panel.title}" if len(panels) > 1 else "" for panel in panels]
     reading = f"{INTERVALS} That of set size also covers the random draw of calibration questions."
     return [
-        Drawing(panel.figure, f"Accuracy, and set size at {request.at}{on}", reading, free=True)
+        Drawing(
+            panel.figure,
+            f"Accuracy, and set size at {request.at}{on}",
+            reading,
+            free=True,
+            legend_rows=legend_rows(list(dict.fromkeys(panel.figure.frame["model"])), request.units),
+        )
         for panel, on in zip(panels, named, strict=True)
     ]
 

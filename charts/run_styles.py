@@ -5,6 +5,7 @@ common colour blindness tell them apart (tests/charts/test_theme.py). The dash c
 colour is not the only signal. No two of 24 runs, the most that can be compared, look alike.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,7 +60,7 @@ def legend(names: Sequence[str], *, narrow_limit: int = 250, half: bool = False,
     pixels and a row of its own. Beside a chart that takes ``half`` of the page, long names have rows of their own
     sooner."""
     is_short = max(map(len, names), default=0) <= SHORT
-    columns = 4 if is_short else 2
+    columns = _columns(names)
     return alt.Legend(
         orient="top",
         title=None,
@@ -70,6 +71,15 @@ def legend(names: Sequence[str], *, narrow_limit: int = 250, half: bool = False,
         symbolOpacity=1,
         **more,
     )
+
+
+def _columns(names: Sequence[str]) -> int:
+    return 4 if max(map(len, names), default=0) <= SHORT else 2
+
+
+def legend_rows(names: Sequence[str], units: float) -> int:
+    """The rows of the legend of all names in a drawing so many units wide."""
+    return math.ceil(len(names) / (1 if units < NARROW else _columns(names)))
 
 
 SHORT = 22

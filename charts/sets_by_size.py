@@ -23,7 +23,7 @@ def sets_by_size(frame: pd.DataFrame, score: str, columns: int) -> Figure:
     bars = base.mark_bar(width=alt.RelativeBandSize(band=0.75)).encode(y)
     texts = (
         base.transform_filter(f"datum.share >= {LEAST}")
-        .mark_text(dy=-5, fontSize=8)
+        .mark_text(dy=-5, fontSize=9)
         .encode(y, text=alt.Text("share:Q", format=".0%"))
     )
     layers = (theme.painted(bars, theme.score_meaning(score)), theme.painted(texts, theme.TRUTH))

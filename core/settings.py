@@ -15,6 +15,7 @@
 ``HEDGE_ROOTS``               folders, joined by ":", of models and questions that visitors' pages may name
 ``HEDGE_READ_MEMORY_GB``      the memory of the process that reads files from outside; 1
 ``HEDGE_METRICS_FROM``        networks, joined by ",", that may read the page server's figures: ``10.0.0.0/8``
+``HEDGE_FRAME_ANCESTORS``     sites, joined by ",", that may show Hedge in a frame: ``https://example.org``; none
 ``HEDGE_LOG_FORMAT``          ``json``: a JSON object a line in the logs of agents and workers; ``text``
 ``HEDGE_REAL_DATA``           real data for tests and benchmarks; unset on a user's machine
 ``HEDGE_REAL_MODELS``         real models for tests; unset on a user's machine
@@ -31,7 +32,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from core.errors import InputError, RunError
@@ -40,6 +41,28 @@ ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
 IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
 """Whether these are the files of a repository, and not those of an installed package."""
+
+
+_LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
+_PORT = r"(?::[1-9]\d{0,4})?"
+ORIGIN_OF_FRAMES = re.compile(
+    rf"https://(?:\*\.{_LABEL}\.)?{_LABEL}(?:\.{_LABEL})*{_PORT}|http://(?:localhost|127\.0\.0\.1){_PORT}", re.ASCII
+)
+
+
+def _frame_ancestor(value: str) -> str:
+    origin = value.strip().lower()
+    if not ORIGIN_OF_FRAMES.fullmatch(origin):
+        raise ValueError(
+            "a site that may show Hedge in a frame is an origin such as https://example.org or https://*.example.org, "
+            f"by https and without a path, got {value[:100]!r}"
+        )
+    return origin
+
+
+FrameAncestor = Annotated[str, AfterValidator(_frame_ancestor)]
+"""The origin of a site that may show Hedge in a frame, as a content security policy names it. It comes by https, or
+from this machine; ``*`` stands for any subdomain of a name with two labels or more."""
 
 
 def default_home() -> Path:
@@ -66,6 +89,7 @@ class Settings(BaseSettings):
     read_memory_gb: float = Field(default=1.0, ge=0.25)
     roots: Annotated[tuple[Path, ...], NoDecode] = ()
     metrics_from: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
+    frame_ancestors: Annotated[tuple[FrameAncestor, ...], NoDecode] = ()
     log_format: Literal["text", "json"] = "text"
     shelf_mirror: str = ""
     shelf_stall_seconds: float = Field(default=20.0, gt=0)
@@ -94,9 +118,9 @@ class Settings(BaseSettings):
             return value
         return tuple(Path(part).expanduser().resolve() for part in value.split(os.pathsep) if part)
 
-    @field_validator("metrics_from", mode="before")
+    @field_validator("metrics_from", "frame_ancestors", mode="before")
     @classmethod
-    def _networks(cls, value: object) -> object:
+    def _joined_by_commas(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @property

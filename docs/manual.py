@@ -108,8 +108,10 @@ class ManualPage:
         return self.name.removesuffix(".md") + ".html"
 
 
-def write_manual(folder: Path) -> None:
+def write_manual(folder: Path, *, site: str = "") -> None:
     """Write the whole manual into a folder, which is created if it is missing; its first page is ``index.html``.
+
+    With ``site``, each page links to this address, which is relative to the folder.
 
     Raises :class:`InputError` if a link leads nowhere, or if a page is not in the menu.
     """
@@ -128,6 +130,7 @@ def write_manual(folder: Path) -> None:
                 pages=pages,
                 menu=MENU,
                 root="../" * page.name.count("/"),
+                site=site,
             ),
             encoding="utf-8",
         )

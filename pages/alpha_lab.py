@@ -3,6 +3,7 @@
 from app import state
 from app.components.alpha_lab.bounded_lab import bounded_lab
 from app.components.alpha_lab.exact_lab import embed_lab, exact_lab
+from app.components.alpha_lab.paper import lab_paper
 from app.components.shared.page_head import head_beside
 from app.components.shared.run_picker import pick_run
 from app.state.alpha_lab import AlphaLabView
@@ -20,3 +21,4 @@ elif record:
     with place:
         embed_lab(record)
     exact_lab(record)
+    lab_paper(record, view)

@@ -2,14 +2,11 @@
 
 from app import state
 from app.caches import run_cache
-from app.components.calibration import bin_questions, diagrams, figures_table, recalibration
-from app.components.shared import export
+from app.components.calibration import bin_questions, diagrams, figures_table, paper, recalibration
 from app.components.shared.caveat_notes import caveat_notes
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.calibration import CalibrationView
-from core.reports.compare.benchmark import SetRule
-from core.reports.report import shown_with
 
 head(
     "Calibration",
@@ -31,5 +28,5 @@ if chosen:
         bin_questions.questions(named, view)
     recalibration.temperature(chosen, view)
     diagrams.every_alpha(chosen)
-    rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-    export.section(chosen, rule, ("reliability", "coverage-by-alpha", "bars-ece-excess", "forest"), key="calibration")
+    if named:
+        paper.calibration_paper(named, view)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import state
 from app.components.compare import abstention, all_runs, compare_cache, pairs, published_claims
-from app.components.shared import export
+from app.components.shared import run_paper
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.compare import CompareView
@@ -34,4 +34,5 @@ if chosen:
             if abstaining.open:
                 abstention.abstaining(chosen, rows, view)
         published_claims.published_claims(chosen, rule, view)
-        export.section(chosen, rule, list(RUN_FIGURES), key="compare")
+        matrix = pairs.matrix_of(chosen, view)
+        run_paper.runs_paper("compare", chosen, rule, list(RUN_FIGURES), rows=rows, matrix=matrix)

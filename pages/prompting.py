@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import state
 from app.caches import run_cache
-from app.components.prompting import by_shots, experiment, launch, letters, two_methods
+from app.components.prompting import by_shots, experiment, launch, letters, paper, two_methods
 from app.components.shared.page_head import head
 from app.components.shared.without_answer import runs_without_answer
 from app.errors import spoken
@@ -27,6 +27,8 @@ with spoken():
         with st.expander(title, on_change="rerun", key="prompting_letters_open") as folded:
             if folded.open:
                 letters.letters(chosen.letters, view)
+        if shown:
+            paper.prompting_paper(shown, view)
 runs_without_answer(run_cache.runs().without_answer)
 if access.may(UserRole.LAUNCHER):
     folded = st.expander("Launch an experiment", expanded=not chosen, on_change="rerun", key="prompting_launch_open")

@@ -5,9 +5,7 @@ import streamlit as st
 from app import state
 from app.caches import run_cache
 from app.components.shared.caveat_notes import caveat_line, caveat_notes
-from app.components.shared.controls import score_choice
 from app.components.shared.page_head import head_beside
-from app.components.shared.run_picker import pick_run
 from app.components.stream_lab import embedded, explained, kinds, stream_lab
 from app.state.stream_lab import StreamLabView
 from core.reports.titles import record_task_title
@@ -17,21 +15,22 @@ place = head_beside(
     "What happens when the kind of question changes?",
     terms=("coverage", "threshold", "adaptive level", "betting test"),
 )
+linked = state.is_linked(StreamLabView)
 view = state.view(StreamLabView)
-first = pick_run(view, "A stream of questions whose kind changes")
+left, right = st.columns([3, 2])
+with left:
+    first = kinds.pick_first(view, linked=linked)
 if first:
-    left, right = st.columns([2, 1])
-    with left:
-        second = kinds.pick_second(first, view)
     with right:
-        score_choice(view)
+        second = kinds.pick_second(first, view)
     runs = [first] if second is None else [first, second]
     if second:
         caveat_notes([second])
     tables = kinds.stream_tables(first.run_id, second.run_id if second else None, view.score)
     names = [record_task_title(record) for record in runs]
     version = " ".join([*(run_cache.version(record.run_id) for record in runs), view.score])
-    stream_lab(tables, version=version, names=names, view=view, caveats=caveat_line(*runs))
+    model = first.spec.model_name
+    stream_lab(tables, version=version, names=names, model=model, view=view, caveats=caveat_line(*runs))
     with place:
         embedded.embed_streams(runs, tables, names, view)
     explained.explained()

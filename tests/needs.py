@@ -17,6 +17,7 @@ INSTALL = {
     "ESLint, axe-core and esbuild": "npm ci",
     "Postgres": "apt-get install postgresql",
     "openssl": "apt-get install openssl",
+    "LaTeX": "apt-get install texlive-latex-recommended",
     "published results": "set HEDGE_REAL_DATA to their folder",
     "a pretrained model": "set HEDGE_REAL_MODELS to its folder",
     "a GPU": "a machine with CUDA",

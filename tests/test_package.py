@@ -87,11 +87,11 @@ def test_modules_of_the_person_are_neither_used_nor_hidden(installed: Path, else
     assert f"another one with this name ({elsewhere / 'core.py'})" in refused.stderr.splitlines()[-1]
 
 
-def test_the_manual_can_be_written(installed: Path, tmp_path: Path):
-    code = "from hedge import own_modules; own_modules.put_first(); from pathlib import Path; "
-    done = run(installed, tmp_path, "-c", f"{code} from docs.manual import write_manual; write_manual(Path('manual'))")
-    assert done.returncode == 0, done.stderr
-    assert "<h1" in (tmp_path / "manual" / "changes.html").read_text(encoding="utf-8")
+def test_the_site_with_the_manual_can_be_written(installed: Path, tmp_path: Path):
+    done = run(installed, tmp_path, "hedge", "site", "web")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "<h1" in (tmp_path / "web" / "index.html").read_text(encoding="utf-8")
+    assert "<h1" in (tmp_path / "web" / "manual" / "changes.html").read_text(encoding="utf-8")
 
 
 def test_a_notebook_anywhere_can_import_hedge(installed: Path, tmp_path: Path):

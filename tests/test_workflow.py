@@ -79,8 +79,18 @@ def test_only_a_tag_makes_a_release_and_only_after_all_tests():
     release = workflow()["jobs"]["release"]
     assert release["if"] == "startsWith(github.ref, 'refs/tags/v')"
     assert set(release["needs"]) == {"tests", "package"}
-    others = [job for name, job in workflow()["jobs"].items() if name != "release"]
-    assert not any("permissions" in job for job in others)
+    others = {name: job["permissions"] for name, job in workflow()["jobs"].items() if "permissions" in job}
+    assert others.keys() == {"release", "site"}
+    assert others["site"] == {"contents": "read", "pages": "write", "id-token": "write"}
+
+
+def test_the_site_is_published_from_the_default_branch_alone():
+    site = workflow()["jobs"]["site"]
+    assert site["if"].endswith("&& github.ref_name == github.event.repository.default_branch")
+    assert "pull_request" in site["if"]
+    (written,) = re.findall(r"hedge site (\S+) --repository", "\n".join(commands()))
+    (upload,) = [step for step in site["steps"] if "upload-pages-artifact" in step.get("uses", "")]
+    assert upload["with"]["path"] == written
 
 
 def test_nothing_beside_the_clone_is_needed():

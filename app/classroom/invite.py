@@ -5,11 +5,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 from core import access
 
-LOCAL = (
-    "This server answers this computer alone, so phones can't join. To teach, start it with "
-    "`hedge --login FILE --server.address 0.0.0.0`, where you log in as a launcher, or with "
-    "`hedge --public --lecturer --server.address 0.0.0.0`, which prints a link that makes you the lecturer. "
-    "Here you can try a class in other windows on this computer."
+LOCAL = "Phones can't join, because this server answers this computer alone. Other windows on this computer can."
+TO_TEACH = (
+    "Start the server with `hedge --public --lecturer --server.address 0.0.0.0`, which prints a link that makes you "
+    "the lecturer, or with `hedge --login FILE --server.address 0.0.0.0`, where you log in as a launcher."
 )
 
 
@@ -32,16 +31,24 @@ def qr_code(address: str) -> str:
 
 
 def problem(page: str) -> str:
-    """Why phones can't open the address of the lecturer's page, and what to do; empty if they may be able to."""
+    """Why phones can't open the address of the lecturer's page; empty if they may be able to."""
     if access.mode() == "local":
         return LOCAL
-    parts = urlsplit(page)
-    if parts.hostname not in access.LOOPBACK:
+    host = urlsplit(page).hostname
+    if host not in access.LOOPBACK:
         return ""
+    return f"Phones can't join, because you opened this page as {host}, which means another machine on each phone."
+
+
+def remedy(page: str) -> str:
+    """What to do so that phones can join, where :func:`problem` says that they can't."""
+    if access.mode() == "local":
+        return TO_TEACH
+    parts = urlsplit(page)
     port = f":{parts.port}" if parts.port else ""
     return (
-        f"You opened this page as {parts.hostname}, which means another machine on each phone. Open it under the name "
-        f"or the address of this server, such as `{parts.scheme}://{own_address()}{port}{parts.path}`."
+        "Open the page under the name or the address of this server, such as "
+        f"`{parts.scheme}://{own_address()}{port}{parts.path}`."
     )
 
 

@@ -87,12 +87,13 @@ export class View {
     const box = find("alpha");
     box.hidden = !state.scores;
     if (!state.scores) return;
-    const { alpha, score, calibration, smallest } = state;
+    const { alpha, score, calibration, smallest, model } = state;
+    const { options = [], added = state.added } = state.question ?? {};
     const lines = [make("h2", `alpha ${(alpha / 1000).toFixed(3)}, ${TITLES[score]}`)];
     const sides = [
       ["You", own?.scores],
       ["The class", state.scores.class],
-      [state.model, state.scores.model],
+      [model, state.scores.model],
     ];
     for (const [name, scores] of sides) {
       if (scores)
@@ -100,6 +101,9 @@ export class View {
     }
     const few = tooFew(calibration, smallest, alpha);
     lines.push(make("p.faint", few || promise(state)));
+    const first = options.length || state.scores.class[score].test[0].length;
+    const named = added.map((text, i) => `${LETTERS[first + i]} “${text}”`).join(" and ");
+    if (named) lines.push(make("p.faint", `${model} may also choose ${named}. They are never right.`));
     box.replaceChildren(...lines);
   }
 }
@@ -113,7 +117,10 @@ function heading({ phase, position, n, calibration, sentence }) {
 
 function instruction({ phase, position, calibration }) {
   if (phase === "asked") {
-    return "Tap an option to give it a share. Tap it again to be more certain of it, and tap others to share between them.";
+    return (
+      "Tap an option to give it a share. Tap it again to be more certain of it, and tap others to share between them. " +
+      "If you don't know, give all of them the same."
+    );
   }
   if (phase === "shown" && position < calibration) {
     return "This question calibrates. The sets begin when all questions that calibrate have been asked.";
@@ -128,7 +135,7 @@ function summed(phase, hasShares) {
 
 function othersSaid(shares, i) {
   const classText = shares.class ? `class ${shares.class[i]}%` : "nobody answered";
-  return `${classText} · model ${shares.model[i]}%`;
+  return shares.model ? `${classText} · model ${shares.model[i]}%` : classText;
 }
 
 function oneSet(name, scores, { alpha, truth }) {

@@ -157,6 +157,8 @@ class Streams:
                     state_message = await channel.state()
                     message += state_message[0]
                     sent(state_message)
+                    # The state was made once for all; alpha may have moved since.
+                    message += event("alpha", {"alpha": view[0], "score": view[1]})
                 elif (live.alpha, live.score) != view:
                     view = (live.alpha, live.score)
                     message += event("alpha", {"alpha": view[0], "score": view[1]})

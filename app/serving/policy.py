@@ -13,14 +13,16 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from app.serving import login
+from core.settings import settings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 @functools.cache
-def content_security_policy() -> str:
-    """The policy: scripts and styles come from this server alone, and nothing is sent elsewhere.
+def content_security_policy(frame_ancestors: tuple[str, ...] = ()) -> str:
+    """The policy: scripts and styles come from this server alone, and nothing is sent elsewhere. Besides the server's
+    own pages, the ``frame_ancestors`` may show it in a frame.
 
     Streamlit's page has one script within it, which is named by its hash. The code of components comes in the page's
     own messages and becomes a blob. Streamlit writes styles into the page, which is why styles may be inline.
@@ -42,7 +44,7 @@ def content_security_policy() -> str:
             "media-src 'self' blob:",
             "manifest-src 'self'",
             "frame-src 'self'",
-            "frame-ancestors 'self'",
+            " ".join(("frame-ancestors 'self'", *frame_ancestors)),
             "form-action 'self'",
             "base-uri 'none'",
             "object-src 'none'",
@@ -51,9 +53,9 @@ def content_security_policy() -> str:
 
 
 @functools.cache
-def _headers() -> list[tuple[bytes, bytes]]:
+def _headers(frame_ancestors: tuple[str, ...]) -> list[tuple[bytes, bytes]]:
     headers = {
-        "content-security-policy": content_security_policy(),
+        "content-security-policy": content_security_policy(frame_ancestors),
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
@@ -74,7 +76,7 @@ class PolicyHeaders:
         async def with_policy(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = [(name, _secure(name, value)) for name, value in message.get("headers", [])]
-                message = {**message, "headers": [*headers, *_headers()]}
+                message = {**message, "headers": [*headers, *_headers(settings().frame_ancestors)]}
             await send(message)
 
         await self.app(scope, receive, with_policy if scope["type"] == "http" else send)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app.formatting import plain, shortened
-from app.state.address import SHARED_NAMES, View, address_of, names_in_address, opened, parse
+from app.state.address import SHARED_NAMES, View, address_of, names_in_address, opened, parse, readers
 from app.state.shared import SharedView
 
 BY_ITSELF_KEY = "page_runs_by_itself"
@@ -54,6 +54,11 @@ def came_by_run_link(*, without: str) -> bool:
     :func:`view`.
     """
     return not _views() and "run" in st.query_params and without not in st.query_params
+
+
+def is_linked(page: type[SharedView]) -> bool:
+    """Whether the address names any field of the page. Call it before :func:`view`, which writes the address."""
+    return not set(readers(page)).isdisjoint(st.query_params)
 
 
 def moved_names() -> list[str]:

@@ -22,7 +22,8 @@ class SharedView:
     LEADS: ClassVar[tuple[str, ...]] = ()
     """The fields with which the page's link begins: the shared fields that it holds, and any own fields among them."""
     OF_ONE_RUN: ClassVar[tuple[str, ...]] = ()
-    """The page's own fields that belong to one run. They return to their defaults if another run is selected."""
+    """The page's own fields that belong to one run. They return to their defaults if another run is selected. A page
+    that keeps its run to itself can have the run among them: it then takes the run that is selected on another page."""
 
     FIRST: ClassVar[Mapping[str, str]] = {}
     """Values of the page's own fields where no link says them: at the first visit, and in links from other pages. In a

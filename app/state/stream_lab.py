@@ -38,7 +38,8 @@ class StreamLabView(PresentedView):
     """Two runs as one stream, the point of the change, and what the three ways through it need."""
 
     LEADS = ("run", "alpha", "score")
-    OF_ONE_RUN = ("after", "change")
+    KEPT = ("run",)
+    OF_ONE_RUN = ("run", "after", "change")
 
     after: Id = ""
     """The run whose questions come after the change ("": the most similar one; :data:`NO_CHANGE`: none)."""

@@ -26,6 +26,7 @@
 
     [hosts]
     names = ["hedge.example.org"]            # the names in people's addresses, besides that of redirect_uri
+    frame_ancestors = ["https://example.org"]  # the sites that may show Hedge in a frame; none by default
 
 A public server takes a file with ``[limits]``, ``[files]`` and ``[hosts]`` alone. The file is read again when it has
 changed, so a role that is taken away ends with the person's next click.
@@ -44,6 +45,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from core.access import OUTSIDER, Actor, UserRole
 from core.access.quotas import Quotas
 from core.errors import InputError
+from core.settings import FrameAncestor
 
 EVERYONE = "*"
 GROUP = "group:"
@@ -119,9 +121,10 @@ def _host_name(value: str) -> str:
 
 
 class HostsSection(StrictModel):
-    """``[hosts]``: the names under which people reach the server."""
+    """``[hosts]``: the names under which people reach the server, and the sites that may show it in a frame."""
 
     names: tuple[Annotated[str, AfterValidator(_host_name)], ...] = ()
+    frame_ancestors: tuple[FrameAncestor, ...] = ()
 
 
 class ServerFile(StrictModel):

@@ -131,3 +131,17 @@ def effective_number(values: FloatArray, clusters: IntArray | None) -> float:
     variance = float(covariance_of_mean(values[:, None], clusters)[0, 0])
     worth = share * (1 - share) / variance / few_clusters(alike) ** 2 if variance > 0 else n
     return float(min(max(worth, 1.0), alike if 2 * alike < g else n))
+
+
+def crossed_number(values: FloatArray, first: IntArray, second: IntArray) -> float:
+    """As :func:`effective_number`, where each row belongs to two clusters: an answer to its person and to its question.
+
+    Variances add: ``V = V₁ + V₂ − V₀``, with those by each clustering and that of independent rows (Cameron, Gelbach &
+    Miller 2011, doi:10.1198/jbes.2010.07136), so ``1/worth = 1/worth₁ + 1/worth₂ − 1/n``.
+
+    >>> crossed_number(np.array([1.0, 0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 1, 2]))
+    3.0
+    """
+    n, rows = len(values), np.arange(len(values))
+    one, other = (effective_number(values, within(clusters, rows)) for clusters in (first, second))
+    return float(min(max(1 / (1 / one + 1 / other - 1 / n), 1.0), n))

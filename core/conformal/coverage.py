@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from core.conformal.alpha import THOUSAND, Alpha
-from core.conformal.clusters import effective_number
+from core.conformal.clusters import crossed_number, effective_number
 from core.errors import InputError
 from core.records import FloatArray, IntArray, PredictionSets
 
@@ -244,6 +244,13 @@ def clustered_share_interval(hits: FloatArray, clusters: IntArray | None) -> tup
     """
     worth = effective_number(hits, clusters)
     return share_interval(float(hits.mean()) * worth if clusters is not None else float(hits.sum()), worth)
+
+
+def crossed_share_interval(hits: FloatArray, first: IntArray, second: IntArray) -> tuple[float, float]:
+    """The interval of the mean of ``hits`` (n,), each from 0 to 1, whose rows belong to two clusters each:
+    :func:`share_interval` of the effective number of rows (:func:`~core.conformal.clusters.crossed_number`)."""
+    worth = crossed_number(hits, first, second)
+    return share_interval(float(hits.mean()) * worth, worth)
 
 
 def covered_questions(share: float, m: int) -> int:

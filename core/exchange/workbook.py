@@ -12,6 +12,7 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import IO
 from xml.sax.saxutils import escape
 
@@ -36,11 +37,13 @@ NARROWEST, WIDEST = 8, 60
 MEASURED = 200
 """Rows whose texts decide how wide a column is."""
 
-FORMATS = ("General", "#,##0", "0.0%", "0.00", "0.000", "0.0000")
+FORMATS = ("General", "#,##0", "0.0%", "0.00", "0.000", "0.0000", "0.0")
 """The number formats of the cells' styles, in the order of the styles; the header's style comes after them."""
 FORMAT_OF = (
     (re.compile(r"^(accuracy|coverage|empty_rate|letter_mass)(_low|_high)?$"), "0.0%"),
     (re.compile(r"^(mean_set_size|set_size_low|set_size_high)$"), "0.00"),
+    (re.compile(r"^(mean_)?confidence( \d+)?$"), "0.0%"),
+    (re.compile(r"^right( \d+)?$"), "General"),
     (re.compile(r"^threshold$"), "General"),  # it may differ from 1 by less than four digits show
     (re.compile(r"^(alpha|uacc.*|ece.*|brier.*|nll|p_.*|p|.*_p_value)$"), "0.000"),
 )
@@ -66,10 +69,13 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
 
 
-def workbook(tables: Mapping[str, pa.Table]) -> bytes:
+def workbook(tables: Mapping[str, pa.Table], formats: Mapping[str, str] = MappingProxyType({})) -> bytes:
     """A workbook with one sheet per table: columns as wide as their texts, numbers with a format each, a header that
-    stays in place and filters. Missing values and NaN are empty cells; infinite values are texts (``inf``). Raises
-    :class:`InputError` if a table has more rows than a sheet holds, or if there is no table."""
+    stays in place and filters. Missing values and NaN are empty cells; infinite values are texts (``inf``).
+
+    ``formats`` maps columns to one of :data:`FORMATS`; the names of other columns decide. Raises :class:`InputError` if
+    a table has more rows than a sheet holds, or if there is no table.
+    """
     if not tables:
         raise InputError("a workbook needs at least one table, got none")
     for name, table in tables.items():
@@ -89,7 +95,7 @@ def workbook(tables: Mapping[str, pa.Table]) -> bytes:
         archive.writestr("xl/styles.xml", _styles())
         for i, table in zip(places, tables.values(), strict=True):
             with archive.open(f"xl/worksheets/sheet{i}.xml", "w") as sheet:
-                _write_sheet(sheet, table, selected=i == 1)
+                _write_sheet(sheet, table, formats, selected=i == 1)
     return into.getvalue()
 
 
@@ -164,7 +170,7 @@ def _styles() -> str:
     )
 
 
-def _write_sheet(into: IO[bytes], table: pa.Table, *, selected: bool) -> None:
+def _write_sheet(into: IO[bytes], table: pa.Table, formats: Mapping[str, str], *, selected: bool) -> None:
     columns = max(table.num_columns, 1)
     names = [str(name) for name in table.column_names]
     widths = "".join(
@@ -184,16 +190,16 @@ def _write_sheet(into: IO[bytes], table: pa.Table, *, selected: bool) -> None:
         ).encode()
     )
     for start in range(0, table.num_rows, BATCH):
-        into.write(_rows(table.slice(start, BATCH).combine_chunks(), start + 2))
+        into.write(_rows(table.slice(start, BATCH).combine_chunks(), start + 2, formats))
     end = f"{_letters(columns)}{table.num_rows + 1}"
     into.write(f'</sheetData><autoFilter ref="A1:{end}"/></worksheet>'.encode())
 
 
-def _rows(batch: pa.Table, first: int) -> bytes:
+def _rows(batch: pa.Table, first: int, formats: Mapping[str, str]) -> bytes:
     """The XML of a batch of rows, numbered from ``first``."""
     numbers = pa.array([str(first + i) for i in range(batch.num_rows)], pa.large_string())
     cells = [
-        _cells(name, column.chunk(0) if column.num_chunks else pa.array([], column.type), _letters(i), numbers)
+        _cells(name, column.chunk(0) if column.num_chunks else pa.array([], column.type), _letters(i), numbers, formats)
         for i, (name, column) in enumerate(zip(batch.column_names, batch.columns, strict=True), start=1)
     ]
     # (rows,) texts, one for each row; a missing cell adds nothing
@@ -206,13 +212,13 @@ def _rows(batch: pa.Table, first: int) -> bytes:
     return "".join(rows.to_pylist()).encode()
 
 
-def _cells(name: str, column: pa.Array, letters: str, numbers: pa.Array) -> pa.Array:
+def _cells(name: str, column: pa.Array, letters: str, numbers: pa.Array, formats: Mapping[str, str]) -> pa.Array:
     """The XML of a column's cells, (rows,); that of a missing one is missing."""
     kind = column.type
     if pa.types.is_boolean(kind):
         return _wrapped(letters, numbers, ' t="b"><v>', pc.cast(column.cast(pa.int8()), pa.large_string()), "</v></c>")
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        style = f' s="{FORMATS.index(_number_format(str(name), kind))}"><v>'
+        style = f' s="{FORMATS.index(formats.get(name) or _number_format(str(name), kind))}"><v>'
         if pa.types.is_integer(kind):
             return _wrapped(letters, numbers, style, pc.cast(column, pa.large_string()), "</v></c>")
         finite = pc.if_else(pc.is_finite(column), column, None)

@@ -406,7 +406,7 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
     rows = []
     for i, (text, others_of_row) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
         texts = (text, *(other for cell in others_of_row if (other := _text(cell))))
-        rows.append(RowOptions(_with_first_at(texts, i), right=i % len(texts) if text else -1))
+        rows.append(RowOptions(with_first_at(texts, i), right=i % len(texts) if text else -1))
     return Options.of_rows(rows, (right, *own), IN_TURN)
 
 
@@ -415,7 +415,7 @@ def _are_places(rows: Sequence[Sequence[Any]]) -> bool:
     return all(PLACE.fullmatch(text) for row in rows for cell in row if (text := _text(cell)))
 
 
-def _with_first_at(texts: Texts, row: int) -> Texts:
+def with_first_at(texts: Texts, row: int) -> Texts:
     """The options with the first one at the place of the row: A in row 0, B in row 1, … and A again."""
     place = row % max(len(texts), 1)
     return (*texts[1 : place + 1], *texts[:1], *texts[place + 1 :])
@@ -462,7 +462,7 @@ def options_of_cells(cells: Sequence[Any], name: str = "", *, least: int = 2) ->
     rights = {row.right for row in known if row.texts}
     if rights == {0} and len(known) > 1:  # TruthfulQA has the right one first
         known = [
-            RowOptions(_with_first_at(row.texts, i), right=i % max(len(row.texts), 1)) for i, row in enumerate(known)
+            RowOptions(with_first_at(row.texts, i), right=i % max(len(row.texts), 1)) for i, row in enumerate(known)
         ]
         return Options.of_rows(known, (name,), IN_TURN)
     return Options.of_rows(known, (name,))

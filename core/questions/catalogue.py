@@ -18,12 +18,12 @@ from core import access
 from core.access import quotas
 from core.errors import InputError
 from core.questions import DATA_SETS, TASKS, bank, finished, local_file, recipes, split_task
-from core.questions.rows import download, ending_of, no_collection, read_columns, read_dataset, read_file
+from core.questions.local_file import BankFile
+from core.questions.rows import check_bank_file, download, ending_of, no_collection, read_dataset, read_file
 from core.records import Question
 from core.settings import settings
 from core.storage.names import named
 from core.storage.sealed import DamagedError, check_files, damage, digests_of, read_json, write_json
-from core.tables.json_table import Columns
 
 RECIPE_VERSION = 2
 
@@ -118,12 +118,12 @@ def digest_file(path: Path) -> Path:
 @functools.lru_cache(maxsize=1)
 def _own(path: Path, stamp: int, size: int) -> TaskData:
     with no_collection():
-        return of_columns(path, *read_columns(path))
+        check_bank_file(path)
+        return of_bank(path, local_file.read_path(path))
 
 
-def of_columns(path: Path, columns: Columns, encoding: str) -> TaskData:
-    """The questions of a file whose columns were read (:func:`~core.questions.rows.read_columns`)."""
-    bank_file = local_file.read(columns, path=path, encoding=encoding)
+def of_bank(path: Path, bank_file: BankFile) -> TaskData:
+    """The questions of a file that was read."""
     return TaskData(bank_file.questions, source=str(path), left_out=bank_file.left_out, read_as=bank_file.read_as)
 
 

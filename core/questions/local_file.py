@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError, Undecided
-from core.questions import file_stem
+from core.questions import file_stem, gift, quiz_files
 from core.questions.bank_shapes import (
+    Options,
     Parts,
     Texts,
     behave_like_scores,
@@ -32,13 +33,15 @@ from core.questions.bank_shapes import (
     without_marks,
 )
 from core.questions.identity import cluster_name
+from core.questions.quiz_row import QuizRow
 from core.questions.recipes import letter_index
 from core.records import LETTERS, MOST_ASKED, Question
+from core.tables.encodings import opened
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, matching
 from core.tables.json_table import Columns
 from core.tables.labels import UNANSWERED, read_labels
 from core.tables.read_as import counted, line
-from core.tables.safe_read import check_count, shown
+from core.tables.safe_read import check_count, check_size, shown
 from core.tables.tabular import open_columns
 
 TASK = "local"
@@ -65,18 +68,56 @@ class BankFile:
 
 @dataclass(slots=True)
 class _Rows:
-    """What is decided about the rows: the right option of each, −1 without one, and why some are left out."""
+    """What is decided about the rows: the right option of each, −1 without one, and why some are left out. Too many of
+    those that are ``unfit`` are an error; those that are ``skipped`` are of kinds that Hedge does not ask."""
 
     labels: list[int]
     form: str
     unfit: dict[int, str] = field(default_factory=dict)
+    skipped: dict[int, str] = field(default_factory=dict)
 
 
 def read_path(path: Path, *, stem: str = "", labels_from: int | None = None) -> BankFile:
     """The questions of a file with any name; ``stem`` begins the ids of questions without one."""
-    columns, encoding = open_columns(path)
     named = path.with_name(f"{stem}.jsonl") if stem else path
+    check_size(path)
+    with opened(path) as source:
+        if quiz_files.is_quiz(source.head(quiz_files.HEAD)):
+            return of_quiz(*quiz_files.read(source), path=named)
+    columns, encoding = open_columns(path)
     return read(columns, path=named, labels_from=labels_from, encoding=encoding)
+
+
+def is_quiz(path: Path) -> bool:
+    """Whether a file holds questions in another form than a table (:mod:`core.questions.quiz_files`)."""
+    check_size(path)
+    with opened(path) as source:
+        return quiz_files.is_quiz(source.head(quiz_files.HEAD))
+
+
+def read_typed(text: str, name: str) -> BankFile:
+    """The questions of a text in GIFT or plain lines (:mod:`core.questions.gift`); ``name`` begins their ids. Raises
+    :class:`InputError` that names the line of what can't be read."""
+    try:
+        return of_quiz(*quiz_files.in_turn(gift.read(text), []), path=Path(name))
+    except InputError as error:
+        raise InputError(str(error).removeprefix(f"{name}: ")) from error
+
+
+def of_quiz(rows: Sequence[QuizRow], remarks: Sequence[str], *, path: Path) -> BankFile:
+    """The questions of rows, some of them of kinds that can't be asked. Raises :class:`InputError` if all are, or if a
+    row is no sound question."""
+    check_count(len(rows), path)
+    reasons = {reason: f"{reason} ({quiz_files.named(names)})" for reason, names in quiz_files.left_out(rows).items()}
+    if all(row.skipped for row in rows):
+        raise InputError(
+            f"{path}: it holds no question that can be asked; {'; '.join(reasons.values()) or 'write one'}"
+        )
+    options = [row.options for row in rows]
+    columns: Columns = {"subject": [row.subject for row in rows]}
+    bank = Parts([row.question for row in rows], [""] * len(rows), Options(options), {}, columns, tuple(remarks))
+    skipped = {i: reasons[row.skipped] for i, row in enumerate(rows) if row.skipped}
+    return _questions(bank, options, _Rows([row.label for row in rows], "", skipped=skipped), path)
 
 
 def read(columns: Columns, *, path: Path, labels_from: int | None = None, encoding: str = "") -> BankFile:
@@ -244,7 +285,7 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
     for row, (question, context, texts, label) in enumerate(
         zip(bank.questions, bank.contexts, options, rows.labels, strict=True)
     ):
-        if row in unfit or not (question or any(texts)):  # an empty line
+        if row in unfit or row in rows.skipped or not (question or any(texts)):  # an empty line
             continue
         if not all(texts):
             texts, label = _without_gaps(texts, label, are_columns=are_columns)
@@ -274,7 +315,9 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
         raise InputError(f"{path}, question {row + 1}: {_sentence(unfit[row], bank, row, options[row])}")
     if not questions:
         raise InputError(f"{path}: it has no right answers: no row names its right option")
-    left_out = dict(Counter(unfit.values())) | ({NO_ANSWER: unanswered} if unanswered else {})
+    left_out = dict(Counter([*unfit.values(), *rows.skipped.values()])) | (
+        {NO_ANSWER: unanswered} if unanswered else {}
+    )
     return BankFile(tuple(questions), left_out, _read_as(questions, rows.form, again, renamed, left_out, bank))
 
 

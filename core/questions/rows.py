@@ -15,7 +15,7 @@ from core.tables.tabular import open_columns
 Row = dict[str, Any]
 
 
-ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".parquet", ".txt")
+ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".parquet", ".xml", ".gift", ".txt")
 """The endings of files of questions."""
 
 
@@ -31,16 +31,22 @@ def ending_of(name: str) -> str:
     return name[-len(own + packed) :] if own else ""
 
 
-def read_columns(path: Path) -> tuple[Columns, str]:
-    """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`, and the encoding of a
-    text where it is a guess. Of a workbook the first table is read. Raises :class:`InputError` for a file that is not
-    there, is of another kind, or can't be read; it names the line."""
+def check_bank_file(path: Path) -> None:
+    """Raise :class:`InputError` for a file that is not there, is empty, or has another ending than
+    :data:`ENDINGS`."""
     if not ending_of(path.name):
         raise InputError(f"{path} is not one of {', '.join(ENDINGS)}; give a file of one of these kinds")
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     if not path.stat().st_size:
         raise InputError(f"{path} holds no questions")
+
+
+def read_columns(path: Path) -> tuple[Columns, str]:
+    """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`, and the encoding of a
+    text where it is a guess. Of a workbook the first table is read. Raises :class:`InputError` for a file that is not
+    there, is of another kind, or can't be read; it names the line."""
+    check_bank_file(path)
     return open_columns(path)
 
 

@@ -7,12 +7,15 @@ import pyarrow as pa
 
 from core.exchange.run_table import run_table
 from core.exchange.workbook import workbook
-from core.reports import paper_tables, references
+from core.reports import references
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import Evaluation
 from core.reports.file_names import of_runs
+from core.reports.paper import runs as paper_runs
+from core.reports.paper import writers
+from core.reports.paper.results import Results
 from core.reports.provenance import of_runs as provenance_of_runs
 from core.reports.titles import distinct_titles
 
@@ -33,13 +36,17 @@ def xlsx(runs: Sequence[Evaluation], rule: SetRule) -> bytes:
 
 
 def latex(runs: Sequence[Evaluation], rule: SetRule) -> str:
-    """The runs' figures as a table of LaTeX (:func:`core.reports.paper_tables.latex`)."""
-    return paper_tables.latex(rows(runs, rule), provenance_of_runs(runs, rule))
+    """The runs' figures as a table of LaTeX (:func:`core.reports.paper.writers.latex`)."""
+    return writers.latex(_results(runs, rule))
 
 
 def markdown(runs: Sequence[Evaluation], rule: SetRule) -> str:
     """The runs' figures as a table of Markdown."""
-    return paper_tables.markdown(rows(runs, rule), provenance_of_runs(runs, rule))
+    return writers.markdown(_results(runs, rule))
+
+
+def _results(runs: Sequence[Evaluation], rule: SetRule) -> Results:
+    return paper_runs.of_runs(rows(runs, rule), offered_alike(runs), rule)
 
 
 def bibtex(runs: Sequence[Evaluation], rule: SetRule) -> str:

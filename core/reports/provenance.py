@@ -48,9 +48,10 @@ class Provenance:
         return next((value for name, value in self.facts if name == what), "")
 
 
-def of_runs(runs: Sequence[Evaluation], rule: SetRule) -> Provenance:
-    """The provenance of figures of ``runs`` whose sets are formed by ``rule``, on common options."""
-    runs = offered_alike(runs)
+def of_runs(runs: Sequence[Evaluation], rule: SetRule, *, alike: bool = True) -> Provenance:
+    """The provenance of figures of ``runs`` whose sets are formed by ``rule``, on common options unless ``alike`` is
+    False."""
+    runs = offered_alike(runs) if alike else runs
     facts = [
         ("Made by", made_by()),
         ("Date", today()),

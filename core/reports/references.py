@@ -16,7 +16,7 @@ from core.exchange.dropped.kinds import KINDS
 from core.questions import POCKET_BANK
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
-from core.reports.paper_tables import latex_text
+from core.reports.paper.writers import latex_text
 from core.reports.provenance import commit, today
 
 ARXIV = re.compile(r"\b(\d{4}\.\d{4,5})\b")

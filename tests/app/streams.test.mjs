@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { golden, numbers } from "./golden.mjs";
 import { promisedBand } from "../../app/components/stream_lab/adaptive.js";
+import { streamAnswer } from "../../app/components/stream_lab/answer.js";
 import { alarmOf, simpleJumper } from "../../app/components/stream_lab/betting.js";
 import {
   drawnOrder,
@@ -80,4 +81,30 @@ test("the figures of a stretch of sets", () => {
   const sets = { missed: Uint8Array.of(0, 1, 1, 0), sizes: Uint8Array.of(2, 0, 1, 6) };
   assert.deepEqual(stretch(sets, 1, 4), { count: 3, coverage: 1 / 3, meanSize: 7 / 3, empty: 1 });
   assert.ok(Number.isNaN(stretch(sets, 4, 4).coverage));
+});
+
+test("the answer says what failed, who noticed it, and where nothing can be told", () => {
+  const failed = {
+    ...{ alpha: 100, n: 650, isFull: false, after: { fixed: 0.7003, adaptive: 0.8915 }, band: [0.87, 0.92] },
+    ...{ alarm: 686, change: 650, second: "Question answering" },
+  };
+  const said = (values) => streamAnswer({ ...failed, ...values }).join(" ");
+  assert.equal(
+    said({}),
+    "After the change to Question answering, the fixed threshold covers only 70.0% instead of the promised 90%. " +
+      "The adaptive one covers 89.1%. The betting test notices the change after 37 questions.",
+  );
+  assert.match(said({ alpha: 125, alarm: 650 }), /promised 87\.5%\. .* after 1 question\.$/);
+  assert.match(said({ after: { fixed: 0.98, adaptive: 0.93 } }), /covers 98\.0%, more than the promised 90%\./);
+  assert.match(said({ after: { fixed: 0.88, adaptive: 0.9 } }), /88\.0%: chance alone explains the difference/);
+  assert.match(said({ alarm: -1 }), /does not notice the change, which does not show that nothing has changed\.$/);
+  assert.match(said({ alarm: 649 }), /a false alarm after 650 questions, before the change, so it can't say when/);
+  assert.match(said({ after: { fixed: NaN, adaptive: NaN } }), /^No question comes after the change, so nothing can/);
+  assert.doesNotMatch(said({ after: { fixed: NaN, adaptive: NaN }, alarm: -1 }), /betting/);
+  assert.match(
+    said({ alpha: 1, isFull: true }),
+    /^With 650 calibration questions, alpha 0\.001 is too small: every set/,
+  );
+  assert.match(said({ second: "", alarm: -1 }), /^Without a change, .* The betting test raises no alarm\.$/);
+  assert.match(said({ second: "", change: 800 }), /a false alarm after 687 questions, though nothing changed\.$/);
 });

@@ -22,7 +22,7 @@ from core.serving.classroom.live_class import LiveClass
 pytestmark = pytest.mark.quick
 
 TOKEN, OTHER = "0" * 32, "1" * 32
-SURE = [100, 0, 0, 0, 0, 0]
+SURE = [100, 0, 0, 0]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_bad_input_is_one_sentence(live: LiveClass):
     place = f"/join/{live.code}"
     ask("POST", f"{place}/seat", sent={})
     lecture.ask_next(live.code)
-    answer = {"question": 0, "shares": [50, 40, 0, 0, 0, 0], "turn": 1}
+    answer = {"question": 0, "shares": [50, 40, 0, 0], "turn": 1}
     for got, status, words in (
         (ask("POST", "/join/ABC/seat", sent={}), 404, "'ABC' is not the code of a class"),
         (ask("POST", "/join/XXXXXX/seat", sent={}), 404, "There is no class XXXXXX on this server"),
@@ -182,9 +182,11 @@ def test_the_lecturer_s_link_and_the_address_of_phones():
     assert not any(desks.is_lecturer(key) for key in ("", key[:-1], "é"))
     assert "data:image/svg+xml" in invite.qr_code("http://10.0.0.5/join/BCDFGH")
     assert "this computer alone" in invite.problem("http://127.0.0.1:8501/classroom")
+    assert "hedge --public --lecturer" in invite.remedy("http://127.0.0.1:8501/classroom")
     access.serve("public")
     try:
         assert "another machine on each phone" in invite.problem("http://localhost:8501/classroom")
+        assert ":8501/classroom`" in invite.remedy("http://localhost:8501/classroom")
         assert invite.problem("http://10.0.0.5:8501/classroom") == ""
     finally:
         access.serve("local")

@@ -84,13 +84,13 @@ def test_every_field_reads_its_own_default_and_refuses_nonsense_in_a_sentence(pa
         assert (again, problems) == (default, ()), field.name
     assert len(set(names_in_address(page))) == len(names_in_address(page))
     assert set(names_in_address(page)) <= set(readers(page))
-    assert set(page.OF_ONE_RUN) <= set(names_in_address(page)) - set(SHARED_NAMES)
+    assert set(page.OF_ONE_RUN) <= set(names_in_address(page)) - set(SHARED_NAMES) | set(page.KEPT)
 
 
 def test_the_address_is_written_in_one_place():
-    """Only the session writes it. The Alpha lab's export reads it, to show the link, and the menu hands it on. The
-    Classroom has no view of runs: its address names the class, and takes a lecturer's key once."""
-    reads = {"app/components/alpha_lab/export.py", "app/menu.py", "app/components/classroom/classroom.py"}
+    """Only the session writes it. The menu hands it on. The Classroom has no view of runs: its address names the class,
+    and takes a lecturer's key once."""
+    reads = {"app/menu.py", "app/components/classroom/classroom.py"}
     uses = {
         path.relative_to(ROOT).as_posix()
         for folder in ("app", "pages")

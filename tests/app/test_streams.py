@@ -17,7 +17,7 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
         [Path(__file__).with_name("streams.test.mjs")],
         HEDGE_GOLDEN=str(golden_streams.write(tmp_path)),
     )
-    assert passed == sum(len(golden_streams.orders(pool)) for pool in golden_streams.pools().values()) + 4
+    assert passed == sum(len(golden_streams.orders(pool)) for pool in golden_streams.pools().values()) + 5
 
 
 @pytest.mark.quick

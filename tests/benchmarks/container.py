@@ -3,6 +3,7 @@
     debootstrap --variant=minbase bookworm ROOT http://deb.debian.org/debian
     python -m tests.benchmarks.container ROOT --target tests --arg TORCH_INDEX=https://download.pytorch.org/whl
     python -m tests.benchmarks.container ROOT --run          # the image's own command, as its own user
+    python -m tests.benchmarks.container ROOT --run --user 12345   # as a user whom the image does not know
 
 Needs root, for chroot. Folders that ``--bind`` names are mounted into the root as they are here, such as one of wheels.
 The root's own file system is read-only for ``--run``, but for the volumes, /tmp and what ``--bind`` names.
@@ -69,7 +70,8 @@ class Image:
     def run(self, command: Sequence[str], *, sealed: bool = False) -> None:
         """Run a command in the root, by the image's user and in its folder."""
         inner = f"cd {shlex.quote(self.folder)} && exec {shlex.join(command)}"
-        as_user = ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--init-groups", "sh", "-c", inner]
+        groups = "--clear-groups" if self.user.isdigit() else "--init-groups"
+        as_user = ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", groups, "sh", "-c", inner]
         words = as_user if self.user != "root" else ["sh", "-c", inner]
         variables = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
         passed = {name: os.environ[name] for name in os.environ if name.startswith(("PIP_", "SSL_", "HEDGE_REAL"))}
@@ -77,7 +79,8 @@ class Image:
         if sealed:
             root = shlex.quote(str(self.root))
             seal = f"mount --rbind {root} {root} && mount -o remount,bind,ro {root} && mount -t proc proc {root}/proc"
-            tmpfs = " && ".join(f"mount -t tmpfs -o mode=1777 tmpfs {root}{volume}" for volume in ("/tmp", "/data"))
+            places = [f"{root}{volume}" for volume in ("/tmp", "/data")]  # with the rights that they have in the image
+            tmpfs = " && ".join(f"mount -t tmpfs -o mode=$(stat -c %a {place}) tmpfs {place}" for place in places)
             # Nothing of this is seen outside, and whatever is left is killed with the command.
             apart = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c"]
             enter = [*apart, f"{seal} && {tmpfs} && exec {shlex.join(enter)}"]
@@ -107,6 +110,7 @@ def main() -> None:
     parser.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--bind", action="append", default=[], metavar="FOLDER")
     parser.add_argument("--run", action="store_true", help="run the image's command, not build it")
+    parser.add_argument("--user", help="run as this user, as `docker run --user` does", metavar="UID")
     parser.add_argument("command", nargs="*", help="another command to run")
     given = parser.parse_args()
     image = Image(given.root.resolve(), dict(pair.split("=", 1) for pair in given.arg))
@@ -123,6 +127,7 @@ def main() -> None:
             if not given.run:
                 print(f"{time.monotonic() - start:7.1f} s  {word} {rest[:100]}", flush=True)
         if given.run:
+            image.user = given.user or image.user
             image.run(given.command or [*image.entry, *image.command], sealed=True)
     except subprocess.CalledProcessError as error:
         sys.exit(error.returncode)

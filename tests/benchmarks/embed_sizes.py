@@ -17,38 +17,23 @@ from typing import Any
 
 from app.caches import jury_cache, question_cache, run_cache
 from app.components.learn import course, embedded_step
-from app.components.one_question.option_bars import AskedQuestion, embedded_bars
 from app.components.shared.runs import title
-from app.components.stream_lab import embedded_streams, kinds
 from app.showcase import showcase
 from app.state.learn import LearnView
-from app.state.one_question import OneQuestionView
-from app.state.stream_lab import StreamLabView
-from charts.embed import WITHOUT_TEXTS, embed_html, lab_embed, run_source
+from charts.embed import WITHOUT_TEXTS, embed_html
 from core.errors import InputError
-from core.reports.frames import lab_tables
 from core.reports.lesson import LESSONS, load
-from core.reports.titles import record_task_title
 from core.runs.store import RunRecord
+from docs import site
+from docs.site import lab_of, streams_of
 from tests.conftest import synthetic_run
 
 Made = tuple[str, Callable[[], bytes]]
 
 
-def lab_of(run_id: str) -> bytes:
-    """The Alpha lab of a run, as the page embeds it."""
-    record, run = run_cache.record(run_id), run_cache.evaluation(run_id)
-    return lab_embed(lab_tables(run), title=title(record), source=run_source(run))
-
-
-def question_of(run_id: str, place: int = 0) -> bytes:
-    """A test question of a run."""
-    name = str(question_cache.question_list(run_id)["id"].iloc[place])
-    shown, by = question_cache.shown_question(run_id, name), question_cache.calibrated_run(run_id)
-    asked = shown.question
-    question = AskedQuestion(asked.question, asked.context, asked.options, asked.label, shown.probabilities)
-    data = embedded_bars(question, shown.standings, by, OneQuestionView())
-    return embed_html("one-question", data, title="One question", source=run_source(run_cache.evaluation(run_id)))
+def question_of(run_id: str) -> bytes:
+    """The first test question of a run."""
+    return site.question_of(run_id, str(question_cache.question_list(run_id)["id"].iloc[0]))
 
 
 def steps_of(lesson: str, tables: dict[str, Any], *, name: str, model: str) -> Iterator[Made]:
@@ -74,13 +59,6 @@ def course_steps() -> Iterator[Made]:
     yield from steps_of("juries", course.jury_tables(jury), name=name, model="")
     model = run_cache.record(asking).spec.model_name
     yield from steps_of("asking", course.asking_tables(asking), name=f"{model}, by letter and by text", model=model)
-
-
-def streams_of(first: RunRecord, second: RunRecord) -> bytes:
-    """The Stream lab of two runs."""
-    tables = kinds.stream_tables(first.run_id, second.run_id, "lac")
-    names = [record_task_title(record) for record in (first, second)]
-    return embed_html("stream-lab", embedded_streams(tables, names, StreamLabView()), title="Stream lab", heading=True)
 
 
 def report(name: str, make: Callable[[], bytes], folder: Path | None = None) -> None:

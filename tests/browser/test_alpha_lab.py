@@ -491,6 +491,8 @@ def bugs_are_named_or_guessed(page: Page, at_alpha: Callable[[], None]) -> None:
     bug = page.locator(".bugged")
     expect(bug).to_contain_text("on 1,000 splits with APS and 19 calibration questions")
     expect(bug).to_contain_text("At alpha 0.01, this is too few for a threshold")
+    the_planted_bug_is_found(panel)
+    panel.get_by_role("button", name="Show all").click()
     expect(panel.locator(".bugs li")).to_have_count(6)
     for name in ("exact", "higher", "clamped", "linear", "test set", "summed again"):
         expect(panel.locator("svg text.plain", has_text=re.compile(f"^{name}$"))).to_have_count(2)
@@ -499,11 +501,29 @@ def bugs_are_named_or_guessed(page: Page, at_alpha: Callable[[], None]) -> None:
     assert common["summed again"] > common["exact"] + 5
     assert rare["exact"] == 1
     assert max(rare["clamped"], rare["linear"]) < -2
-    panel.get_by_role("button", name="Hide the names").click()
-    expect(panel.locator("svg text.plain", has_text="Procedure")).to_have_count(12)
+    panel.get_by_role("button", name="Back to the question").click()
+    expect(panel.locator("svg text.plain", has_text="The planted bug")).to_have_count(2)
     expect(panel.locator(".bugs li")).to_have_count(0)
-    panel.get_by_role("button", name="Show the names").click()
-    expect(panel.locator(".bugs li")).to_have_count(6)
+
+
+def the_planted_bug_is_found(panel: Locator) -> None:
+    """By the keyboard: each description is chosen in turn until one is right, and each answer says how it shows."""
+    suspects = panel.locator(".suspects button")
+    expect(suspects).to_have_count(5)
+    told = panel.locator(".bug-told")
+    answers = []
+    for i in range(5):
+        suspects.nth(i).press("Enter")
+        expect(told).to_contain_text(re.compile("(No. That|Right, it) is “"))
+        expect(suspects.nth(i)).to_contain_text(re.compile("(✗ no|✓ right)$"))
+        answers.append(told.inner_text())
+    (right,) = [answer for answer in answers if answer.startswith("Right, it is")]
+    figure = points_off(panel.locator("[data-plot=bugs-100]"))
+    too_high = ("higher", "summed again")
+    assert (figure["The planted bug"] > 3) == any(f"“{name}”" in right for name in too_high)
+    panel.get_by_role("button", name="Another bug").click()
+    expect(told).to_have_text("")
+    expect(suspects.locator(".mark")).to_have_text([""] * 5)
 
 
 # What the focus is on, by the name a screen reader says, through the component's shadow root.

@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 from core.serving.classroom import lecture, quiz
 from tests.benchmarks.classroom import lost, projector_data
 from tests.browser import axe
-from tests.browser.conftest import NOT_TOO_WIDE, Visitor, eventually, holds, resize, settled
+from tests.browser.conftest import NOT_TOO_WIDE, Visitor, choose, eventually, holds, resize, settled
+from tests.browser.test_presenter import both_themes
 from tests.class_phones import Student, taught
 from tests.intruders.client import Client
 from tests.pictures.faults import lasting_faults
@@ -50,13 +51,14 @@ def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
     # By another name of the server, because the windows of the tests share one storage, which is kept by host.
     second = visit(address.replace("127.0.0.1", "localhost"), width=390, height=844)
     typing = second.open(f"/join/{code}")
-    expect(typing.locator("#join")).to_contain_text("The projector shows your name, if you give one, to everyone.")
+    expect(typing.locator("#join")).to_contain_text("in a list of seats that the projector view leaves out")
     typing.get_by_label("Name").fill("Ada")
     typing.get_by_label("Name").press("Enter")
     expect(typing.locator("#where")).to_have_text(f"class {code} · seat 2")
     faultless(tapping)
     expect(desk.locator(".who")).to_have_text("2 joined")
-    expect(desk.locator(".seats")).to_have_text("1 Ada", use_inner_text=True)
+    expect(desk.get_by_text("Ada")).to_be_hidden()  # folded into the list of seats
+    expect(desk.get_by_text("this computer alone", exact=False)).to_have_count(1)  # where the address stands
     a_seat_is_freed_and_taken_again(desk, typing)
     assert all("401" in error for error in second.errors)  # the browser logs the answer's status
     second.errors.clear()
@@ -73,12 +75,15 @@ def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
         expect(tapping.locator(".option.true")).to_have_count(1)
         if question == CALIBRATION:
             alpha_is_followed(desk, tapping, typing)
+            the_projector_view_leads_and_shows_no_names(desk)
             faultless(desk)
             whole_when_narrow(desk)
             faultless(tapping)
     desk.locator(".next").click()
     expect(tapping.locator("#own")).to_contain_text("Of 6 answers")
-    expect(desk.locator(".results")).to_contain_text("All 12 answers to all 6 questions")
+    expect(desk.locator(".results figcaption")).to_contain_text("12 answers of 2 people to 6 questions")
+    expect(desk.locator(".finding")).to_have_text("Can't tell: 12 answers of 2 people are too few for a diagram.")
+    the_projector_view_ends_with_the_diagram(desk, code)
     faultless(tapping)
     desk.get_by_role("slider", name="alpha").fill("800")
     a_miss = re.compile("^(none|[A-F]( [A-F])*) misses it$")
@@ -92,6 +97,45 @@ def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
     settled(desk).get_by_role("button", name="End the class").click()
     expect(tapping.locator("#title")).to_have_text("The class is over.")
     expect(desk.get_by_role("button", name="Open a class")).to_be_visible()
+
+
+def the_projector_view_leads_and_shows_no_names(desk: Page) -> None:
+    """By its key, with the question that is shown on the page; by its link it is open after a reload."""
+    question = desk.locator(".asked h3").inner_text()
+    desk.get_by_role("heading", name="Classroom", exact=True).click()
+    desk.keyboard.press("p")
+    screen = desk.locator(".presented")
+    expect(screen.get_by_role("heading", name=question)).to_be_visible()
+    expect(desk).to_have_url(re.compile("present=1"))
+    expect(desk.get_by_test_id("stHeader")).not_to_be_visible()
+    expect(screen.locator(".seating")).to_be_hidden()
+    expect(screen.locator(".who")).to_have_text("Question 4 of 6 · 2 answers")
+    both_themes(settled(desk))
+    desk.reload()
+    expect(screen.get_by_role("heading", name=question)).to_be_visible()
+    desk.keyboard.press("ArrowUp")
+    expect(desk.get_by_role("slider", name="alpha")).to_have_value("11")  # it stood at .001
+    desk.keyboard.press("Escape")
+    expect(screen).to_have_count(0)
+    expect(desk.get_by_role("button", name="Projector", exact=True)).to_be_focused()
+    expect(desk).not_to_have_url(re.compile("present"))
+
+
+def the_projector_view_ends_with_the_diagram(desk: Page, code: str) -> None:
+    """Its arrow keys lead from the sets to the diagram and back."""
+    desk.get_by_role("button", name="Projector", exact=True).click()
+    screen = desk.locator(".presented")
+    expect(screen.locator(".sets")).to_be_visible()
+    both_themes(settled(desk))
+    desk.keyboard.press("ArrowRight")
+    expect(screen.locator(".finding")).to_be_visible()
+    expect(screen.locator(".sets")).to_be_hidden()
+    expect(screen.locator(".presenter-about")).to_have_text(f"Class {code}")
+    both_themes(settled(desk))
+    desk.keyboard.press("PageUp")
+    expect(screen.locator(".sets")).to_be_visible()
+    desk.keyboard.press("p")
+    expect(screen).to_have_count(0)
 
 
 def a_seat_is_freed_and_taken_again(desk: Page, phone: Page) -> None:
@@ -146,16 +190,17 @@ def single_keys_can_be_switched_off(phone: Page) -> None:
 
 def alpha_is_followed(desk: Page, *phones: Page) -> None:
     """By the phones, and by the sets on the desk."""
-    expect(desk.locator(".chip")).to_have_count(12)
+    expect(desk.locator(".chip")).to_have_count(8)
+    expect(desk.locator(".asked")).to_contain_text("could also choose “I don't know”")
     alpha = desk.get_by_role("slider", name="alpha")
     alpha.fill("400")
     alpha.press("PageUp")
     for phone in phones:
         expect(phone.locator("#alpha h2")).to_have_text("alpha 0.410, LAC")
     expect(phones[0].locator(".set")).to_have_count(3)
-    expect(desk.locator(".chip.in")).not_to_have_count(12)  # some options are out at this alpha
+    expect(desk.locator(".chip.in")).not_to_have_count(8)  # some options are out at this alpha
     alpha.fill("1")
-    expect(desk.locator(".chip.in")).to_have_count(12)  # no threshold: every option stays
+    expect(desk.locator(".chip.in")).to_have_count(8)  # no threshold: every option stays
     expect(phones[0].locator("#alpha")).to_contain_text("alpha can't be smaller than 0.25")
 
 
@@ -211,3 +256,58 @@ async def _lesson(address: str, code: str, key: str) -> list[Student]:
         assert measured.refused == []
         assert max(len(measured.acknowledged), 1) > 1
     return room
+
+
+def moodle(*questions: str) -> bytes:
+    asked = (
+        '<question type="multichoice"><questiontext format="html"><text><![CDATA[<p>'
+        f"{text}</p>]]></text></questiontext>"
+        '<answer fraction="0"><text>no &lt;b&gt;</text></answer><answer fraction="100"><text>yes</text></answer>'
+        '<answer fraction="0"><text>perhaps</text></answer></question>'
+        for text in questions
+    )
+    essay = '<question type="essay"><questiontext><text>Why?</text></questiontext></question>'
+    return f"<?xml version='1.0' encoding='UTF-8'?><quiz>{''.join(asked)}{essay}</quiz>".encode()
+
+
+def test_a_class_with_own_questions_and_a_model_s_run_of_them(pocket: str, visit: Visitor):
+    """Typed, then from a file of Moodle to the results that the lecturer takes home."""
+    desk = visit(pocket, width=1280, height=720).open("/classroom")
+    desk.get_by_text("Ask your own questions").click()
+    field = desk.get_by_role("textbox", name="Your questions")
+    field.fill("Which?\na\nb")
+    field.press("Control+Enter")
+    expect(desk.get_by_text("Line 1: 'Which?' has no right answer; put * before the right option.")).to_be_visible()
+    field.fill("Which?\na\n*b\n\nName it {=Paris}")
+    field.press("Control+Enter")
+    expect(desk.get_by_text("1 question read, 2 options, 1 left out: short answer ('Name it').")).to_be_visible()
+    content = moodle("Is it 1?", "Is it 2?", "Is it 3?", "=Is it 4?")
+    file = {"name": "Week 1.xml", "mimeType": "text/xml", "buffer": content}
+    desk.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+    expect(desk.get_by_text("4 questions read, 3 options, Moodle XML, 1 left out: essay ('Why?').")).to_be_visible()
+    choose(desk, "Model that answers them too", "pocket-1m")
+    expect(desk.get_by_text("pocket-1m is a toy model")).to_be_visible()
+    eventually(settled(desk), lambda: axe.faults(desk))
+    desk.get_by_role("button", name="Open a class with these questions").click()
+    expect(desk.locator(".code")).to_have_text(re.compile("[A-Z]{6}"))
+    phone = visit(pocket, width=390, height=844).open(f"/join/{desk.locator('.code').inner_text()}")
+    phone.get_by_role("button", name="Join").click()
+    expect(phone.locator("#title")).to_contain_text("You are in")
+    for question in range(4):
+        desk.locator(".next").click()
+        expect(phone.locator("#title")).to_contain_text(f"Question {question + 1} of 4")
+        phone.locator(".more").first.click()
+        expect(phone.locator("#link")).to_have_text("Saved")
+        desk.locator(".show").click()
+        expect(phone.locator(".option.true")).to_have_count(1)
+    desk.locator(".next").click()
+    expect(desk.get_by_text("the class is shown alone")).to_have_count(0, timeout=60_000)
+    expect(desk.locator(".side h4")).to_have_text(["The class", "pocket-1m"])
+    expect(phone.locator("#alpha .who")).to_have_text(["You: ", "The class: ", "pocket-1m: "])
+    desk.get_by_text("Save, export, end").click()
+    with desk.expect_download() as downloading:
+        desk.get_by_role("button", name="Results (CSV)").click()
+    rows = downloading.value.path().read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ['"seat"', '"right answer"', '"1"', '"class"', '"pocket-1m"']
+    settled(desk).get_by_role("button", name="End the class").click()
+    expect(phone.locator("#title")).to_have_text("The class is over.")

@@ -46,7 +46,7 @@ def percent(value: float) -> str:
 
 
 def test_a_student_goes_through_the_lesson(visit: Visitor, address: str, run_id: str):
-    """All steps by the buttons of the bar: each is looked at in three windows, with its answer, and some are played
+    """All steps by the buttons below the text: each is looked at in three windows, with its answer, and some are played
     with. The end leads to the lab."""
     page = opened(visit, address, run_id, 1, width=1280, height=720)
     main = page.get_by_test_id("stMain")
@@ -59,7 +59,7 @@ def test_a_student_goes_through_the_lesson(visit: Visitor, address: str, run_id:
         expect(page.locator(".answer")).to_be_visible()
         expect(page.locator(".words")).not_to_contain_text("{")
         fits_in_three_windows(page, place)
-        page.get_by_role("button", name="Next step" if place < END - 1 else "Finish").click()
+        page.locator(".feet .on").click()
     heading(page, END)
     fits_in_three_windows(page, END)
     expect(page.locator(".learned li")).to_have_count(len(STEPS))
@@ -156,7 +156,7 @@ def the_figure_stays_while_the_text_scrolls(page: Page) -> None:
     main.evaluate("main => main.scrollTo(0, 0)")
     before = still(text)
     main.evaluate("main => main.scrollTo(0, 220)")
-    after, figure, bar = still(text), still(stage), still(page.locator(".progress"))
+    after, figure, bar = still(text), still(stage), still(page.locator(".course-bar"))
     assert after["y"] <= before["y"] - 200
     assert bar["y"] >= 0
     assert 0 <= figure["y"] - (bar["y"] + bar["height"]) <= 40
@@ -197,7 +197,7 @@ def test_arrow_keys_go_through_the_lesson_from_the_top(visit: Visitor, address: 
     page.keyboard.press("ArrowRight")
     heading(page, 5)
     eventually(page, lambda: main.evaluate("main => main.scrollTop"))
-    expect(page.locator(".count")).to_have_text("5 of 8")
+    expect(page.locator(".count")).to_have_text("Step 5 of 8")
     expect(page.get_by_role("heading", name=STEPS[4].title)).to_be_focused()
     expect(page).to_have_url(re.compile("step=5"))
     page.keyboard.press("ArrowLeft")
@@ -230,15 +230,24 @@ def test_a_lesson_is_chosen_ended_and_printed_by_the_keyboard_alone(visit: Visit
     before = slider.get_attribute("aria-valuetext") or ""
     slider.press("ArrowRight")
     expect(slider).not_to_have_attribute("aria-valuetext", before)
-    settled(page).get_by_role("button", name=f"Step {len(steps)}").press("Enter")
+    step = settled(page).locator(".count")
+    step.press("Enter")
+    page.locator(".track button").nth(1).press("Escape")
+    expect(step).to_be_focused()
+    expect(page.locator(".track")).to_be_hidden()
+    step.press("Enter")
+    page.locator(".track button").last.press("Enter")
+    expect(page.locator(".track")).to_be_hidden()
     expect(page.get_by_role("heading", name=steps[-1].title, exact=True)).to_be_visible()
     page.locator(".feet .on").press("Enter")
     heading(page, END)
     settled(page).get_by_role("link", name="Next lesson: Juries").press("Enter")
     first = lesson.load(lesson.LESSONS["juries"]).steps[0]
     expect(page.get_by_role("heading", name=first.title, exact=True)).to_be_visible()
-    settled(page).get_by_role("link", name="Lecturer’s sheet").press("Enter")
+    settled(page).get_by_role("button", name="For a lecture").press("Enter")
+    page.get_by_role("button", name="Lecturer’s sheet").press("Enter")
     expect(page).to_have_url(re.compile("sheet=on"))
+    expect(page.get_by_role("button", name="For a lecture")).to_have_count(0)
     expect(page.locator(".sheet-step")).to_have_count(5)
     axe.required()
     for scheme in ("dark", "light"):
@@ -248,6 +257,30 @@ def test_a_lesson_is_chosen_ended_and_printed_by_the_keyboard_alone(visit: Visit
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     expect(page.locator(".course")).to_be_hidden()
     expect(page.locator(".sheet-step").last).to_be_visible()
+    page.emulate_media(media="screen")
+    page.get_by_role("link", name="Back to the lesson").press("Enter")
+    expect(page.get_by_role("heading", name=first.title, exact=True)).to_be_visible()
+    expect(page).not_to_have_url(re.compile("sheet"))
+
+
+def test_a_lecturer_presents_a_step_from_the_menu(visit: Visitor, address: str, run_id: str):
+    page = opened(visit, address, run_id, 2, width=1280, height=720)
+    menu = page.get_by_role("button", name="For a lecture")
+    menu.click()
+    page.get_by_role("button", name="Present").click()
+    expect(page.locator(".presented")).to_be_visible()
+    expect(page).to_have_url(re.compile("present=1"))
+    settled(page).keyboard.press("ArrowRight")
+    expect(page.locator(".presented .count")).to_have_text("Step 3 of 8")
+    page.keyboard.press("Escape")
+    expect(page.locator(".presented")).to_have_count(0)
+    expect(page.get_by_role("heading", name=STEPS[2].title)).to_be_focused()
+    expect(page).not_to_have_url(re.compile("present"))
+    expect(page.get_by_role("button", name="Present")).to_have_count(0)
+    settled(page)
+    menu.click()
+    page.get_by_role("button", name="Present").click()
+    expect(page.locator(".presented")).to_be_visible()
 
 
 @pytest.mark.parametrize(("name", "step"), [("juries", 2), ("juries", 3), ("asking", 1)])

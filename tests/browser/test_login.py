@@ -11,6 +11,9 @@ from tests import openid
 from tests.browser.conftest import Visit, Visitor, held_by_tests, page_server
 from tests.pictures.faults import lasting_faults
 
+PHONES = ("ada", "bo", "cy")
+"""Names of the server, one for each phone: cookies and storage are kept by host."""
+
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -18,7 +21,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("login")
     with openid.running() as provider, held_by_tests(folder / "home") as nothing_warm:
         file = folder / "server.toml"
-        file.write_text(openid.server_file(provider))
+        names = [f"{name}.localhost" for name in PHONES]
+        file.write_text(f"{openid.server_file(provider)}\n[hosts]\nnames = {names}\n")
         file.chmod(0o600)
         with page_server(folder / "home", options=["--login", str(file)], **nothing_warm) as address:
             yield address
@@ -92,15 +96,15 @@ def test_a_launcher_opens_a_class_that_phones_join_without_an_account_and_a_view
     expect(desk.locator(".code")).to_have_text(re.compile("^[A-Z]{6}$"))
     code = desk.locator(".code").inner_text()
     # Each phone has a name of the server for itself: cookies and storage are kept by host.
-    addresses = [served.replace("127.0.0.1", f"{name}.localhost") for name in ("ada", "bo")]
+    addresses = [served.replace("127.0.0.1", f"{name}.localhost") for name in PHONES]
     phones = [visit(address, width=390, height=844).open(f"/join/{code}") for address in addresses]
     for phone in phones:
         phone.bring_to_front()
         phone.get_by_role("button", name="Join").click()
         expect(phone.locator("#title")).to_contain_text("You are in")
-    assert [desk.context.cookies(address) for address in addresses] == [[], []]
+    assert [desk.context.cookies(address) for address in addresses] == [[]] * len(PHONES)
     desk.bring_to_front()
-    expect(desk.locator(".who")).to_have_text("2 joined")
+    expect(desk.locator(".who")).to_have_text("3 joined")
     desk.get_by_role("button", name="First question").click()
     for phone in phones:
         phone.bring_to_front()
@@ -108,7 +112,7 @@ def test_a_launcher_opens_a_class_that_phones_join_without_an_account_and_a_view
         phone.locator(".more").first.click()
         expect(phone.locator("#link")).to_have_text("Saved")
     desk.bring_to_front()
-    expect(desk.locator(".who")).to_contain_text("2 of 2 answered")
+    expect(desk.locator(".who")).to_contain_text("3 of 3 answered")
     desk.get_by_role("button", name="Show the answer").click()
     expect(desk.locator(".share")).to_contain_text(["100%"])
     expect(phones[1].locator(".option.true")).to_have_count(1)

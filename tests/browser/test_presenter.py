@@ -96,6 +96,7 @@ def test_the_lab_fits_a_projector_and_follows_the_keys(visit: Visitor, address: 
     both_themes(page)
     keys_move_alpha(page, lab, run_id)
     keys_show_one_score_or_both(page)
+    spot_the_bug_is_presented(page)
     alpha_plays_up_and_down_until_it_is_stopped(page, lab, run_id)
     smaller_windows(page)
     page.keyboard.press("Escape")
@@ -128,6 +129,25 @@ def keys_show_one_score_or_both(page: Page) -> None:
             expect(page.locator(f"article[data-side={side}]")).to_be_visible(visible=seen)
         expect(page).to_have_url(re.compile(f"shown={key}"))
         fits(page)
+
+
+def spot_the_bug_is_presented(page: Page) -> None:
+    """Where it is open, it stands in the place of the lab, and fits with its answer and with all procedures."""
+    page.keyboard.press("p")
+    panel = page.locator("[data-panel=bugs]")
+    panel.locator("summary").click()
+    panel.get_by_role("button", name="Draw 1,000 splits").click()
+    expect(panel.locator(".suspects button").first).to_be_visible()
+    page.get_by_role("heading", name="Alpha lab", exact=True).click()
+    page.keyboard.press("p")
+    expect(page.locator(".lab-answer")).to_be_hidden()
+    panel.locator(".suspects button").first.click()
+    expect(panel.locator(".bug-told")).to_contain_text("“higher”")
+    both_themes(page)
+    panel.get_by_role("button", name="Show all").click()
+    fits(page)
+    panel.locator("summary").click()
+    expect(page.locator(".lab-answer")).to_be_visible()
 
 
 def alpha_plays_up_and_down_until_it_is_stopped(page: Page, lab: Lab, run_id: str) -> None:

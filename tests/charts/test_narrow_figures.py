@@ -1,16 +1,20 @@
 """Figures in one column of a paper and on a slide: their texts stay readable, whole and apart, whatever the panels."""
 
+import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from charts.figure_files import FigureFile, figure
 from charts.figure_style import WIDTHS, FigureStyle
-from charts.run_figures import FigureRequest
+from charts.run_figures import FIGURES, FigureRequest
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation, load
 from tests.conftest import synthetic_run
+from tests.parameters import rest_nightly
 
 NAMES = ("a-model-with-a-long-name", "another-model", "a-third-model-of-7b", "the-last-one-instruct")
 PANELS = ("reliability", "radar", "sets-by-size")
@@ -52,3 +56,13 @@ def test_rows_of_panels_are_about_equally_full(runs):
     assert [columns(n, 640) for n in (1, 3, 4, 5, 6, 8, 9)] == [1, 3, 4, 3, 3, 4, 3]
     assert [columns(n, 312) for n in (1, 2, 3, 4)] == [1, 2, 2, 2]
     assert columns(3, 100) == 1
+
+
+@pytest.mark.parametrize("name", rest_nightly(list(FIGURES), now=["accuracy-and-set-size", "set-sizes"]))
+def test_twelve_runs_fit_into_one_column(home: Path, name: str):
+    """Texts have about seven points, and nothing is cut off at an edge."""
+    runs = [load(synthetic_run(seed=i, model=f"{NAMES[i % 4]}-{i}", signal=0.5 + i / 4)) for i in range(12)]
+    figure_file = figure(name, runs, 100, FigureStyle("single"))
+    assert min(points(figure_file, "single")) >= 6.7
+    ink = np.asarray(Image.open(io.BytesIO(figure_file.png())).convert("L")) < 180
+    assert not any(edge.any() for edge in (ink[:3], ink[-3:], ink[:, :3], ink[:, -3:]))

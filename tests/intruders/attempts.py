@@ -455,7 +455,7 @@ ATTEMPTS = (
         "class",
         "answer with a made-up seat's token",
         NO_SEAT,
-        in_class("answer", data={"question": 0, "shares": [100, 0, 0, 0, 0, 0], "turn": 1}),
+        in_class("answer", data={"question": 0, "shares": [100, 0, 0, 0], "turn": 1}),
     ),
     Attempt("class", "read a seat's own figures", NO_SEAT, in_class("mine", method="GET")),
     Attempt(

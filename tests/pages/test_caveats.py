@@ -20,7 +20,7 @@ from core.reports.caveats import of_run
 from core.reports.compare import benchmark, claims
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
-from core.reports.paper_tables import latex_text
+from core.reports.paper.writers import latex_text
 from core.runs import store
 from core.runs.caveats import Caveat, of_run_record
 from core.runs.status import RunStatus

@@ -15,7 +15,7 @@ from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, listed, opened_picker, page_text, pick, picked
+from tests.pages.conftest import Open, listed, opened_picker, page_text, pick, picked, sent
 
 PAGES = ("alpha_lab", "learn", "one_question")
 SHOWCASE = showcase().run
@@ -169,3 +169,36 @@ def test_a_run_chosen_elsewhere_does_not_become_that_of_the_lesson(open_page: Op
     app.query_params.clear()
     app.switch_page("../pages/learn.py").run()
     assert app.query_params["run"] == own  # what was chosen for the lesson stays there
+
+
+def kinds_of(app: AppTest) -> list[str]:
+    """The kinds of question before and after the change of the Stream lab."""
+    return list(sent(app, "names")["names"])
+
+
+def test_the_stream_lab_opens_where_a_fixed_threshold_fails_and_links_open_as_before(open_page: Open):
+    pinned()
+    pinned(showcase().stream)
+    kinds = ["Reading comprehension", "Question answering"]
+    assert kinds_of(open_page("stream_lab")) == kinds
+    assert kinds_of(open_page("stream_lab", run=SHOWCASE)) == kinds[::-1]
+    assert kinds_of(open_page("stream_lab", alpha="200")) == kinds[::-1]
+
+
+def test_the_stream_lab_opens_with_the_run_chosen_on_another_page_and_keeps_its_own(open_page: Open):
+    pinned()
+    pinned(showcase().stream)
+    own = synthetic_run(model="launched")
+
+    def on(page: str) -> AppTest:
+        app.query_params.clear()
+        return app.switch_page(f"../pages/{page}.py").run()
+
+    app = open_page("alpha_lab")
+    assert kinds_of(on("stream_lab")) == ["Reading comprehension", "Question answering"]  # nobody has chosen a run
+    assert on("alpha_lab").query_params["run"] == SHOWCASE
+    pick(app, own)
+    assert kinds_of(on("stream_lab")) == ["Question answering"]
+    assert app.query_params["run"] == own
+    pick(app, showcase().stream)
+    assert on("alpha_lab").query_params["run"] == own

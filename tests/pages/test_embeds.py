@@ -27,7 +27,7 @@ def test_every_page_of_moving_figures_offers_its_file(open_page: Open, page: str
     run_id = synthetic_run(n=200)
     app = open_page(page, run=run_id, alpha="200", **({"step": "2"} if page == "learn" else {}))
     assert frames(app) == []  # made only once a person asks
-    app = unfolded(app, f"{key}_embed")
+    app = unfolded(app, *(["for_a_lecture"] if page == "learn" else []), f"{key}_embed")
     assert not app.error
     (line,) = frames(app)
     assert f'src="hedge_synthetic_question-answering_{ending}.html"' in line
@@ -40,7 +40,7 @@ def test_the_end_of_a_lesson_and_the_sheet_offer_none(open_page: Open):
     run_id = synthetic_run(n=200)
     end = len(load(LESSONS["sets"]).steps) + 1
     for view in ({"step": str(end)}, {"sheet": "on"}):
-        app = unfolded(open_page("learn", run=run_id, **view), "lesson_embed")
+        app = unfolded(open_page("learn", run=run_id, **view), "for_a_lecture", "lesson_embed")
         assert frames(app) == []
 
 

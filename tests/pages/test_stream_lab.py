@@ -17,7 +17,7 @@ def test_a_link_opens_both_runs_and_its_view(open_page: Open):
     assert (data["n"], data["names"], data["ink"]) == (40, ["Summaries", "Question answering"], "aps")
     assert data["first"] == expected["first"].to_pydict()
     assert data["second"] == expected["second"].to_pydict()
-    of_link = {"alpha": 200, "gamma": 50, "change": "7", "last": 100, "draw": 3, "length": 500}
+    of_link = {"alpha": 200, "score": "aps", "gamma": 50, "change": "7", "last": 100, "draw": 3, "length": 500}
     assert data["view"] == of_link | {"present": "0", "shown": "page"}
     assert {name: app.query_params[name] for name in view} == view
 

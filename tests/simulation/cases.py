@@ -3,6 +3,7 @@
 from tests.simulation import (
     calibration,
     claims,
+    classroom,
     coverage,
     jury,
     perplexity,
@@ -25,5 +26,6 @@ CASES: tuple[Case, ...] = (
     *perplexity.CASES,
     *claims.CASES,
     *streams.CASES,
+    *classroom.CASES,
 )
 """In the order of the table that the command prints."""

@@ -21,6 +21,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "laws: calibration, accuracy",
         "laws: perplexity, coverage of endings",
     ),
+    "core.conformal.coverage.crossed_share_interval": ("class, right among",),
     "core.conformal.mondrian.StratumCoverage": (
         "laws: report, coverage of",
         "coverage: subjects named as covered too little",
@@ -120,6 +121,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
 PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.calibration.means.MeanInterval": ("core.calibration.means.loss_interval",),
     "core.calibration.means.seen_loss_interval": ("core.calibration.means.skewed_mean_interval",),
+    "core.serving.classroom.class_figures.SurenessGroup": ("core.conformal.coverage.crossed_share_interval",),
     "hedge.commands.perplexity._choices": ("core.conformal.coverage.share_interval",),
     "core.conformal.set_sizes.intervals.quantile_interval": (
         "core.conformal.set_sizes.intervals.intervals",
@@ -169,7 +171,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.lesson._shift_tables": ("core.reports.alpha_lab.covariate_shift.Search",),
     "core.reports.lesson.lesson_tables": ("core.conformal.mondrian.least_covered_p_values",),
     "core.reports.prompting.letter_answers.Invalid": ("core.conformal.coverage.share_interval",),
-    "core.reports.paper_tables.FigureColumn": (
+    "core.reports.paper.results.Measure": (
         "core.conformal.coverage.share_interval",
         "core.conformal.coverage.beta_binomial_band",
         "core.conformal.set_sizes.intervals.intervals",

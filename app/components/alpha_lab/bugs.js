@@ -5,7 +5,7 @@ import { THOUSAND, rank } from "../shared/sets.js";
 import { draw, make, say, plainAlpha } from "../shared/dom.js";
 import { DRAWS, FRAME_MS, STILL_MS, spread } from "./resampling.js";
 import { PROCEDURES, procedureFits, redrawer } from "./redraw.js";
-import { MARKS, canvas, linear, roundTicks } from "../shared/svg.js";
+import { MARKS, canvas, linear, roundTicks, tall } from "../shared/svg.js";
 import { counted } from "../shared/formatting.js";
 
 // With 19 questions the right procedure is exactly on target at alpha 0.1: the 18th smallest score of 19 covers 18/20.
@@ -15,11 +15,12 @@ import { counted } from "../shared/formatting.js";
 const BUG_QUESTIONS = 19;
 const BUG_ALPHAS = [100, 10];
 const BUG_ROW = 46;
+const RIGHT = 0; // the place of the right procedure
 
 // One row per procedure: the range of 95% of its splits, their mean, and the distance of the mean from the target.
 function bugsFigure(host, label, rows, { ink, mark }, alpha, results) {
   const height = 30 + BUG_ROW * rows.length + 24;
-  host.style.height = `${height}px`;
+  host.style.height = tall(height);
   const { svg, width } = canvas(host, label, { height });
   const goal = 1 - alpha / THOUSAND;
   const low = Math.min(goal, ...results.map((result) => result.low));
@@ -56,21 +57,28 @@ function bugsFigure(host, label, rows, { ink, mark }, alpha, results) {
   });
 }
 
+// A game: one bug is planted beside the right procedure, and a person says which description it has. All of them can be
+// shown instead.
 export class Bugs {
   constructor(find) {
     this.find = find;
     this.coverages = BUG_ALPHAS.map(() => PROCEDURES.map(() => new Float64Array(DRAWS)));
-    this.quiz = false;
+    this.showsAll = false;
     this.drawn = 0;
     this.frameMs = matchMedia("(prefers-reduced-motion: reduce)").matches ? STILL_MS : FRAME_MS;
+    this.panel = find("[data-panel=bugs]");
     this.figures = BUG_ALPHAS.map((alpha) => find(`[data-plot=bugs-${String(alpha).padStart(3, "0")}]`));
     this.figures.forEach((figure, i) => {
       figure.dataset.alpha = BUG_ALPHAS[i];
       say(figure.querySelector("b"), `Mean coverage at alpha ${plainAlpha(BUG_ALPHAS[i])}`);
     });
     find(".draw-bugs").onclick = () => this.start();
-    find(".quiz").onclick = () => this.hideNames(!this.quiz);
-    find("[data-panel=bugs]").ontoggle = () => this.show();
+    find(".another-bug").onclick = () => this.plant();
+    find(".all-bugs").onclick = () => {
+      this.showsAll = !this.showsAll;
+      this.show();
+    };
+    this.panel.ontoggle = () => this.show();
     this.label();
   }
 
@@ -78,14 +86,13 @@ export class Bugs {
   // part.
   take(subject) {
     const key = JSON.stringify(subject.key);
-    if (key === this.key) return;
+    if (key === this.key) return this.drawFigures(); // they may have another size
     this.key = key;
     this.stop();
     this.subject = subject;
     this.n = Math.min(BUG_QUESTIONS, Math.floor(subject.pool / 2));
     this.order = PROCEDURES.flatMap((procedure, i) => (procedureFits(procedure, subject.slot.name) ? [i] : []));
-    if (this.quiz) this.shuffle();
-    const again = this.drawn > 0 && this.find("[data-panel=bugs]").open;
+    const again = this.drawn > 0 && this.panel.open;
     this.drawn = 0;
     if (again) this.start();
     else this.show();
@@ -118,76 +125,113 @@ export class Bugs {
     if (this.drawn < DRAWS) this.frame = requestAnimationFrame(() => this.step());
     else {
       this.stop();
-      this.show();
+      this.plant();
     }
   }
 
-  shuffle() {
-    for (let i = this.order.length - 1; i > 0; i--) {
-      const j = Math.floor(Math.random() * (i + 1));
-      [this.order[i], this.order[j]] = [this.order[j], this.order[i]];
-    }
-  }
-
-  hideNames(quiz) {
-    this.quiz = quiz;
-    if (quiz) this.shuffle();
-    else this.order.sort((a, b) => a - b);
-    this.label();
+  // Another bug than before, among those that can be seen on these splits.
+  plant() {
+    const others = this.order.filter((place) => place !== RIGHT && place !== this.planted);
+    const seen = others.filter((place) => !this.alike(place, RIGHT));
+    const bugs = seen.length ? seen : others;
+    this.planted = bugs[Math.floor(Math.random() * bugs.length)];
+    this.showsAll = false;
     this.show();
+  }
+
+  // With very few calibration questions, some procedures are the same.
+  alike(place, other) {
+    return this.coverages.every((own) => own[place].every((coverage, i) => coverage === own[other][i]));
+  }
+
+  answer(place) {
+    const { name, shows } = PROCEDURES[place];
+    const isRight = this.alike(place, this.planted);
+    say(this.find(".bug-told"), isRight ? `Right, it is “${name}”. ${shows}` : `No. That is “${name}”. ${shows}`);
+    for (const [i, button] of [...this.find(".suspects").querySelectorAll("button")].entries()) {
+      const own = this.suspects[i];
+      button.classList.toggle("found", isRight && own === place);
+      if (own === place) say(button.querySelector(".mark"), isRight ? " ✓ right" : " ✗ no");
+    }
   }
 
   label() {
     const button = this.find(".draw-bugs");
     button.disabled = Boolean(this.drawing);
     say(button, this.drawing ? "Drawing …" : `Draw ${DRAWS.toLocaleString("en")} splits`);
-    say(this.find(".quiz"), this.quiz ? "Show the names" : "Hide the names");
+    button.hidden = this.drawn === DRAWS;
+    say(this.find(".all-bugs"), this.showsAll ? "Back to the question" : "Show all");
+    for (const own of [".another-bug", ".all-bugs"]) this.find(own).hidden = this.drawn < DRAWS;
   }
 
   show() {
-    if (!this.subject || !this.find("[data-panel=bugs]").open || this.drawing) return;
+    if (!this.subject || !this.panel.open || this.drawing) return;
     const { slot } = this.subject;
-    const { n } = this;
-    const list = this.find(".bugs");
+    const { n, drawn } = this;
+    this.label();
+    const isAsked = drawn && !this.showsAll;
+    this.panel.classList.toggle("all-shown", Boolean(drawn && this.showsAll));
+    this.figures.forEach((figure) => {
+      figure.hidden = !drawn;
+    });
+    this.find(".suspects").hidden = !isAsked;
+    say(this.find(".bug-told"), "");
+    this.find(".bugs").replaceChildren(...(drawn && this.showsAll ? this.order.map(described) : []));
     const few = counted(n, "calibration question", "calibration questions");
     const alphas = BUG_ALPHAS.map(plainAlpha);
-    this.figures.forEach((figure) => {
-      figure.hidden = !this.drawn;
-    });
-    if (!this.drawn) {
-      list.replaceChildren();
+    if (!drawn) {
       return say(
         this.find(".bugged"),
         `Draw splits to see the coverage of each procedure. With many calibration questions, most bugs cost almost nothing, ` +
           `so these splits have only ${few}. They are shown at alpha ${alphas.join(" and ")}, wherever the slider is.`,
       );
     }
-    const rows = this.order.map((place, i) => ({ title: this.quiz ? `Procedure ${i + 1}` : PROCEDURES[place].name }));
-    this.figures.forEach((figure, at) => {
-      bugsFigure(
-        figure.querySelector(".plot"),
-        `Mean coverage of the right procedure and of the bugs at alpha ${alphas[at]}`,
-        rows,
-        slot,
-        BUG_ALPHAS[at],
-        this.order.map((place) => spread(this.coverages[at][place], DRAWS)),
-      );
-    });
     const full = BUG_ALPHAS.filter((alpha) => rank(n, alpha) > n).map(plainAlpha);
     say(
       this.find(".bugged"),
-      `Each procedure was tried on ${DRAWS.toLocaleString("en")} splits with ${slot.title} and ${few}. The mark is the mean coverage, and the line spans 95% of the splits.` +
+      (isAsked ? "Which bug is planted here? " : "") +
+        `Each procedure was tried on ${DRAWS.toLocaleString("en")} splits with ${slot.title} and ${few}. The mark is the mean coverage, and the line spans 95% of the splits.` +
         (full.length
           ? ` At alpha ${full.join(" and ")}, this is too few for a threshold, so the right procedure keeps every option.`
-          : "") +
-        (this.quiz
-          ? " Which one is right?"
-          : " Only a threshold that has seen the test questions has almost no spread."),
+          : ""),
     );
-    list.replaceChildren(
-      ...(this.quiz
-        ? []
-        : this.order.map((place) => make("li", make("b", PROCEDURES[place].name), `: ${PROCEDURES[place].sentence}`))),
+    if (isAsked) this.listSuspects();
+    this.drawFigures();
+  }
+
+  listSuspects() {
+    this.suspects = this.order.filter((place) => place !== RIGHT);
+    this.find(".suspects").replaceChildren(
+      ...this.suspects.map((place) =>
+        make(
+          "li",
+          make("button", { onclick: () => this.answer(place) }, PROCEDURES[place].does, make("span.mark", "")),
+        ),
+      ),
     );
   }
+
+  drawFigures() {
+    if (this.drawn < DRAWS || !this.panel.open) return;
+    const { slot } = this.subject;
+    const places = this.showsAll ? this.order : [RIGHT, this.planted];
+    const rows = places.map((place) => ({ title: this.showsAll ? PROCEDURES[place].name : titleOf(place) }));
+    this.figures.forEach((figure, at) => {
+      bugsFigure(
+        figure.querySelector(".plot"),
+        `Mean coverage of the right procedure and of ${this.showsAll ? "the bugs" : "the planted bug"} at alpha ${plainAlpha(BUG_ALPHAS[at])}`,
+        rows,
+        slot,
+        BUG_ALPHAS[at],
+        places.map((place) => spread(this.coverages[at][place], DRAWS)),
+      );
+    });
+  }
+}
+
+const titleOf = (place) => (place === RIGHT ? "The right procedure" : "The planted bug");
+
+function described(place) {
+  const { name, does, shows } = PROCEDURES[place];
+  return make("li", make("b", name), `: ${does} ${shows}`);
 }

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import state
 from app.caches import alpha_lab_cache, run_cache
-from app.components.alpha_lab import alpha_lab, covariate_shift, export, lab_view
+from app.components.alpha_lab import alpha_lab, covariate_shift, lab_view, numpy_code
 from app.components.shared import figures
 from app.components.shared.caveat_notes import caveat_line
 from app.components.shared.downloads import about
@@ -22,7 +22,7 @@ HEIGHT = 720
 
 @st.fragment
 def exact_lab(record: RunRecord) -> None:
-    """Show the lab, notes on its figures, the shift, the exports, and a table of all figures.
+    """Show the lab, notes on its figures, the shift, the NumPy code, and a table of all figures.
 
     It is a fragment: when a person lets go of alpha, the rest of the page and the frame around it do not run again.
     That would be more than half of what the server has to do.
@@ -42,7 +42,7 @@ def exact_lab(record: RunRecord) -> None:
         for note in alpha_lab_cache.lab_notes(run):
             st.caption(note)
         covariate_shift.section(record, view)
-        export.section(record, sets)
+        numpy_code.section(record, sets)
         figures.report_table(lambda: alpha_lab_cache.lab_report(run, sets))
 
 

@@ -48,46 +48,50 @@ function summedAgain(sides, alpha) {
   return covered / before.length;
 }
 
-// The right procedure and five similar but wrong ones. `scores` names the scores to which a procedure applies (null:
-// all).
+// The right procedure and five similar but wrong ones: what each does, and how that shows. `scores` names the scores to
+// which a procedure applies (null: all).
 export const PROCEDURES = [
   {
     name: "exact",
-    sentence: "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score. This is the right procedure.",
+    does: "Takes the ⌈(n+1)(1−α)⌉-th smallest calibration score.",
+    shows: "This is the right procedure.",
     scores: null,
     coverage: thresholdCoverage(exactAt),
   },
   {
     name: "higher",
-    sentence:
-      "Takes numpy’s “higher” quantile at rank/n, which is usually one score too high. Sets are larger than necessary.",
+    does: "Takes numpy’s “higher” quantile at rank/n.",
+    shows: "It is usually one score too high, so coverage is above the target and sets are larger than necessary.",
     scores: null,
     coverage: thresholdCoverage(higherAt),
   },
   {
     name: "clamped",
-    sentence: "Lowers a rank above n to n. With few calibration questions, this breaks the promise.",
+    does: "Lowers a rank above n to n.",
+    shows:
+      "It agrees with the right procedure unless the rank is above n, as with few calibration questions and a small alpha. There, coverage falls below the target, and the promise is broken.",
     scores: null,
     coverage: thresholdCoverage(clampedAt),
   },
   {
     name: "linear",
-    sentence:
-      "Interpolates between two scores at rank/n, or at 1 if that is less. With few calibration questions, this breaks the promise.",
+    does: "Interpolates between two scores at rank/n, or at 1 if that is less.",
+    shows:
+      "It differs a little from the right procedure, and where the rank is above n, coverage falls below the target: with few calibration questions, the promise is broken.",
     scores: null,
     coverage: thresholdCoverage(linearAt),
   },
   {
     name: "test set",
-    sentence:
-      "Calibrates on the test questions themselves. Coverage is on target every time, but nothing is promised for any other question.",
+    does: "Calibrates on the test questions themselves.",
+    shows: "Coverage is on target every time, with almost no spread, but nothing is promised for any other question.",
     scores: null,
     coverage: thresholdCoverage(seenAt),
   },
   {
     name: "summed again",
-    sentence:
-      "Adds the probabilities up again to form the set and keeps the option that crosses the threshold, which is one option too many.",
+    does: "Adds the probabilities up again to form the set and keeps the option that crosses the threshold.",
+    shows: "That is one option too many, so coverage is far above the target.",
     scores: ["aps"],
     coverage: summedAgain,
   },

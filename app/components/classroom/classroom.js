@@ -1,17 +1,21 @@
-// The projector. It hears of every change by a stream of its own, draws the sets while alpha moves, and sends alpha on
-// to the phones.
+// The lecturer's page of a class, and its projector view. It hears of every change by a stream of its own, draws the sets
+// while alpha moves, and sends alpha on to the phones.
 
 import { readEvents } from "../../classroom/event_stream.js";
 import { AlphaControl } from "../shared/alpha_control.js";
 import { make, plainAlpha, say, setThemeColors } from "../shared/dom.js";
 import { mounted } from "../shared/mounted.js";
-import { paintSeats, whoSaid } from "./people.js";
+import { Presenter, fitText } from "../shared/presenter.js";
+import { paintReliability } from "./reliability.js";
 import { Seating } from "./seating.js";
-import { fewSaid, paintAsked, paintResults } from "./stage.js";
+import { alphaSaid, paintAsked, paintSets, whoSaid } from "./stage.js";
 
 const AGAIN_MS = 1000;
 const SEND_EVERY_MS = 100;
 const OWN_MOVE_MS = 1500;
+const SMALLEST_TEXT = 11; // pixels, in the figure
+const QUESTION_SIZES = [40, 36, 32, 28, 24, 21, 18]; // of the projector view
+const SETS_SIZES = [30, 27, 24, 21, 18];
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 class Projector {
@@ -20,6 +24,11 @@ class Projector {
     this.find = (selector) => root.querySelector(selector);
     this.state = null;
     this.people = { people: [], joined: 0, answered: 0 };
+    this.section = this.find(".classroom");
+    this.view = { present: "0", shown: "page" };
+    this.screen = "sets"; // of the results, in the projector view
+    this.resized = new ResizeObserver(() => this.paint());
+    this.resized.observe(this.section);
     this.movedAt = -Infinity;
     this.stop = new AbortController();
     this.control = new AlphaControl(this.find, {
@@ -27,7 +36,7 @@ class Projector {
       released: () => this.send(),
     });
     this.seating = new Seating(this.find, (action) => this.act(action));
-    this.find(".next").onclick = () => this.act({ act: "next" });
+    this.find(".next").onclick = () => this.next();
     this.find(".show").onclick = () => this.act({ act: "show" });
     for (const choice of root.querySelectorAll("[name=class-score]")) {
       choice.onchange = () => this.moved({ score: choice.value });
@@ -40,7 +49,52 @@ class Projector {
     const parts = data.address.replace(/^https?:\/\//, "").split(/(?=\/)/);
     this.find(".address").replaceChildren(...parts.flatMap((part) => [make("wbr"), part])); // a line breaks before a slash
     say(this.find(".code"), data.code);
+    say(this.find(".joining"), data.joining);
+    this.view.present = data.present;
+    this.presenter = this.presentable();
+    this.presenter.show();
     this.follow();
+  }
+
+  // What the room should see: no names, no list of seats.
+  presentable() {
+    return new Presenter(this.section, {
+      name: "Projector",
+      place: this.find(".acts"),
+      smallest: SMALLEST_TEXT,
+      view: () => this.view,
+      change: (values) => {
+        Object.assign(this.view, values);
+        this.trigger("view", this.view);
+      },
+      alpha: () => (this.state?.scores ? this.state.alpha : null),
+      move: (alpha) => this.control.jump(alpha),
+      release: () => this.send(),
+      layout: () => this.paint(),
+      about: () => `Class ${this.data.code}`,
+      scores: () => [],
+      things: () => "back, next",
+      turn: (direction) => (direction > 0 ? this.onwards() : this.back()),
+      hidden: () => this.state?.phase === "asked",
+      answer: () => this.act({ act: "show" }),
+    });
+  }
+
+  // A clicker's one button leads through the class.
+  onwards() {
+    if (this.state?.phase === "asked") this.act({ act: "show" });
+    else if (this.state?.phase !== "results" || this.screen === "sets") this.next();
+  }
+
+  back() {
+    this.screen = "sets";
+    this.paint();
+  }
+
+  next() {
+    if (this.state?.phase !== "results") return this.act({ act: "next" });
+    this.screen = this.screen === "sets" ? "sureness" : "sets";
+    this.paint();
   }
 
   ask(body) {
@@ -116,37 +170,54 @@ class Projector {
 
   paintNow() {
     const { state } = this;
+    if (!state) return;
     const { phase } = state;
+    const isPresented = this.view.present === "1";
     const hasQuestion = phase === "asked" || phase === "shown";
     say(this.find(".who"), whoSaid(state, this.people));
     this.find(".show").hidden = phase !== "asked";
-    this.find(".next").hidden = phase === "results" || phase === "ended";
-    say(this.find(".next"), nextSaid(state));
+    this.find(".next").hidden = phase === "ended" || (phase === "results" && !isPresented);
+    say(this.find(".next"), nextSaid(state, this.screen));
     this.seating.paint(this.people);
     this.find(".lobby").hidden = phase !== "lobby";
     this.find(".asked").hidden = !hasQuestion;
     this.find(".results").hidden = phase !== "results";
     this.find(".dial").hidden = !state.scores;
-    if (phase === "lobby") paintSeats(this.find(".seats"), this.people.people, false);
-    if (hasQuestion) paintAsked(this.find(".asked"), state, this.people, this.data);
-    if (phase === "results") paintResults(this.find(".results"), state);
     if (state.scores) {
       this.control.set(state.alpha);
       this.control.paint(state.alpha, "");
       this.find("#alpha").setAttribute("aria-valuetext", plainAlpha(state.alpha));
       this.find(`[value=${state.score}]`).checked = true;
-      say(this.find(".few"), fewSaid(state));
+      say(this.find(".few"), alphaSaid(state));
+    }
+    this.section.dataset.screen = phase === "results" ? this.screen : phase;
+    if (hasQuestion) paintAsked(this.find(".asked"), state, this.data);
+    if (hasQuestion) this.fit(".asked", QUESTION_SIZES);
+    if (phase === "results") {
+      paintSets(this.find(".sets-shown"), state);
+      this.fit(".sets-shown", SETS_SIZES);
+      paintReliability(this.find(".sureness"), state);
     }
   }
 
+  // In the projector view the words are as large as their place allows.
+  fit(selector, sizes) {
+    const element = this.find(selector);
+    if (this.view.present === "1") fitText(element, sizes);
+    else element.style.fontSize = "";
+  }
+
   close() {
+    this.resized.disconnect();
     this.stop.abort();
     cancelAnimationFrame(this.frame);
+    this.presenter?.close({ gone: true });
   }
 }
 
-function nextSaid({ phase, position, n }) {
+function nextSaid({ phase, position, n }, screen) {
   if (phase === "lobby") return "First question";
+  if (phase === "results") return screen === "sets" ? "How sure the class was" : "The sets";
   return position + 1 < n ? "Next question" : "Results";
 }
 

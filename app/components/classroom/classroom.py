@@ -3,28 +3,36 @@
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 
 import streamlit as st
 
 from app import navigation
 from app.classroom import desks, invite
 from app.components.classroom import projector
+from app.components.classroom.own_questions import own_form, watch_model
 from app.components.shared.only_looking import only_looking
 from app.serving import login
 from core import access
 from core.access import UserRole
 from core.conformal.alpha import THOUSAND
 from core.errors import HedgeError
+from core.exchange.writing import MEDIA_TYPES
 from core.questions import TASKS
 from core.questions.bank_names import task_title
 from core.reports.file_names import file_name
-from core.serving.classroom import class_run, lecture, live_class, quiz
+from core.serving.classroom import class_results, class_run, lecture, live_class, quiz
 from core.serving.classroom.class_state import smallest_alpha
 from core.serving.classroom.live_class import LiveClass
 
 SAVED_KEY = "saved_class_runs"
 
 SESSION_KEY = "is_lecturer"
+NAMES_KEY = "results_with_names"
+RESULTS_HELP = (
+    "A row for each person with answers, confidence and Brier score, and one for the class and its model. The Brier "
+    "score is 0 for 100% on the right option and 2 for 100% on a wrong one. XLSX adds the questions and all answers."
+)
 
 SEED_BITS = 31
 
@@ -57,7 +65,7 @@ def _lead() -> None:
     if not chosen:
         if linked:
             del st.query_params[CHOSEN]
-        if code := open_form(invite.problem(page)) or _earlier(own):
+        if code := open_form(page) or _earlier(own):
             st.query_params[CHOSEN] = code
             st.rerun()
         return
@@ -67,8 +75,7 @@ def _lead() -> None:
         del st.query_params[CHOSEN]
         raise
     projector(live, page=page, on_phase=lambda: None)
-    if reach := invite.problem(page):
-        st.caption(reach)
+    watch_model(live)
     if after_quiz(live):
         del st.query_params[CHOSEN]
         st.rerun()
@@ -86,22 +93,31 @@ def _earlier(own: list[str]) -> str:
     return ""
 
 
-def open_form(reach: str) -> str:
-    """The form; the code of the class if one was opened. ``reach`` says why phones can't join, if they can't."""
+def open_form(page: str) -> str:
+    """The form; the code of the class if one was opened. ``page`` is the address of the lecturer's page."""
+    reach = invite.problem(page)
+    st.markdown(
+        "People answer questions on their phones and say how sure they are. Their answers become prediction sets and a "
+        "reliability diagram, beside a small model's sets.\n\n"
+        + (reach or "Phones can join as soon as you open a class.")
+    )
+    with st.form("open_class", border=False, enter_to_submit=False):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            task = st.selectbox("Questions", quiz.TASKS, format_func=TASKS.__getitem__, width=320)
+            is_opened = st.form_submit_button("Open a class", type="primary")
+        with st.expander("Model and number of questions"):
+            model = st.selectbox("Model beside the class", quiz.MODELS)
+            n = st.slider("Number of questions", quiz.LEAST, 24, 12, step=2)
+            m = n // 2
+            st.caption(
+                "The first half calibrates, the second half tests. With 12 questions, alpha can't be smaller than "
+                f"{smallest_alpha(6) / THOUSAND:.3f}: below that, every option stays in every set."
+            )
     if reach:
-        st.warning(reach)
-    with st.form("open_class", border=True, enter_to_submit=False):
-        left, middle, right = st.columns(3)
-        task = left.selectbox("Questions", quiz.TASKS, format_func=TASKS.__getitem__)
-        model = middle.selectbox("Model beside the class", quiz.MODELS)
-        n = right.slider("Number of questions", quiz.LEAST, 24, 12, step=2)
-        m = n // 2
-        st.caption(
-            "The first half calibrates, the second half tests. With 12 questions, alpha can't be smaller than "
-            f"{smallest_alpha(6) / THOUSAND:.3f}: below that, every option stays in every set."
-        )
-        if not st.form_submit_button("Open a class"):
-            return ""
+        with st.expander("How phones can join"):
+            st.markdown(invite.remedy(page))
+    if not is_opened:
+        return own_form()
     drawn = quiz.draw(task, model=model, n=n, calibration=m, seed=secrets.randbits(SEED_BITS))
     return lecture.open_class(drawn).code
 
@@ -150,8 +166,8 @@ def _save(live: LiveClass) -> None:
     saved: dict[str, str] = st.session_state.setdefault(f"{SAVED_KEY}_{live.code}", {})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button("Save the class as a run"):
-            own, model = class_run.save_class(live.code)
-            saved["The class"], saved[f"{live.quiz.model} on the same questions"] = own, model
+            titles = ("The class", f"{live.quiz.model} on the same questions")
+            saved |= dict(zip(titles, class_run.save_class(live.code), strict=False))
         seat = st.selectbox("Seat", sorted(live.all_shares()), width=120)
         if st.button("Save this seat as a run") and seat:
             saved[f"Seat {seat}"] = class_run.save_seat(live.code, seat)
@@ -165,14 +181,17 @@ def _save(live: LiveClass) -> None:
 
 
 def _export(live: LiveClass) -> None:
-    names = st.checkbox("Write names into the table", value=False)
-    name = file_name(
-        "answers", "csv", models=[f"class {live.code}"], tasks=[task_title(live.quiz.task, live.quiz.bank)]
-    )
-    st.download_button(
-        "Download the answers (CSV)",
-        lambda: class_run.answers_table(live.code, names=names).to_csv(index=False),
-        file_name=name,
-        mime="text/csv",
-        on_click="ignore",
-    )
+    tasks = [task_title(live.quiz.task, live.quiz.bank)]
+    names = bool(st.session_state.get(NAMES_KEY))  # the file is made in a thread without a session
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for form in class_results.FORMATS:
+            st.download_button(
+                f"Results ({form.upper()})",
+                access.carried(partial(class_results.results_file, live.code, form, names=names)),
+                file_name=file_name("results", form, models=[f"class {live.code}"], tasks=tasks),
+                mime=MEDIA_TYPES[form],
+                on_click="ignore",
+                help=RESULTS_HELP,
+                key=f"results_{form}",
+            )
+        st.checkbox("With names", value=False, key=NAMES_KEY)

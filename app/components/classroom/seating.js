@@ -20,9 +20,10 @@ export class Seating {
     for (const [number, row] of this.rows) {
       if (!people.some(([taken]) => taken === number)) this.drop(number, row);
     }
-    for (const [number, name, , isOpen] of people) {
+    for (const [number, name, hasAnswered, isOpen] of people) {
       if (!this.rows.has(number)) this.add(number, name);
-      say(this.rows.get(number).querySelector(".faint"), isOpen ? "" : "page closed");
+      const words = [hasAnswered && "has answered", !isOpen && "page closed"];
+      say(this.rows.get(number).querySelector(".faint"), words.filter(Boolean).join(", "));
     }
     this.paintNetworks(networks);
   }

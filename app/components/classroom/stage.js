@@ -1,25 +1,48 @@
-// The question that is asked, its sets once the answer is shown, and the results of the quiz.
+// The question that is asked, its sets once the answer is shown, and the sets at the end of the quiz.
 
 import { counted, lettersIn, membersOf, thresholdAt, tooFew } from "../../classroom/class_sets.js";
-import { headRow, make } from "../shared/dom.js";
+import { headRow, make, plainAlpha } from "../shared/dom.js";
 import { thresholdText } from "../shared/formatting.js";
-import { paintSeats } from "./people.js";
 
+const USUAL_ALPHA = 200; // START_ALPHA of core/serving/classroom/lecture.py
 const OPTIONS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const GROUP_HEADS = ["How sure", "Answers", "Mean confidence", "Right"];
 
-export function fewSaid({ calibration, smallest, alpha }) {
-  return tooFew(calibration, smallest, alpha);
+const SIDES = ["class", "model"];
+const SETS = { class: "Class's set", model: "Model's set" };
+
+function nameOf(side, { model }) {
+  return side === "class" ? "The class" : model;
 }
 
-export function paintAsked(element, state, people, data) {
+export function whoSaid({ phase, position, n, answers }, { joined, answered }) {
+  const people = `${joined} joined`;
+  if (phase === "lobby") return people;
+  if (phase === "ended") return "The class is over.";
+  if (phase === "results") return `${people} · the quiz is over`;
+  const where = `Question ${position + 1} of ${n}`;
+  return phase === "shown" ? `${where} · ${answers} answers` : `${where} · ${answered} of ${joined} answered`;
+}
+
+// What is to be known about alpha: that there are too few questions for it, or how it was chosen.
+export function alphaSaid({ calibration, smallest, alpha, chosen }) {
+  const few = tooFew(calibration, smallest, alpha);
+  const usual = Math.max(USUAL_ALPHA, smallest);
+  if (few || alpha !== chosen || alpha === usual) return few;
+  return (
+    `Hedge chose alpha ${plainAlpha(alpha)}, the nearest to ${plainAlpha(usual)} at which the class's sets differ in size. ` +
+    "Drag it. Because these answers chose it, its promise is approximate."
+  );
+}
+
+export function paintAsked(element, state, data) {
   const { question, phase, truth, shares, scores } = state;
   const shown = [];
   if (question.context) shown.push(make("p.context", question.context));
   shown.push(make("h3", question.question));
-  const heads = shares ? ["", "Option", "The class", state.model] : ["", "Option"];
-  const sides = shares ? ["class", "model"] : [];
-  const table = make("table", make("thead", headRow(scores ? [...heads, "Class's set", "Model's set"] : heads)));
+  const sides = SIDES.filter((side) => shares && side in shares); // a class may have no model
+  const heads = ["", "Option", ...sides.map((side) => nameOf(side, state))];
+  const table = make("table", make("thead", headRow([...heads, ...(scores ? sides.map((side) => SETS[side]) : [])])));
+  table.tHead.hidden = !shares;
   const body = table.createTBody();
   for (const [i, option] of question.options.entries()) {
     const row = body.insertRow();
@@ -29,10 +52,9 @@ export function paintAsked(element, state, people, data) {
     for (const side of scores ? sides : []) row.append(memberCell(memberOf(scores[side], state)[i]));
   }
   shown.push(make("div.wide", table), make("p.faint", meaning(state)));
+  if (shares && question.added.length) shown.push(make("p.faint", addedSaid(state)));
   if (phase === "asked") {
-    const seats = make("p.seats");
-    paintSeats(seats, people.people, true);
-    shown.push(make("p.faint", `Join at ${data.address.replace(/^https?:\/\//, "")}, code ${data.code}`), seats);
+    shown.push(make("p.faint", `Join at ${data.address.replace(/^https?:\/\//, "")}, code ${data.code}`));
   }
   element.replaceChildren(...shown);
 }
@@ -40,6 +62,16 @@ export function paintAsked(element, state, people, data) {
 function memberOf(scores, { score, alpha }) {
   const { calibration, test } = scores[score];
   return membersOf(test[0], thresholdAt(calibration, alpha));
+}
+
+// The options that the model alone may choose, and whether its set has them.
+function addedSaid({ question, shares, scores, model, ...state }) {
+  const first = question.options.length;
+  const named = question.added.map((text, i) => `“${text}” (${shares.model[first + i]}%)`);
+  const members = scores ? memberOf(scores.model, state).slice(first) : [];
+  const held = question.added.filter((_, i) => members[i]).map((text) => `“${text}”`);
+  const inSet = held.length ? `Its set holds ${held.join(" and ")} too.` : scores ? "Its set holds neither." : "";
+  return `${model} could also choose ${named.join(" or ")}, which are never right, so people are not offered them. ${inSet}`;
 }
 
 function optionCell(text, isTrue) {
@@ -76,37 +108,47 @@ function meaning({ phase, position, calibration, n, alpha, scores }) {
   );
 }
 
-export function paintResults(element, state) {
-  const sums = { class: sideOf("The class", "class", state), model: sideOf(state.model, "model", state) };
-  const sides = make("div.sides", sums.class.card, sums.model.card);
-  const table = make(
-    "table.sets",
-    make("thead", headRow(["Question that tested", "Right answer", "Class's set", "Model's set"])),
-  );
+export function paintSets(element, state) {
+  const names = SIDES.filter((side) => side in state.scores);
+  const sums = names.map((side) => sideOf(nameOf(side, state), side, state));
+  const sides = make("div.sides", ...sums.map(({ card }) => card));
+  const heads = ["Question that tested", "Right answer", ...names.map((side) => SETS[side])];
+  const table = make("table.sets", make("thead", headRow(heads)));
   const body = table.createTBody();
   for (const [i, question] of state.asked.entries()) {
     const row = body.insertRow();
     row.append(make("td", question), make("td", OPTIONS[state.truths[i]]));
-    for (const { sets } of Object.values(sums)) {
+    for (const { sets } of sums) {
       const holds = sets[i][state.truths[i]];
       const cell = make("td", make(holds ? "span" : "span.missed", lettersIn(sets[i])));
       if (!holds) cell.append(make("span.faint", " misses it"));
       row.append(cell);
     }
   }
-  element.replaceChildren(sides, make("div.wide", table), ...surenessOf(state));
+  const shown = [sides, make("div.wide", table)];
+  if (state.added.length) shown.push(make("p.faint", addedInSets(state)));
+  element.replaceChildren(...shown);
+}
+
+function addedInSets({ model, added, scores, score }) {
+  const first = scores.class[score].test[0].length;
+  const named = added.map((text, i) => `${OPTIONS[first + i]} “${text}”`).join(" and ");
+  return `${model}'s sets may also hold ${named}, which are never right, so people were not offered them.`;
 }
 
 function sideOf(name, side, state) {
   const { score, truths, alpha, calibration } = state;
   const count = truths.length;
   const result = counted(state.scores[side][score], truths, alpha);
+  const lengths = state.scores[side][score].test.map((options) => options.length);
+  const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+  const k = least === most ? most : `${least} to ${most}`;
   const threshold = result.threshold === Infinity ? "none, so every option stays in" : thresholdText(result.threshold);
   const card = make(
     "div.side",
     make("h4", name),
     make("p.big", `${result.covered} of ${count}`),
-    make("p", `sets hold the right answer, with ${(result.options / count).toFixed(1)} options each on average`),
+    make("p", `sets hold the right answer, with ${(result.options / count).toFixed(1)} of ${k} options on average`),
     make("p", `Right on ${whole(state.right[side])} of the ${count} questions that test`),
     make("p.faint", `Threshold from ${calibration} questions: ${threshold}`),
   );
@@ -116,33 +158,4 @@ function sideOf(name, side, state) {
 // Equal top options count half each, or less.
 function whole(count) {
   return Number.isInteger(count) ? String(count) : count.toFixed(1);
-}
-
-function surenessOf({ sureness, n, model }) {
-  const { everyone } = sureness;
-  const machine = sureness.model;
-  if (!everyone.answers) return [make("p", "Nobody has answered.")];
-  const table = make("table", make("thead", headRow(GROUP_HEADS)));
-  const body = table.createTBody();
-  for (const group of everyone.groups.filter((candidate) => candidate.answers)) {
-    const row = body.insertRow();
-    const span = group.above ? `${group.above + 1} to ${group.up_to}%` : `up to ${group.up_to}%`;
-    const right = `${Math.round((100 * group.right) / group.answers)}%`;
-    for (const text of [span, group.answers, `${Math.round(group.sure)}%`, right]) row.append(make("td", String(text)));
-  }
-  const percent = ({ right, answers }) => Math.round((100 * right) / answers);
-  const sentence =
-    `All ${everyone.answers} answers to all ${n} questions: ${Math.round(everyone.sure)}% sure on average, ` +
-    `${percent(everyone)}% right. ${model} on the same questions: ${Math.round(machine.sure)}% sure on average, ` +
-    `${percent(machine)}% right.`;
-  const note =
-    "Answers are grouped by the share of their top option. Where confidence matches accuracy, people judged their " +
-    "own certainty well. Answers to one question go together, so few questions say little, however many people answer.";
-  const wide = make("div.wide", table);
-  return [
-    make("h4", "How sure the class was, and how often it was right"),
-    make("p", sentence),
-    wide,
-    make("p.faint", note),
-  ];
 }

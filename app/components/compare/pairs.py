@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from app.background import after_paint, arrived, computing
+from app.background import Computation, after_paint, arrived, computing
 from app.caches import run_cache
 from app.components.compare import compare_cache, switches
 from app.components.compare.compare_cache import InspectorTables
@@ -115,6 +115,12 @@ def _tested(
         raise
     except InputError as error:
         return None, None, sentence(str(error))
+
+
+def matrix_of(run_ids: Sequence[str], view: CompareView) -> Computation[RunMatrix] | None:
+    """All pairs of the runs that are tested on the page; None if no two of them share their questions."""
+    group = group_of(compare_cache.groups(run_ids), view)
+    return compare_cache.matrix(group, view.alpha, view.score, view.empty) if len(group) > 1 else None
 
 
 def _tables(group: tuple[str, ...], view: CompareView) -> InspectorTables | None:

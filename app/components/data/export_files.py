@@ -7,13 +7,16 @@ from functools import partial
 import streamlit as st
 
 from app.caches import export_cache, run_cache
-from app.components.shared import export_forms
 from app.components.shared.caveat_notes import caveat_notes
+from app.components.shared.downloads import about
+from app.components.shared.paper import button, zipped
+from app.components.shared.run_paper import runs_paper
 from app.components.shared.run_picker import pick_runs
 from app.formatting import counted
 from app.state.data import MOST_EXPORTED, DataView
 from core.exchange import writing
 from core.exchange.run_table import runs_table
+from core.reports import exports
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.figure_names import RUN_FIGURES
@@ -28,19 +31,32 @@ def section(view: DataView) -> None:
     caveat_notes([run_cache.record(run_id) for run_id in chosen])
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:g}.")
-    called = export_forms.called_by_runs(chosen, rule)
+    called = about(chosen, view.alpha).file_name
     st.markdown("**Questions with logits (can be imported again)**")
     with st.container(horizontal=True, gap="small"):
         for label, ending in (("CSV", "csv"), ("Parquet", "parquet"), ("JSON lines", "jsonl")):
             make = partial(_questions, chosen, ending)
-            export_forms.button(label, called("questions", ending), make, key=ending)
-        export_forms.button(
+            button(label, called("questions", ending), make, key=ending)
+        button(
             "Results, summary, configuration",
             called("benchmark", "zip"),
             lambda: _benchmark(chosen, rule),
             key="benchmark",
         )
-    export_forms.runs_exports(chosen, rule, list(RUN_FIGURES), key="data")
+        button(
+            "Workbook (XLSX)",
+            called("sets", "xlsx"),
+            lambda: exports.xlsx(export_cache.evaluations(chosen), rule),
+            key="data_xlsx",
+        )
+        button("Report (works offline)", called("report", "html"), lambda: _report(chosen, rule), key="data_report")
+    runs_paper("data", chosen, rule, list(RUN_FIGURES))
+
+
+def _report(names: Sequence[str], rule: SetRule) -> bytes:
+    from charts.static_report import report_html  # imports the chart libraries
+
+    return report_html(export_cache.evaluations(names), rule)
 
 
 def _questions(names: Sequence[str], ending: str) -> bytes:
@@ -55,4 +71,4 @@ def _benchmark(names: Sequence[str], rule: SetRule) -> bytes:
         "summary.json": benchmark.summary_json(results),
         "config.json": benchmark.config_json(runs, rule),
     }
-    return export_forms.zipped({name: json.dumps(value, indent=1).encode() for name, value in parts.items()})
+    return zipped({name: json.dumps(value, indent=1).encode() for name, value in parts.items()})

@@ -10,6 +10,7 @@ from app.components import jury as live
 from app.components.jury.agreement import agreement_figures, percent
 from app.components.jury.jury_choice import switches
 from app.components.shared import controls, figures
+from app.components.shared.paper import Paper, for_paper
 from app.components.shared.static_table import static_table
 from app.formatting import counted, plain, sentence, signed
 from app.state.jury import JuryView
@@ -60,10 +61,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
     confidences(record, protocol, whole.experiment if whole else None, pairwise)
     sets(record, view, protocol, pairwise)
     rules_table(record, whole.experiment if whole else None, pairwise)
-    if whole:
-        with st.expander("Export: figures", on_change="rerun", key="jury_export_open") as folded:
-            if folded.open:
-                _export(record, protocol, whole.experiment)
+    for_paper("jury", lambda: _paper(record, protocol, pairwise))
 
 
 def _how(record: JuryRecord, experiment: JuryExperiment, pairwise: bool) -> None:
@@ -89,18 +87,22 @@ def _how(record: JuryRecord, experiment: JuryExperiment, pairwise: bool) -> None
         st.caption(plain(sentence(note)))
 
 
-def _export(record: JuryRecord, protocol: Protocol, experiment: JuryExperiment) -> None:
-    """The figures of a jury for a paper."""
+def _paper(record: JuryRecord, protocol: Protocol, pairwise: bool) -> Paper:
+    """The rules of a jury for a paper."""
     from app.caches import export_cache  # imports the chart libraries, which the page itself does not need
-    from app.components.shared import export_forms
+    from core.reports.paper.measurements import of_jury
 
-    export_forms.figure_part(
+    computation = jury_cache.rules(record.jury_id, protocol)
+    with st.spinner("Computing the intervals of every rule …"):
+        computation.run()
+    experiment = computation.value().experiment
+    notes = [sentence(note) for note in (*record.notes, record.weights_note, *experiment.notes) if note]
+    return Paper(
+        of_jury(experiment, record.jury_id, record.name, pairwise=pairwise, notes=notes),
         JURY_FIGURES,
         lambda name, style: (
             export_cache.figure_of_jury(name, record.jury_id, protocol, experiment, record.name, style),
         ),
-        About([record.name]).file_name,
-        key="jury",
     )
 
 
@@ -142,7 +144,7 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol, pairwise: bool)
 
 
 def rules_table(record: JuryRecord, experiment: JuryExperiment | None, pairwise: bool) -> None:
-    """Show one row per rule, with a download. The table is folded away, and empty while ``experiment`` is computed."""
+    """Show one row per rule. The table is folded away, and empty while ``experiment`` is computed."""
     with st.expander("All figures of every rule", on_change="rerun", key="jury_table_open") as folded:
         if not folded.open:
             return
@@ -168,7 +170,6 @@ def rules_table(record: JuryRecord, experiment: JuryExperiment | None, pairwise:
             }
         )
         static_table(shown, alt="Every rule's measures with their intervals")
-        figures.download("Figures as CSV", table, "jury-rules", About([record.name]))
         st.caption("The same on the command line, with FILES replaced by files of judgements or a jury's name:")
         st.code("hedge jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
 

@@ -86,21 +86,30 @@ def lesson(
     )
 
 
-def embedded_step(
+def embedded_lesson(
     content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, view: LearnView
 ) -> dict[str, Any]:
-    """The data of the view's step alone, outside the app (:mod:`charts.embed`). Nothing in it is guessed yet."""
-    alone = replace(content, steps=(content.steps[view.step - 1],))
-    course = {"name": view.lesson, "short": content.short, "title": content.title, "steps": 1, "href": "", "sheet": ""}
+    """The data of a whole lesson, from its first step, outside the app (:mod:`charts.embed`). Nothing in it is guessed
+    yet."""
+    steps = len(content.steps)
+    course = {"name": view.lesson, "short": content.short, "title": content.title, "href": ""}
     start = {"step": 1, "alpha": view.alpha, "present": "0", "shown": "page"}
     return {
-        **_told(alone, tables, name=name, model=model, lesson=view.lesson),
+        **_told(content, tables, name=name, model=model, lesson=view.lesson),
         "version": "embed",
         "links": [],
-        "lessons": [course],
+        "lessons": [course | {"steps": steps}],
         "start": {**start, "guesses": {}, "answered": {}, "sheet": False},
         "revision": 0,
     }
+
+
+def embedded_step(
+    content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, view: LearnView
+) -> dict[str, Any]:
+    """The data of the view's step alone, in the same way."""
+    alone = replace(content, steps=(content.steps[view.step - 1],))
+    return embedded_lesson(alone, tables, name=name, model=model, view=view)
 
 
 def _told(content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, lesson: str) -> dict[str, Any]:
@@ -116,20 +125,20 @@ def _told(content: Lesson, tables: Mapping[str, Any], *, name: str, model: str, 
 
 
 def _lessons(view: LearnView) -> list[dict[str, Any]]:
-    """Every lesson that can be read for the chooser, with the links to it and to its sheet."""
+    """Every lesson that can be read for the chooser, with the link to it."""
 
-    def href(name: str, sheet: str) -> str:
+    def href(name: str) -> str:
         run_id = lesson_run(name, view.run)
-        query = urlencode(state.address_of(state.fresh(LearnView, run=run_id, lesson=name, sheet=sheet)))
+        query = urlencode(state.address_of(state.fresh(LearnView, run=run_id, lesson=name)))
         return f"learn?{query}" if query else "learn"
 
     lessons = []
     for name in LESSONS:
         if not (content := readable(name)):
             continue
-        links = {"href": href(name, "off"), "sheet": href(name, "on")}
+        steps = len(content.steps)
         lessons.append(
-            {"name": name, "short": content.short, "title": content.title, "steps": len(content.steps), **links}
+            {"name": name, "short": content.short, "title": content.title, "steps": steps, "href": href(name)}
         )
     return lessons
 

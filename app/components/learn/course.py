@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import style
+from app import state, style
 from app.caches import jury_cache, prompting_cache, run_cache
 from app.caches.alpha_lab_cache import shifted, worst_pair
 from app.caches.by_version import by_version
@@ -31,6 +31,8 @@ from core.reports.prompting.experiments import PromptingExperiment, readings
 from core.runs import store
 
 HEIGHT = 720
+LECTURE_KEY = "for_a_lecture"
+PRESENT_HELP = "Fills the window with the lesson, in large type. Key: p. It needs a window at least 640 pixels wide."
 
 WHAT = "A lesson with live figures"
 OF_A_RUN = ("sets", "calibration")
@@ -38,7 +40,7 @@ OF_A_RUN = ("sets", "calibration")
 
 
 def lesson_of(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
-    """Show the lesson ``content``, which the view names. ``place`` is where the button that embeds a step stands."""
+    """Show the lesson ``content``, which the view names. ``place`` is where the menu for lecturers stands."""
     if view.lesson in OF_A_RUN:
         _of_a_run(content, view, place)
         return
@@ -68,7 +70,7 @@ def _of_a_run(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
             caveat_note(record)
         with place:
             subject = about([record.run_id])
-            embed_step(content, tables, **named, view=view, about=subject, source=caveat_line(record))
+            for_a_lecture(content, tables, **named, view=view, about=subject, source=caveat_line(record))
 
 
 def _of_the_jury(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
@@ -77,7 +79,7 @@ def _of_the_jury(content: Lesson, view: LearnView, place: DeltaGenerator) -> Non
     version = str(jury_cache.jury_key(jury_id).stamp)
     lesson(content, tables, version=version, **named, view=view, sources=sources(_run(view)))
     with place:
-        embed_step(content, tables, **named, view=view, about=About())
+        for_a_lecture(content, tables, **named, view=view, about=About())
 
 
 def _of_the_experiment(content: Lesson, view: LearnView, place: DeltaGenerator) -> None:
@@ -86,7 +88,7 @@ def _of_the_experiment(content: Lesson, view: LearnView, place: DeltaGenerator) 
     tables, named = asking_tables(run_id), {"name": f"{model}, by letter and by text", "model": model}
     lesson(content, tables, version=run_cache.version(run_id), **named, view=view, sources=sources(_run(view)))
     with place:
-        embed_step(content, tables, **named, view=view, about=About([model]))
+        for_a_lecture(content, tables, **named, view=view, about=About([model]))
 
 
 def _run(view: LearnView) -> str:
@@ -104,7 +106,8 @@ def sources(run_id: str) -> dict[str, str]:
     return of_runs | {"juries": showcase().jury, "asking": showcase().prompting}
 
 
-def embed_step(
+@st.fragment
+def for_a_lecture(
     content: Lesson,
     tables: Mapping[str, Any],
     *,
@@ -114,13 +117,43 @@ def embed_step(
     about: About,
     source: str = "",
 ) -> None:
-    """Show the button that embeds the view's step; nothing at the lesson's end and on the lecturer's sheet.
+    """Show the menu for lecturers: the presenter view, the lecturer's sheet, and the view's step as an embed. The
+    lesson's end has no embed, and the sheet no menu.
 
-    ``tables``, ``name`` and ``model`` are those of :func:`app.components.learn.lesson`. The file's name says what it is
-    ``about``, and ``source`` the caveats of its run.
+    ``tables``, ``name`` and ``model`` are those of :func:`app.components.learn.lesson`. The embed's file name says what
+    it is ``about``, and ``source`` the caveats of its run.
     """
-    if view.sheet == "on" or view.step > len(content.steps):
+    if view.sheet == "on":
         return
+    last = state.remembered(LearnView)
+    if (last.present, last.sheet) != (view.present, view.sheet):  # a button of the menu changed the view
+        st.rerun()
+    menu = st.popover("For a lecture", icon=":material/co_present:", key=LECTURE_KEY, on_change="rerun")
+    if not menu.open:
+        return
+    with menu:
+        st.button("Present", on_click=_open, help=PRESENT_HELP, kwargs={"present": "1"})
+        st.button("Lecturer’s sheet", on_click=_open, kwargs={"sheet": "on"})
+        if view.step <= len(content.steps):
+            _embed_step(content, tables, name=name, model=model, view=view, about=about, source=source)
+
+
+def _open(**view: str) -> None:
+    """Change the view, and close the menu."""
+    state.change(LearnView, **view)
+    st.session_state[LECTURE_KEY] = False
+
+
+def _embed_step(
+    content: Lesson,
+    tables: Mapping[str, Any],
+    *,
+    name: str,
+    model: str,
+    view: LearnView,
+    about: About,
+    source: str,
+) -> None:
     step = content.steps[view.step - 1]
     title = f"{content.title}: {step.title}"
 
@@ -129,7 +162,7 @@ def embed_step(
         return embed_html("lesson", data, title=title, source=source, theme=theme)
 
     what = f"lesson {view.lesson} {view.step} {step.name}"
-    embed(html_file, lambda: about.file_name(what, "html"), title, height=HEIGHT, key="lesson")
+    embed(html_file, lambda: about.file_name(what, "html"), title, height=HEIGHT, key="lesson", in_menu=True)
 
 
 @by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 0.2 MB per entry. A view needs one

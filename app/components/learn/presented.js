@@ -7,7 +7,6 @@ const WORD_SIZES = [22, 20, 19, 18]; // in the units of the presenter view
 
 export function presenterOf(lesson) {
   return new Presenter(lesson.section, {
-    place: lesson.find(".progress"),
     smallest: SMALLEST_FIGURE_TEXT,
     view: () => (lesson.course.sheet ? { ...lesson.presented, present: "0" } : lesson.presented),
     change: (values) => {

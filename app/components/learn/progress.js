@@ -1,4 +1,5 @@
-// The slim bar with the steps, "3 of 8", and the buttons that go back and on. Arrow keys do the same.
+// How far the lesson is: "Step 3 of 8", which opens a list of the steps, and a line below it. The buttons below the text
+// and the arrow keys go back and on.
 
 import { make, say } from "../shared/dom.js";
 
@@ -8,9 +9,17 @@ export class Progress {
     this.root = root;
     this.find = find;
     this.go = go;
-    for (const name of [".go-back", ".back"]) find(name).onclick = () => go(this.place - 1);
-    for (const name of [".go-on", ".on"])
-      find(name).onclick = () => (this.place > this.steps.length ? again() : go(this.place + 1));
+    find(".back").onclick = () => go(this.place - 1);
+    find(".on").onclick = () => (this.place > this.steps.length ? again() : go(this.place + 1));
+    this.list = find(".steps");
+    this.list.onfocusout = ({ relatedTarget }) => {
+      if (!this.list.contains(relatedTarget)) this.list.open = false;
+    };
+    this.list.onkeydown = (event) => {
+      if (event.key !== "Escape" || !this.list.open) return;
+      this.list.open = false;
+      find(".count").focus();
+    };
     this.pressed = (event) => this.key(event);
     document.addEventListener("keydown", this.pressed);
   }
@@ -22,7 +31,7 @@ export class Progress {
   load(steps) {
     this.steps = steps;
     this.buttons = steps.map(({ title }, i) => {
-      return make("button", { "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) });
+      return make("button", { onclick: () => this.go(i + 1) }, `${i + 1}. ${title}`);
     });
     const items = this.buttons.map((button) => {
       return make("li", button);
@@ -31,19 +40,19 @@ export class Progress {
   }
 
   toTop() {
-    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
+    (document.querySelector("[data-testid=stMain]") ?? window).scrollTo({ top: 0, behavior: "instant" });
   }
 
   show(place) {
     const { steps } = this;
     const last = steps.length;
     this.place = place;
-    say(this.find(".count"), place > last ? "The end" : `${place} of ${last}`);
-    for (const name of [".go-back", ".back"]) this.find(name).disabled = place === 1;
-    this.find(".go-on").disabled = place > last;
+    this.list.open = false;
+    say(this.find(".count"), place > last ? "The end" : `Step ${place} of ${last}`);
+    this.find(".done").style.width = `${(100 * Math.min(place, last)) / last}%`;
+    this.find(".back").hidden = place === 1;
     say(this.find(".on"), place > last ? "Start again" : place === last ? "Finish" : `Next: ${steps[place].title}`);
     this.buttons.forEach((button, i) => {
-      button.classList.toggle("done", i + 1 <= place);
       if (i + 1 === place) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });

@@ -49,8 +49,8 @@ SERVED_TASK_HELP = (
     "Your own questions come in on the page Data."
 )
 TASK_HELP = (
-    "Tasks that ship with Hedge, or the full data sets on the hub. You can also type the path of your own file (JSON "
-    "lines, CSV or Parquet with the columns question, options and label) and press Enter."
+    "Tasks that ship with Hedge, or the full data sets on the hub. You can also type the path of your own file "
+    "(a table with the columns question, options and label, Moodle XML or GIFT) and press Enter."
 )
 FORM_HELP = (
     "By letter: the model sees the options and answers with a letter. By text: the model does not see the options, and "

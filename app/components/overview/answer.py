@@ -11,7 +11,7 @@ from app.caches import overview_cache
 from app.components.overview import filters, run_table
 from app.components.overview.first_page import mount
 from app.components.overview.matrix import matrix_data
-from app.components.shared import controls, export, published_switch
+from app.components.shared import controls, published_switch, run_paper
 from app.formatting import counted, plain
 from app.state.overview import YOURS, OverviewView
 from core.questions.option_names import OF_CLASSES
@@ -85,7 +85,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
     _hidden_own(section.hidden)
     if not section.table.empty:
         rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-        export.section(section.table["run"].tolist(), rule, EXPORTED, key="overview_export")
+        run_paper.overview_paper(_ordered(section), rule, EXPORTED)
     return section
 
 

@@ -16,6 +16,7 @@ from app.components.perplexity.measured_messages import (
 )
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.perplexity.perplexity_library import Library, ScoringSetup
+from app.components.perplexity.perplexity_paper import perplexity_paper
 from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
 from app.components.shared.controls import choice
@@ -91,7 +92,8 @@ def shown(
     one_message(chosen, view, library, setup)
     _along(measured, vocabulary, about)
     across_models(ready, chosen, library)
-    tables(measured, chosen, vocabulary, about)
+    tables(measured, chosen, vocabulary)
+    perplexity_paper(measured, chosen, model, vocabulary, library)
 
 
 def _answer(measured: MeasuredMessages, chosen: PerplexityForm, model: str) -> None:

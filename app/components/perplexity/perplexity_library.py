@@ -135,6 +135,10 @@ class Library:
                 sentences[f"{OTHERS_SERVED}; delete the run {key.run_id} to measure those that it holds now"] = None
         return list(sentences)
 
+    def runs(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[str]:
+        """The ids of the runs that measured these."""
+        return sorted(key.run_id for key in self._keys(setup, prompts, sources))
+
     def _keys(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> set[RunKey]:
         return {key for p in prompts for s in sources if (key := self._key(setup, p, s))}
 

@@ -7,18 +7,16 @@ import streamlit as st
 
 from app.components.perplexity.measured_messages import DIFFERENCE_HELP, P_HELP, UNIFORM_HELP, MeasuredMessages, names
 from app.components.perplexity.perplexity_form import PerplexityForm
-from app.components.shared import figures
 from app.components.shared.static_table import static_table
 from app.formatting import rounded, signed
 from core.reports import perplexity as reports
-from core.reports.file_names import About
 from core.reports.p_values import p_text
 
 LARGE = 10_000
 """Perplexities from which decimals say nothing."""
 
 
-def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None, about: About) -> None:
+def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None) -> None:
     """Show figures by conversation and prompt, their differences, and published ones. All tables are folded away."""
     with st.expander("All figures, and the published ones"):
         table = reports.by_conversation(measured, vocabulary=vocabulary)
@@ -43,7 +41,6 @@ def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int |
             },
             alt="Perplexities by conversation and prompt",
         )
-        figures.download("Figures as CSV", table, "perplexities", about)
         a, b = list(measured.values())[:2]
         differences = reports.differences(a, b)
         if len(differences):
@@ -63,7 +60,6 @@ def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int |
             )
             static_table(shown, alt="Differences of the two prompts by conversation")
             st.caption(f"{DIFFERENCE_HELP} {P_HELP}")
-            figures.download("Differences as CSV", differences, "prompt-differences", about)
         _published(table, chosen)
 
 

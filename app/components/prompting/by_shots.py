@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pyarrow as pa
 import streamlit as st
 
 from app import state, style
@@ -17,8 +16,6 @@ from app.state.prompting import PromptingView
 from charts.measures import MEASURES as MEASURE_TITLES
 from charts.methods_by_shots import by_method
 from core.errors import InputError
-from core.exchange import writing
-from core.exchange.workbook import workbook
 from core.reports.file_names import About
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.answer import prompting_answer
@@ -104,7 +101,6 @@ def _switches(chosen: ShownExperiment, view: PromptingView) -> tuple[list[str], 
             help=METHODS_HELP,
             wrap=True,
         )
-        _take_out(chosen, view)
     return picked, str(measure)
 
 
@@ -143,25 +139,6 @@ EXPLANATIONS = {
         "A line is the 95% band. If the guarantee holds, coverage lies in it for 95% of draws, for every way of asking."
     ),
 }
-
-
-def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:
-    rule = set_rule(view)
-
-    def csv_file() -> bytes:
-        table = reports.aggregate(prompting_cache.figures(chosen.readings, rule))
-        return workbook({"ways of asking": pa.Table.from_pandas(table, preserve_index=False)})
-
-    name = _about(chosen, view).file_name("ways-of-asking", "xlsx")
-    st.download_button(
-        "Whole table as XLSX",
-        data=csv_file,
-        file_name=name,
-        mime=writing.MEDIA_TYPES["xlsx"],
-        on_click="ignore",
-        icon=":material/download:",
-        key="prompting-xlsx",
-    )
 
 
 def _about(chosen: ShownExperiment, view: PromptingView) -> About:

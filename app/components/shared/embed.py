@@ -24,15 +24,20 @@ def embed(
     height: int,
     key: str,
     texts: bool = False,
+    in_menu: bool = False,
 ) -> None:
     """Show the button. A press opens a choice of the theme, the file to save, and the line of HTML that shows it.
 
     ``make`` makes the file in a theme, with or without the texts of a run's questions, which happens only while the
     choice is open, as does ``named``, which gives the file's name. ``title`` names the frame for screen readers,
     ``height`` is that of the frame in pixels, and ``key`` begins the widgets' keys. With ``texts``, a person may leave
-    out the texts.
+    out the texts. Inside a popover (``in_menu``), which can't hold another one, it unfolds.
     """
-    opened = st.popover("Embed", icon=":material/code:", key=f"{key}_embed", on_change="rerun", help=HELP)
+    opened = (
+        st.expander("Embed", icon=":material/code:", key=f"{key}_embed", on_change="rerun")
+        if in_menu
+        else st.popover("Embed", icon=":material/code:", key=f"{key}_embed", on_change="rerun", help=HELP)
+    )
     if not opened.open:
         return
     with opened, spoken():

@@ -44,7 +44,8 @@ export function playedAlpha({ alpha, direction }, by) {
 
 export class Presenter {
   // `section` is what fills the window. `page` is what its component lends:
-  //   place       where the switch stands
+  //   name        what the switch is called, unless "Present"
+  //   place       where the switch stands, if the component has it: else the page around it says present
   //   smallest    pixels of the smallest text in the component's figures
   //   view()      {present, shown} of the component's view, as in the link
   //   change({present} or {shown})     takes the value into the view and reports it
@@ -62,9 +63,9 @@ export class Presenter {
     this.on = false;
     this.sheet = new CSSStyleSheet();
     this.sheet.replaceSync(REST_OF_THE_PAGE);
-    this.enter = this.button("Present", "Fills the window with these figures, in large type.", true);
+    this.enter = this.button(page.name ?? "Present", "Fills the window with these figures, in large type.", true);
     this.enter.classList.add("to-present");
-    page.place.append(this.enter);
+    page.place?.append(this.enter);
     this.foot = make("div.presenter-foot");
     this.foot.hidden = true;
     this.caveats = make("p.presenter-caveats");
@@ -222,7 +223,7 @@ export class Presenter {
     for (const name of ["--u", "--figure-zoom"]) this.section.style.removeProperty(name);
     if (gone) return;
     this.page.layout();
-    this.enter.focus({ preventScroll: true });
+    (this.page.place ? this.enter : this.section.querySelector("h2")).focus({ preventScroll: true });
   }
 
   // A unit is a pixel of the projector's window; figures are drawn larger by the zoom (svg.js).

@@ -5,6 +5,7 @@ keyboard.
 """
 
 import re
+from collections.abc import Collection
 
 import pandas as pd
 import streamlit as st
@@ -18,18 +19,25 @@ UNBROKEN = "\u00a0"
 TABLE = (
     '<div class="static-table texts-{{ texts }}" role="region" tabindex="0" aria-label="{{ alt }}">'
     '<table><thead><tr>{% for name in head %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>'
-    "<tbody>{% for row in rows %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>"
+    "<tbody>{% for row in rows %}<tr>{% for cell, bold in row %}"
+    "<td>{% if bold %}<b>{{ cell }}</b>{% else %}{{ cell }}{% endif %}</td>{% endfor %}</tr>{% endfor %}</tbody>"
     "</table></div>"
 )
 
 
-def static_table(frame: pd.DataFrame, *, alt: str, texts: int = 1) -> None:
+def static_table(
+    frame: pd.DataFrame, *, alt: str, texts: int = 1, bold: Collection[tuple[int, int]] = frozenset()
+) -> None:
     """Show a small table, whose index is not shown, without sorting or selection.
 
     ``alt`` says what the table holds. The first ``texts`` columns (1, 2 or :data:`ALL`) hold words, and all others
-    figures, which are aligned on the right. An interval in brackets stays on one line.
+    figures, which are aligned on the right. An interval in brackets stays on one line. Cells at the places in ``bold``
+    (row and column, from 0) are bold.
     """
-    rows = [[_unbroken(str(value)) for value in row] for row in frame.itertuples(index=False, name=None)]
+    rows = [
+        [(_unbroken(str(value)), (i, j) in bold) for j, value in enumerate(row)]
+        for i, row in enumerate(frame.itertuples(index=False, name=None))
+    ]
     st.html(fragment(TABLE, head=list(map(str, frame.columns)), rows=rows, alt=alt, texts=texts))
 
 

@@ -1,7 +1,7 @@
 """The Stream lab's component. Two runs are sent once, and the browser follows the whole stream while a person drags.
 
 ``adaptive``, ``betting`` and ``streams`` contain the arithmetic, which ``tests/reference`` repeats in Python.
-``tracks`` draws, and ``stream_lab`` combines them all.
+``answer`` puts the figures into words, ``tracks`` draws, and ``stream_lab`` combines them all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,9 @@ from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.presented import PRESENTED_NAMES
 from app.state.stream_lab import StreamLabView
+from core.conformal.scores import SCORES
 
-NAMES = ("alpha", "gamma", "change", "last", "draw", "length", *PRESENTED_NAMES)
+NAMES = ("alpha", "score", "gamma", "change", "last", "draw", "length", *PRESENTED_NAMES)
 """The fields of a view that the component shows and changes."""
 
 _mount = component("stream_lab", Path(__file__).with_name("stream_lab.html"))
@@ -32,6 +33,7 @@ def stream_lab(
     *,
     version: str,
     names: Sequence[str],
+    model: str,
     view: StreamLabView,
     caveats: str = "",
     key: str = "stream_lab",
@@ -39,7 +41,7 @@ def stream_lab(
     """Mount the lab on the tables of two runs (:func:`core.reports.stream_lab.stream_tables`).
 
     ``version`` identifies the data, and ``names`` are those of the first and the second kind of question. The presenter
-    view shows the ``caveats``.
+    view shows the ``model`` and the ``caveats``.
     """
     start = seed(key, version, stream_view(view))
     _mount(
@@ -47,6 +49,8 @@ def stream_lab(
         data={
             **_streams(tables, names, view),
             "version": version,
+            "scores": [(name, score.title) for name, score in SCORES.items()],
+            "model": model,
             "caveats": caveats,
             "view": start.start,
             "revision": start.revision,

@@ -46,5 +46,6 @@ def explained() -> None:
             "**Where the questions come from.** Each question comes once, in a random order, so calibration and stream "
             "are exchangeable up to the change. If questions are drawn again, all of them, those that calibrate too, "
             "are drawn with replacement. That is exchangeable as well, but it says nothing about questions that the "
-            "runs do not have."
+            "runs do not have. The questions after the change are those of a finished run of the same model on another "
+            "task with as many options, asked in the same way."
         )

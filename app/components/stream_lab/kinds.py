@@ -1,4 +1,4 @@
-"""The second kind of question in the Stream lab: the run whose questions come after the change."""
+"""The two kinds of question in the Stream lab: the runs whose questions come before and after the change."""
 
 from typing import Any
 
@@ -7,8 +7,11 @@ import streamlit as st
 from app import state
 from app.caches import run_cache
 from app.caches.run_cache import RunKey, load_compared, load_evaluation, run_key
+from app.components.shared.run_picker import pick_run
 from app.components.shared.runs import titles
 from app.formatting import plain
+from app.showcase import showcase
+from app.state.shared import SharedView
 from app.state.stream_lab import NO_CHANGE, StreamLabView
 from core.reports import stream_lab
 from core.reports.run_filter import record_task_key, task_order
@@ -16,6 +19,21 @@ from core.reports.titles import record_task_title
 from core.runs.store import RunRecord
 
 AFTER_KEY = "stream_after"
+
+
+def pick_first(view: StreamLabView, *, linked: bool) -> RunRecord | None:
+    """Show the choice of the run that comes before the change, and return it; None if there is no finished run.
+
+    Without a choice, it is the run that a person selected on another page, or the showcase's for streams. A page that
+    is ``linked`` without a run opens with the showcase itself, as earlier versions did.
+    """
+    selected = state.remembered(SharedView).run
+    if not view.run and selected not in ("", showcase().run):
+        view = state.change(StreamLabView, run=selected)
+    pinned_id = "" if linked else showcase().stream
+    with st.container(gap="xxsmall"):
+        st.markdown(":small[Before the change]")
+        return pick_run(view, "A stream of questions whose kind changes", pinned_id=pinned_id)
 
 
 def pick_second(record: RunRecord, view: StreamLabView) -> RunRecord | None:
@@ -44,7 +62,6 @@ def pick_second(record: RunRecord, view: StreamLabView) -> RunRecord | None:
         format_func=lambda run_id: names.get(run_id, "No change: only the first run"),
         key=AFTER_KEY,
         on_change=state.taking(StreamLabView, "after", AFTER_KEY, change=""),
-        help="Finished runs of the same model on other tasks with as many options, asked in the same way.",
     )
     if not by_id:
         st.caption(

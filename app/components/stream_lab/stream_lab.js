@@ -2,20 +2,23 @@
 // painted within a frame. Only what a person releases is sent to Python.
 
 import { AlphaControl } from "../shared/alpha_control.js";
-import { plainAlpha, say, setThemeColors } from "../shared/dom.js";
+import { betaBinomialBand, tiesOf } from "../shared/coverage_distributions.js";
+import { choices, plainAlpha, say, setThemeColors } from "../shared/dom.js";
 import { counted, percent } from "../shared/formatting.js";
 import { hints } from "../shared/hints.js";
 import { Live } from "../shared/live.js";
 import { mounted } from "../shared/mounted.js";
 import { Presenter } from "../shared/presenter.js";
 import { promisedBand } from "./adaptive.js";
+import { streamAnswer } from "./answer.js";
 import { alarmOf, logarithmOf } from "./betting.js";
 import { NumberDial } from "../shared/number_dial.js";
 import { drawnOrder, follow, poolOfTables, streamAt, stretch, usualChange, windowCoverage } from "./streams.js";
 import { Tracks, powerOfTen } from "./tracks.js";
 
 const [SHORTEST, LONGEST, USUAL_LENGTH] = [100, 10000, 10000];
-const [NARROWEST, WIDEST] = [20, 1000];
+const [NARROWEST, WIDEST, USUAL_WINDOW] = [20, 1000, 100];
+const USUAL_GAMMA = 5; // thousandths
 const MOST_ORDER = 999999;
 const SMALLEST_STREAM_TEXT = 11; // pixels, in the figures
 
@@ -52,6 +55,7 @@ class StreamLab extends Live {
     if (isNew) this.pool = poolOfTables(data);
     this.names = data.names;
     this.caveats = data.caveats;
+    this.model = data.model;
     if (isNew || this.revision !== data.revision) this.view = { ...data.view };
     this.version = data.version;
     this.revision = data.revision;
@@ -59,15 +63,21 @@ class StreamLab extends Live {
     this.section.classList.toggle("aps", data.ink === "aps");
     this.section.classList.toggle("unchanging", !this.pool.secondCount);
     this.find(".change-dial").hidden = !this.pool.secondCount;
+    this.find(".score-switch").hidden = data.outside; // an embed has the scores of one
+    if (!data.outside) choices(this.find("#score"), data.scores);
     this.section.classList.remove("fresh");
     this.orderAnew();
+    // What is not at its default is in sight.
+    const { score, gamma, last, draw, length } = this.view;
+    if (score !== "lac" || gamma !== USUAL_GAMMA || last !== USUAL_WINDOW || draw || length)
+      this.find(".forming").open = true;
     if (!data.outside) this.presenter ??= this.presentable();
     this.presenter?.show();
   }
 
   presentable() {
     return new Presenter(this.section, {
-      place: this.find(".switches"),
+      place: this.find(".dials"),
       smallest: SMALLEST_STREAM_TEXT,
       view: () => this.view,
       change: (values) => {
@@ -78,6 +88,7 @@ class StreamLab extends Live {
       move: (alpha) => this.alpha.jump(alpha),
       release: () => this.released(),
       layout: () => this.build(),
+      about: () => `${this.model} · ${this.find("#score").selectedOptions[0].text}`,
       caveats: () => this.caveats,
       scores: () => [],
     });
@@ -86,6 +97,7 @@ class StreamLab extends Live {
   // ---- input
 
   listen() {
+    this.find("#score").onchange = (event) => this.set({ score: event.target.value });
     this.find("#window").onchange = (event) =>
       this.typed(event.target, "last", [NARROWEST, WIDEST], "The coverage of the last questions takes");
     this.find("#order").onchange = (event) => this.typed(event.target, "draw", [0, MOST_ORDER], "An order is");
@@ -160,6 +172,7 @@ class StreamLab extends Live {
     length.hidden = length.nextElementSibling.hidden = !again;
     length.value = this.view.length || USUAL_LENGTH;
     this.find("#window").value = this.view.last;
+    this.find("#score").value = this.view.score;
     this.find("#order").value = this.view.draw;
     this.build();
   }
@@ -234,7 +247,8 @@ class StreamLab extends Live {
     this.saidAdaptive(figures.adaptive, end);
     this.saidBets(alarm);
     this.saidStream();
-    this.speakSoon(() => this.speak(parts, alarm));
+    const answer = this.answer(figures.fixed, parts, alarm);
+    this.speakSoon(() => this.speak(answer));
   }
 
   put(name, value, text) {
@@ -274,7 +288,7 @@ class StreamLab extends Live {
   }
 
   saidBets(alarm) {
-    const { change, capital, rows } = this.stream;
+    const { change, capital } = this.stream;
     if (capital === this.saidCapital) return;
     this.saidCapital = capital;
     const changes = this.pool.secondCount > 0;
@@ -287,12 +301,7 @@ class StreamLab extends Live {
         ? `${late === 1 ? "question" : "questions"} of the new kind`
         : `at question ${(alarm + 1).toLocaleString("en")}, ${changes ? "before the change" : "though nothing changed"}`;
     say(this.find(".alarm-label"), words);
-    const { logs } = this.tracks;
-    let best = -1; // before the first question, when the capital is 1
-    for (let t = 0; t < logs.length; t++) if (logs[t] > (best < 0 ? 0 : logs[best])) best = t;
     this.put("capital-change", change - 1, capitalText(capital, change - 1));
-    this.put("capital-highest", best, capitalText(capital, best));
-    this.put("capital-end", rows.length - 1, capitalText(capital, rows.length - 1));
     say(
       this.find(".bets-said"),
       "Without a change, at most 1 in 20 streams ever reaches 20. A low capital does not show that nothing has changed.",
@@ -314,14 +323,37 @@ class StreamLab extends Live {
     say(this.find(".said-stream"), `${kinds}; ${n.toLocaleString("en")} others calibrate. ${order}`);
   }
 
-  speak({ fixed, adaptive }, alarm) {
-    const shown = (way) => (way.count ? percent(way.coverage, 1) : "nothing");
-    const late = alarm + 1 - this.stream.change;
-    const bets = alarm < 0 ? "The bets notice nothing" : late > 0 ? `The bets notice after ${late}` : "A false alarm";
-    const text =
-      `At alpha ${plainAlpha(this.view.alpha)} and gamma ${this.view.gamma / 1000}, the fixed threshold covers ` +
-      `${shown(fixed.before)} before the change and ${shown(fixed.after)} after it, the adaptive sets ` +
-      `${shown(adaptive.before)} and ${shown(adaptive.after)}. ${bets}.`;
+  // Writes the answer in words, and returns it.
+  answer({ threshold }, { fixed, adaptive }, alarm) {
+    const { stream, drawn, pool, names } = this;
+    const { alpha } = this.view;
+    const n = drawn.sorted.length;
+    const shown = pool.secondCount ? "after" : "before";
+    const isFull = threshold === Infinity;
+    const texts = streamAnswer({
+      alpha,
+      n,
+      isFull,
+      after: { fixed: fixed[shown].coverage, adaptive: adaptive[shown].coverage },
+      band: isFull ? [] : this.chanceBand(fixed[shown].count),
+      alarm,
+      change: stream.change,
+      second: pool.secondCount ? names[1] : "",
+    });
+    say(this.find(".lab-answer"), texts[0]);
+    say(this.find(".answer .promise"), texts[1]);
+    return texts.join(" ");
+  }
+
+  // The range in which chance alone leaves the coverage of this many questions, the last of the stream.
+  chanceBand(count) {
+    const { stream, drawn } = this;
+    stream.ties ??= { of: tiesOf(drawn.sorted, stream.truth.subarray(stream.truth.length - count)) };
+    return betaBinomialBand(drawn.sorted.length, count, this.view.alpha, { ties: stream.ties.of });
+  }
+
+  speak(answer) {
+    const text = `At alpha ${plainAlpha(this.view.alpha)} and gamma ${this.view.gamma / 1000}: ${answer}`;
     say(this.find(".summary"), text);
     for (const name of ["coverage", "level", "capital"])
       this.tracks[name].svg.setAttribute("aria-label", `${this.tracks[name].label}. ${text}`);

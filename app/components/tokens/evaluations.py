@@ -1,6 +1,7 @@
 """Evaluations of token predictions side by side: reliability, figures, ranks."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -9,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app import state
 from app.components.shared import figures
 from app.components.shared.page_head import answer
+from app.components.shared.paper import Paper, for_paper
 from app.components.shared.static_table import static_table
 from app.components.tokens.text_by_token import EVALUATIONS_KEY
 from app.formatting import plain, sentence
@@ -21,6 +23,10 @@ from core.reports.file_names import About
 from core.reports.p_values import p_text
 from core.reports.token_pairs import TokenPair, token_pairs, tokens_answer
 from core.reports.tokens import TokenResult
+
+if TYPE_CHECKING:
+    from charts.figure_files import FigureFile
+    from charts.figure_style import FigureStyle
 
 ERROR_HELP = (
     "{} The error beyond chance, with its 95% interval. Tokens are treated as independent of each other. A dash: an "
@@ -49,7 +55,7 @@ def evaluations(first: DeltaGenerator) -> None:
         return
     picked = tuple(results[i] for i in chosen)
     names_here = _told_apart(picked)
-    _pairs(picked, names_here, first)
+    pairs = _pairs(picked, names_here, first)
     frame = reports.reliability_frame(picked)
     figures.show(
         token_reliability(frame.assign(name=frame["name"].map(names_here))),
@@ -60,18 +66,37 @@ def evaluations(first: DeltaGenerator) -> None:
     _table(picked, names_here)
     for result in picked:
         _ranks(result)
+    for_paper("tokens", lambda: _paper(picked, names_here, pairs))
 
 
-def _pairs(picked: tuple[TokenResult, ...], names: Mapping[str, str], first: DeltaGenerator) -> None:
-    """Show which model is surprised less, in ``first``, and here the paired difference of every two."""
+def _paper(picked: tuple[TokenResult, ...], names: Mapping[str, str], pairs: tuple[TokenPair, ...]) -> Paper:
+    """The evaluations for a paper."""
+    from charts import paper_figures
+    from core.reports.paper.measurements import of_tokens
+
+    results = of_tokens(picked, names, pairs)
+    variances = {result.name: reports.variances_frame(result) for result in picked}
+
+    def draw(name: str, style: "FigureStyle") -> "Sequence[FigureFile]":
+        if name in variances:
+            return (paper_figures.ranks(variances[name], names[name], results, style),)
+        frame = reports.reliability_frame(picked)
+        return (paper_figures.tokens(frame.assign(name=frame["name"].map(names)), results, style),)
+
+    titles = {name: f"Ranks of {names[name]}" for name, frame in variances.items() if not frame.empty}
+    return Paper(results, {"reliability": "Reliability diagram"} | titles, draw)
+
+
+def _pairs(picked: tuple[TokenResult, ...], names: Mapping[str, str], first: DeltaGenerator) -> tuple[TokenPair, ...]:
+    """Show which model is surprised less, in ``first``, and here the paired difference of every two. Returns them."""
     if len(picked) < 2:
-        return
+        return ()
     stamps = tuple((str(result.path), result.path.stat().st_mtime_ns, names[result.name]) for result in picked)
     pairs = _token_pairs(stamps, picked)
     with first:
         answer(*tokens_answer(pairs))
     if not pairs:
-        return
+        return ()
     static_table(
         pd.DataFrame(
             {
@@ -88,6 +113,7 @@ def _pairs(picked: tuple[TokenResult, ...], names: Mapping[str, str], first: Del
         "Brackets hold 95% intervals over texts. p is of a sign-flip test over texts; all p-values are corrected "
         "together (Holm)."
     )
+    return pairs
 
 
 # 1 kB per entry. A view needs one.
@@ -153,7 +179,6 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
         },
         alt="Accuracy, NLL and ECE of the chosen evaluations",
     )
-    figures.download("Figures as CSV", frame, "token-figures", _about(picked))
 
 
 def _share(estimate: CalibrationEstimate) -> str:

@@ -291,6 +291,21 @@ def _arc() -> list[dict[str, Any]]:
     ]
 
 
+MOODLE = """<?xml version="1.0" encoding="UTF-8"?>
+<quiz>
+<question type="multichoice">
+<questiontext format="html"><text><![CDATA[<p>Which colour is the sky?</p>]]></text></questiontext>
+<single>true</single>
+<answer fraction="100" format="html"><text>blue</text></answer>
+<answer fraction="0" format="html"><text>red</text></answer>
+</question>
+<question type="truefalse">
+<questiontext format="html"><text>Snow is white.</text></questiontext>
+<answer fraction="100"><text>true</text></answer>
+<answer fraction="0"><text>false</text></answer>
+</question>
+</quiz>
+"""
 BANK = (
     example("JSON lines", "bank.jsonl", lambda: as_lines(_bank())),
     example(
@@ -312,6 +327,13 @@ BANK = (
         "mmlu.csv",
         lambda: b"Which is it?,red,green,blue,grey,A\nWhich else?,red,green,blue,grey,C\n",
     ),
+    example("Moodle's XML", "quiz.xml", lambda: MOODLE.encode()),
+    example(
+        "GIFT",
+        "quiz.gift",
+        lambda: b"::Sky:: Which colour is the sky? {=blue ~red ~%-50%green#Look up.}\n\nSnow is white. {T}\n",
+    ),
+    example("Lines of text, with a star before the right option", "quiz.txt", lambda: b"Which is it?\nred\n*green\n"),
 )
 UNCLEAR = (
     example(

@@ -23,7 +23,7 @@ from core.exchange.dropped.kind import Kind
 from core.exchange.dropped.marks import rows_have
 from core.exchange.dropped.other_tools import holds_picks, holds_tensors, torch_arrays
 from core.models.perplexity import conversation_files
-from core.questions import finished
+from core.questions import finished, quiz_files
 
 MEANS = "it holds scores of a whole run; sets need the probability of every option of every question"
 
@@ -180,7 +180,8 @@ KINDS: dict[str, Kind] = {
         title="question bank",
         place="new_run",
         sentence="A model can answer its questions on the page New run.",
-        listed="question banks",
+        listed="question banks (tables, Moodle XML, GIFT)",
+        head=quiz_files.is_quiz,
         line=lambda row: isinstance(row.get("question"), dict) and "choices" in row["question"],
         table=marks.is_bank,
         examples=examples.BANK,

@@ -19,8 +19,8 @@ from core.settings import settings
 from core.storage.names import cut_name
 from core.tables.tabular import open_columns, open_sheet
 
-ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".jsonl"}
-"""From what a table is to the ending by which :mod:`core.questions.rows` knows it."""
+ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".jsonl", "quiz": ".txt"}
+"""From what a file is to the ending by which :mod:`core.questions.rows` knows it."""
 
 
 @access.needs(UserRole.LAUNCHER, "import questions")
@@ -45,7 +45,7 @@ def keep(path: Path, name: str, labels_from: int | None = None) -> str:
         target = folder / f"{plain}.jsonl"
         return _kept(target, name, apart(_canonical, path, plain, labels_from, name, name=name).encode())
     if not ending:
-        ending = ENDING.get(apart(_sheet_kind, path, name, name=name), ".csv")
+        ending = ENDING.get(apart(_form, path, name, name=name), ".csv")
     return _kept(folder / f"{plain}{ending.lower()}", name, path)
 
 
@@ -80,13 +80,13 @@ def _is_whole(target: Path) -> bool:
     return target.exists() and catalogue.digest_file(target).exists()
 
 
-def _sheet_kind(path: Path, name: str) -> str:
-    with _named(path, name):
-        return open_sheet(path).kind
+def _form(path: Path, name: str) -> str:
+    with named(path, name):
+        return "quiz" if local_file.is_quiz(path) else open_sheet(path).kind
 
 
 @contextmanager
-def _named(path: Path, name: str) -> Iterator[None]:
+def named(path: Path, name: str) -> Iterator[None]:
     """Name the file in errors as a person knows it."""
     try:
         yield
@@ -97,14 +97,16 @@ def _named(path: Path, name: str) -> Iterator[None]:
 
 
 def _canonical(path: Path, stem: str, labels_from: int, name: str) -> str:
-    with _named(path, name), _named(path.with_name(f"{stem}.jsonl"), name):
+    with named(path, name), named(path.with_name(f"{stem}.jsonl"), name):
         return local_file.canonical(local_file.read_path(path, stem=stem, labels_from=labels_from).questions)
 
 
 def read_as(path: Path, name: str) -> tuple[str, str]:
     """The task that asks a file's questions (the file itself, a finished file, or rows of HaluEval; only its
     recipe makes questions), and in one line how it is read."""
-    with _named(path, name), no_collection():
+    with named(path, name), no_collection():
+        if local_file.is_quiz(path):
+            return str(path), local_file.read_path(path).read_as
         columns, encoding = open_columns(path)
         first = {field: cells[0] for field, cells in columns.items() if cells}
         task = next((f"{task}@{path}" for task, keys in HALUEVAL.items() if set(keys) <= first.keys()), str(path))
@@ -112,4 +114,5 @@ def read_as(path: Path, name: str) -> tuple[str, str]:
         if finished.is_finished([first]) and (path.stem in data or DONT_KNOW in first["choices"].values()):
             task = f"{data.get(path.stem, 'qa')}@{path}"
         own = task == str(path)
-        return task, (catalogue.of_columns(path, columns, encoding) if own else catalogue.load(task)).read_as
+        own_file = local_file.read(columns, path=path, encoding=encoding) if own else None
+        return task, (own_file or catalogue.load(task)).read_as

@@ -37,6 +37,8 @@ def prompting_answer(base: str, tests: pd.DataFrame) -> tuple[str, str]:
         f"{difference_text(accurate, 'accuracy', named=True)}, and the mean set size of “{certain['way']}” by "
         f"{difference_text(certain, 'set_size', named=True)}."
     )
+    if len(tests) > 1:
+        figures += f" The p-values are corrected for all {2 * len(tests)} comparisons; the intervals are not."
     return f"{'. '.join(claims)}.", figures
 
 

@@ -8,29 +8,31 @@ from core import access
 from core.access import UserRole
 from core.errors import InputError
 from core.exchange.imported import ImportedRun, fingerprint, save
-from core.records import LETTERS, OptionLogits, Role
+from core.records import LETTERS, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.runs.store import CLASSROOM
 from core.serving.classroom import class_figures
 from core.serving.classroom.lecture import check_seats, led
 from core.serving.classroom.live_class import LiveClass
-from core.serving.classroom.quiz import given, scored
+from core.serving.classroom.quiz import asked, given, scored
 
 
 @access.needs(UserRole.LAUNCHER, "save a class as a run")
-def save_class(code: str) -> tuple[str, str]:
-    """Store the class's mean as a run, and beside it the model's recorded answers to the same questions.
+def save_class(code: str) -> tuple[str, ...]:
+    """Store the class's mean as a run, and beside it the answers of its model, if it has one, to the same questions.
 
     Returns their ids, the class first. Raises :class:`InputError` before the quiz is over, or if nobody answered.
     """
     live = _finished(code)
     seats = list(live.all_shares().values())
-    mean = class_figures.probabilities(class_figures.mean_shares(seats, live.quiz))
+    mean = class_figures.probabilities(class_figures.mean_shares(seats, live.quiz), live.quiz)
     about = {"seats": len(seats), "answers": sum(map(len, seats))}
-    own = _run(live, f"class-{live.code.lower()}", given(live.quiz, mean), about)
-    model = _run(live, f"{live.quiz.model}-in-class-{live.code.lower()}", scored(live.quiz), {"run": live.quiz.run_id})
-    first, second = save([own, model])
-    return first, second
+    own = _run(live, f"class-{live.code.lower()}", asked(live.quiz), given(live.quiz, mean), about)
+    if not live.quiz.has_answers:
+        return tuple(save([own]))
+    model = f"{live.quiz.model}-in-class-{live.code.lower()}"
+    beside = _run(live, model, live.quiz.questions, scored(live.quiz), {"run": live.quiz.run_id})
+    return tuple(save([own, beside]))
 
 
 @access.needs(UserRole.LAUNCHER, "save a class as a run")
@@ -44,9 +46,10 @@ def save_seat(code: str, seat: int) -> str:
     own = live.shares_of(seat)
     if not own:
         raise InputError(f"seat {seat} has not answered any question, so there is nothing to save; choose another seat")
-    p = class_figures.probabilities(class_figures.mean_shares([own], live.quiz))
+    p = class_figures.probabilities(class_figures.mean_shares([own], live.quiz), live.quiz)
     about = {"seats": 1, "answers": len(own)}
-    return save([_run(live, f"class-{live.code.lower()}-seat-{seat}", given(live.quiz, p), about)])[0]
+    run = _run(live, f"class-{live.code.lower()}-seat-{seat}", asked(live.quiz), given(live.quiz, p), about)
+    return save([run])[0]
 
 
 @access.needs(UserRole.LAUNCHER, "export a class")
@@ -80,7 +83,9 @@ def _role(question: int, calibration: int) -> Role:
     return "calibration" if question < calibration else "test"
 
 
-def _run(live: LiveClass, model: str, answers: OptionLogits, about: dict[str, Any]) -> ImportedRun:
+def _run(
+    live: LiveClass, model: str, questions: tuple[Question, ...], answers: OptionLogits, about: dict[str, Any]
+) -> ImportedRun:
     quiz = live.quiz
     figures = answers.logits if answers.probabilities is None else answers.probabilities
     spec = RunSpec(
@@ -92,7 +97,7 @@ def _run(live: LiveClass, model: str, answers: OptionLogits, about: dict[str, An
     )
     return ImportedRun(
         spec=spec,
-        questions=quiz.questions,
+        questions=questions,
         roles=tuple(_role(i, quiz.calibration) for i in range(live.n)),
         scored=answers,
         provenance={"class": about, "bank": {"name": quiz.bank}},

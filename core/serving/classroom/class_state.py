@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from core.access import quotas
+from core.records import Question
 from core.serving.classroom import class_figures
 from core.serving.classroom.live_class import LiveClass
+from core.serving.classroom.quiz import Quiz
 
 TRUTH_KNOWN = ("shown", "results")
 
@@ -21,22 +23,26 @@ def for_phones(live: LiveClass) -> dict[str, Any]:
         "position": live.position,
         "n": live.n,
         "calibration": quiz.calibration,
-        "model": quiz.model,
+        "model": quiz.model if quiz.has_answers else "",
         "score": live.score,
         "alpha": live.alpha,
+        "chosen": live.chosen,
         "smallest": smallest_alpha(quiz.calibration),
     }
     if live.phase in ("asked", "shown"):
         question = quiz.questions[live.position]
+        offered = quiz.offered(question)
         shown["question"] = {
             "context": question.context,
             "question": question.question,
-            "options": list(question.options),
+            "options": list(offered),
+            "added": _added(quiz, question),
         }
     if live.phase in TRUTH_KNOWN:
         seats = live.all_shares()
         mean = class_figures.mean_shares(list(seats.values()), quiz)
-        probabilities = {"class": class_figures.probabilities(mean), "model": quiz.probabilities}
+        probabilities = {"class": class_figures.probabilities(mean, quiz)}
+        probabilities |= {"model": quiz.probabilities} if quiz.has_answers else {}
         rows = tested(live)
         if rows:
             shown["scores"] = {
@@ -66,13 +72,16 @@ def smallest_alpha(m: int) -> int:
 
 def _shown(live: LiveClass, mean: Any) -> dict[str, Any]:
     """The truth of the present question, and what the class and the model said, in whole per cent."""
-    position = live.position
-    shares = mean[position]
+    position, quiz = live.position, live.quiz
+    question = quiz.questions[position]
+    shares = {"class": mean[position, : len(quiz.offered(question))]}
+    if quiz.has_answers:
+        shares["model"] = 100 * quiz.probabilities[position, : len(question.options)]
     return {
-        "truth": live.quiz.questions[position].label,
+        "truth": question.label,
         "shares": {
-            "class": None if np.isnan(shares).any() else np.round(shares).astype(int).tolist(),
-            "model": np.round(100 * live.quiz.probabilities[position]).astype(int).tolist(),
+            side: None if np.isnan(values).any() else np.round(values).astype(int).tolist()
+            for side, values in shares.items()
         },
         "answers": sum(1 for seat, question in live.answers.copy() if question == position),
     }
@@ -81,16 +90,24 @@ def _shown(live: LiveClass, mean: Any) -> dict[str, Any]:
 def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, Any]) -> dict[str, Any]:
     quiz = live.quiz
     last = quiz.questions[quiz.calibration :]
+    everyone = class_figures.sureness(list(seats.values()), quiz)
     return {
         "truths": [q.label for q in last],
         "asked": [q.question for q in last],
+        "added": _added(quiz, last[0]),
         "right": {side: class_figures.right_of(values, quiz) for side, values in probabilities.items()},
         "sureness": {
-            "everyone": asdict(class_figures.sureness(list(seats.values()), quiz)),
-            "model": asdict(class_figures.model_sureness(quiz)),
+            "everyone": asdict(everyone),
+            "finding": everyone.finding,
+            "model": asdict(class_figures.model_sureness(quiz)) if quiz.has_answers else None,
         },
         "seats": len(seats),
     }
+
+
+def _added(quiz: Quiz, question: Question) -> list[str]:
+    """The options that the model alone may choose."""
+    return list(question.options[len(quiz.offered(question)) :])
 
 
 def for_projector(live: LiveClass) -> dict[str, Any]:
@@ -118,7 +135,7 @@ def of_seat(live: LiveClass, seat: int) -> dict[str, Any]:
     own = {question: shares for question, shares in own.items() if question < known}
     state: dict[str, Any] = {"seat": seat, "name": live.seats[seat].name, "answers": len(own)}
     if rows := tested(live):
-        values = class_figures.probabilities(class_figures.mean_shares([own], quiz))
+        values = class_figures.probabilities(class_figures.mean_shares([own], quiz), quiz)
         state["scores"] = class_figures.scores(values, quiz, rows=rows)
     if live.phase == "results":
         state["sureness"] = asdict(class_figures.sureness([own], quiz))

@@ -148,6 +148,12 @@ def add(row: ClassRow) -> None:
         connection.execute("INSERT INTO classes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [*values, row.alpha, row.score])
 
 
+def set_quiz(code: str, quiz: Quiz) -> None:
+    """Store the quiz of a class with the answers of its model."""
+    with _connection() as connection:
+        connection.execute("UPDATE classes SET quiz = ? WHERE code = ?", [json.dumps(quiz.to_json()), code])
+
+
 def delete_old(*, now: float) -> None:
     """Delete the classes that ended :data:`KEPT_DAYS` before ``now`` (seconds since the epoch) or earlier."""
     if exists():

@@ -11,7 +11,7 @@ from core import access
 from core.access import UserRole
 from core.conformal.alpha import check_thousandths
 from core.errors import InputError
-from core.serving.classroom import class_store
+from core.serving.classroom import class_figures, class_store
 from core.serving.classroom.class_figures import SCORES
 from core.serving.classroom.class_state import smallest_alpha
 from core.serving.classroom.class_store import ClassRow
@@ -23,7 +23,8 @@ LASTS_S = 24 * 3600.0
 """A class ends by itself after a day."""
 MOST_OPEN = 20
 START_ALPHA = 200
-"""alpha in thousandths at the start of a class, unless its calibration questions are too few for it."""
+"""alpha in thousandths at the start of a class, unless its calibration questions are too few for it. When the first
+sets are shown, it goes to the nearest alpha at which the class's sets differ (:func:`_differing`)."""
 
 
 @access.needs(UserRole.LAUNCHER, "open a class")
@@ -53,6 +54,7 @@ def ask_next(code: str) -> None:
     live = _own(code)
     following = 0 if live.phase == "lobby" else live.position + 1
     if live.phase == "results" or following >= live.n:
+        live.choose(_differing(live, range(live.quiz.calibration, live.n)))
         live.to("results", live.n - 1)
     else:
         live.to("asked", following)
@@ -63,7 +65,19 @@ def show_answer(code: str) -> None:
     """Show the truth of the present question, and the sets if it is one that tests."""
     live = _own(code)
     if live.phase == "asked":
+        m = live.quiz.calibration
+        if live.position == m:
+            live.choose(_differing(live, range(m)))
         live.to("shown", live.position)
+
+
+def _differing(live: LiveClass, rows: range) -> int | None:
+    """The alpha nearest to the present one at which the class's sets of these questions differ in size; None if there
+    is none, or if the lecturer has chosen alpha."""
+    if live.has_moved:
+        return None
+    p = class_figures.probabilities(class_figures.mean_shares(list(live.all_shares().values()), live.quiz), live.quiz)
+    return class_figures.differing_alpha(p, live.quiz, live.score, rows=rows, near=live.alpha)
 
 
 @access.needs(UserRole.LAUNCHER, "end a class")

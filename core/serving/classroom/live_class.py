@@ -63,6 +63,10 @@ class LiveClass:
         self.position, self.alpha, self.score = row.position, row.alpha, row.score
         self.seats = {seat.seat: Seat(seat.seat, seat.name) for seat in seats}
         self.answers = {(answer.seat, answer.question): answer for answer in answers}
+        self.has_moved = row.phase != "lobby"
+        """Whether the lecturer has chosen alpha, as far as it is known; after a restart he or she may have."""
+        self.chosen = 0
+        """The last alpha that was chosen by the class's answers; 0 for none."""
         self.most_per_address = 0
         """The number of seats that may be taken from one address; 0: as many as the server's limits say."""
         self.turned_away = 0
@@ -189,7 +193,7 @@ class LiveClass:
                 "next question",
                 409,
             )
-        k = len(self.quiz.questions[question].options)
+        k = len(self.quiz.offered(self.quiz.questions[question]))
         if not isinstance(shares, list | tuple) or len(shares) != k or any(type(share) is not int for share in shares):
             raise ClassRefusal(f"an answer has {k} whole numbers, one for each option; tap the options again")
         if min(shares) < 0 or max(shares) > 100 or sum(shares) != 100:
@@ -240,6 +244,15 @@ class LiveClass:
                 self.shown_at[position] = time.monotonic()
         self._tell(counts=True, news=True)
 
+    def take_answers(self, logits: tuple[tuple[float, ...], ...]) -> None:
+        """Take the model's logits, a row for each question."""
+        with self.lock:
+            self._check_open()
+            quiz = self.quiz.answered(logits)
+            class_store.set_quiz(self.code, quiz)
+            self.quiz = quiz
+        self._tell(news=True)
+
     def free(self, seats: Sequence[int]) -> None:
         """Free seats, with their names and answers; their phones can join again."""
         with self.lock:
@@ -258,10 +271,17 @@ class LiveClass:
             self.most_per_address, self.turned_away = most, 0
         self._tell(counts=True)
 
+    def choose(self, alpha: int | None) -> None:
+        """Take the alpha that the class's answers choose, unless it is None; it is stored with the next phase."""
+        with self.lock:
+            self.chosen = alpha or 0
+            self.alpha = alpha or self.alpha
+
     def move(self, alpha: int, score: str) -> None:
         """Take another alpha or score; they are stored with the next question."""
         with self.lock:
             self._check_open()
+            self.has_moved |= alpha != self.alpha
             self.alpha, self.score = alpha, score
         self._tell()
 

@@ -4,6 +4,8 @@ A command's options, and the modules that know what they may be, are only made w
 the whole grammar is. ``hedge --help`` imports none of them.
 """
 
+from pathlib import Path
+
 from core import __version__
 from hedge.commands.grammar import juries, launching, reporting, shared, shelf, token_level
 from hedge.commands.grammar.parsers import PROG, Command, Help, Option, Parser, add_commands
@@ -105,6 +107,20 @@ COMMANDS = {
         "exchange:figure",
         ["figure forest pocket-1m-qa pocket-8m-qa --format pdf --out figures"],
         reporting.figure,
+    ),
+    "site": Command(
+        "write a website that shows Hedge without an install: live figures, the course, the manual",
+        "site:site",
+        ["site my-site", "site my-site --repository https://example.org/ann/hedge"],
+        lambda: [
+            Option("folder", "the new folder, or one that this command has written", type=Path),
+            Option(
+                "--repository",
+                "the address of Hedge's source; the first page has no link to it if none is given",
+                "",
+                metavar="URL",
+            ),
+        ],
     ),
     "shelf": Command(
         "published results of large models: download, check, import, and recompute what their authors published",

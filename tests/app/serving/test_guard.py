@@ -26,6 +26,8 @@ from app.serving.sessions import OpenPages
 from core import access
 from core.access import Actor, UserRole, quotas
 from core.access.quotas import Quotas
+from core.errors import InputError
+from core.settings import settings
 from tests import openid
 
 pytestmark = pytest.mark.quick
@@ -181,6 +183,33 @@ def test_every_response_has_the_policy_and_it_admits_no_text_as_a_script():
     assert scripts.count("'sha256-") == 1
     assert "connect-src 'self'" in policy
     assert "http" not in policy
+
+
+def test_only_listed_sites_may_frame_the_app(monkeypatch: pytest.MonkeyPatch):
+    def ancestors() -> str:
+        headers = headers_of("/")
+        assert b"x-frame-options" not in headers  # which has no list
+        (policy,) = headers[b"content-security-policy"]
+        return next(part for part in policy.decode().split("; ") if part.startswith("frame-ancestors"))
+
+    assert ancestors() == "frame-ancestors 'self'"
+    monkeypatch.setenv("HEDGE_FRAME_ANCESTORS", "https://Example.org:8443, https://*.example.org,http://localhost:80")
+    assert ancestors() == ("frame-ancestors 'self' https://example.org:8443 https://*.example.org http://localhost:80")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("*", "https://*", "https://*.org", "https:", "http://example.org", "example.org", "https://a.org/x", "null"),
+        *("https://a.org; script-src *", "https://a.org https://b.org", "https://a.org\r\nx: y", "https://u@a.org"),
+        *("https://a.*.org", "https://-a.org", "https://a_b.org", "https://a.org:0", "https://ä.org", "javascript:1"),
+    ],
+)
+def test_what_is_no_site_may_not_frame_the_app(value: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEDGE_FRAME_ANCESTORS", f"https://example.org,{value}")
+    with pytest.raises(InputError, match=r"HEDGE_FRAME_ANCESTORS can't be .* is an origin such as https://") as error:
+        settings()
+    assert str(error.value).endswith("; correct or unset it")
 
 
 @pytest.mark.parametrize(("path", "query"), [("/compare", "runs=a,b&alpha=200"), ("/", "x=1"), ("/sub/compare", "")])

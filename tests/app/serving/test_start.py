@@ -150,13 +150,17 @@ def test_a_public_server_prints_a_link_for_its_lecturer(
 
 
 @pytest.mark.usefixtures("local_again")
-def test_a_public_server_takes_limits_and_folders_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_public_server_takes_limits_folders_and_frames_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HEDGE_ROOTS", "")
+    monkeypatch.setenv("HEDGE_FRAME_ANCESTORS", "")
     file = tmp_path / "server.toml"
-    file.write_text(f'[limits]\nquestions_a_minute = 3\n[files]\nroots = ["{tmp_path}"]\n')
+    file.write_text(
+        f'[limits]\nquestions_a_minute = 3\n[files]\nroots = ["{tmp_path}"]\n[hosts]\nframe_ancestors = ["https://a.org"]'
+    )
     assert _served(["--public", str(file)]) == [*KEPT_ON]
     assert quotas.held().questions_a_minute == 3
     assert settings().roots == (tmp_path,)
+    assert settings().frame_ancestors == ("https://a.org",)
 
 
 @pytest.mark.usefixtures("local_again")

@@ -97,6 +97,9 @@ def test_the_limits_are_those_of_the_file_and_the_rest_is_as_by_default(tmp_path
     settings_read = server_file.read(path, login=False)
     assert (settings_read.quotas.waiting_runs, settings_read.quotas.disk_gb) == (3, 20.0)
     assert settings_read.files.roots == (Path("/srv/models"),)
+    assert settings_read.hosts.frame_ancestors == ()
+    path = written(tmp_path, '[hosts]\nframe_ancestors = ["https://Example.org"]\n')
+    assert server_file.read(path, login=False).hosts.frame_ancestors == ("https://example.org",)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +113,7 @@ def test_the_limits_are_those_of_the_file_and_the_rest_is_as_by_default(tmp_path
         ((AUTH + ROLES).replace("/oauth2callback", "/"), True, "must be this server's address and /oauth2callback"),
         ((AUTH + ROLES).replace("client_id", "client_identity"), True, "auth.client_id: Field required"),
         (AUTH + ROLES + "[limits]\nwaiting_runs = -1\n", True, "limits.waiting_runs: Input should be greater"),
+        (AUTH + ROLES + '[hosts]\nframe_ancestors = ["*"]\n', True, r"hosts.frame_ancestors.0: .* by https and"),
         (AUTH + ROLES + '[limit]\nx = "planted"\n', True, "limit: Extra inputs are not permitted"),
     ],
 )

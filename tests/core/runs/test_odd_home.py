@@ -57,7 +57,7 @@ def test_a_run_lives_there_as_anywhere(odd_home: Path, tmp_path: Path, monkeypat
     live.join("0" * 32, "Ada")
     for position in range(4):
         lecture.ask_next(live.code)
-        live.answer("0" * 32, question=position, shares=[100, 0, 0, 0, 0, 0], turn=1)
+        live.answer("0" * 32, question=position, shares=[100, 0, 0, 0], turn=1)
         lecture.show_answer(live.code)
     lecture.ask_next(live.code)
     own, _ = class_run.save_class(live.code)

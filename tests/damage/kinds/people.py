@@ -21,8 +21,8 @@ def _classes() -> Names:
         for question in range(6):
             lecture.ask_next(live.code)
             for seat in range(6):
-                shares = [10] * 6
-                shares[(seat + question) % 6] += 40
+                shares = [20] * 4
+                shares[(seat + question) % 4] += 20
                 live.answer(f"{seed}{seat:031x}", question=question, shares=shares, turn=1)
             lecture.show_answer(live.code)
     lecture.ask_next(names["first"])

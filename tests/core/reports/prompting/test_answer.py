@@ -43,6 +43,14 @@ def test_the_figures_of_both_differences_follow() -> None:
     _, figures = prompting_answer("A", pd.DataFrame([row("B", 0.05, 0.0004, -0.3, 0.5)]))
     assert "of “B” differs by +5.0 points (95% interval +3.0 to +7.0, p < 0.001)" in figures
     assert "by −0.30 options (95% interval −0.40 to −0.20, p = 0.500)" in figures
+    assert "corrected" not in figures
+
+
+def test_a_corrected_p_value_says_so_beside_its_interval() -> None:
+    """Otherwise an interval that only touches 0 stands beside a large p-value without a word."""
+    rows = [row("B", 0.05, 0.0004, -0.3, 0.5), row("C", 0.01, 0.5, 0.1, 0.5)]
+    _, figures = prompting_answer("A", pd.DataFrame(rows))
+    assert figures.endswith("The p-values are corrected for all 4 comparisons; the intervals are not.")
 
 
 def test_a_difference_is_that_of_the_figures_beside_it() -> None:

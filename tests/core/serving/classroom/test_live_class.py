@@ -14,6 +14,7 @@ from core.access.quotas import Quotas
 from core.conformal.threshold import threshold
 from core.errors import AccessError, InputError
 from core.reports import evaluation
+from core.reports.compare.common_options import on_common_options
 from core.reports.report import report
 from core.serving.classroom import (
     class_figures,
@@ -32,7 +33,7 @@ from core.serving.classroom.refusals import ClassRefusal
 pytestmark = pytest.mark.quick
 
 TOKENS = [f"{i:032x}" for i in range(SEATS + 1)]
-SURE = [100, 0, 0, 0, 0, 0]
+SURE = [100, 0, 0, 0]
 
 
 @pytest.fixture
@@ -49,22 +50,23 @@ def test_the_first_question_is_answered_and_a_later_turn_counts(live: LiveClass)
     assert live.join(TOKENS[0]) == 1  # a phone joins once, however often it asks
     lecture.ask_next(live.code)
     answered(live, TOKENS[0], SURE, turn=2)
-    answered(live, TOKENS[0], [0, 100, 0, 0, 0, 0], turn=1)  # came late
+    answered(live, TOKENS[0], [0, 100, 0, 0], turn=1)  # came late
     answered(live, TOKENS[0], SURE, turn=2)  # came twice
-    assert live.all_shares() == {1: {0: (100, 0, 0, 0, 0, 0)}}
+    assert live.all_shares() == {1: {0: (100, 0, 0, 0)}}
     assert live.people() == [(1, "Ada", True, False)]
 
 
 @pytest.mark.parametrize(
     ("shares", "sentence"),
     [
-        ([50, 40, 0, 0, 0, 0], "sum to 100%, got a sum of 90%"),
-        ([150, -50, 0, 0, 0, 0], "lie between 0 and 100%"),
-        ([100], "6 whole numbers"),
-        ([100.0, 0, 0, 0, 0, 0], "6 whole numbers"),
-        ([True, 99, 0, 0, 0, 0], "6 whole numbers"),
-        ("100", "6 whole numbers"),
-        (None, "6 whole numbers"),
+        ([50, 40, 0, 0], "sum to 100%, got a sum of 90%"),
+        ([150, -50, 0, 0], "lie between 0 and 100%"),
+        ([100], "4 whole numbers"),
+        ([100, 0, 0, 0, 0, 0], "4 whole numbers"),  # as the model has them, with the two that are never right
+        ([100.0, 0, 0, 0], "4 whole numbers"),
+        ([True, 99, 0, 0], "4 whole numbers"),
+        ("100", "4 whole numbers"),
+        (None, "4 whole numbers"),
     ],
 )
 def test_shares_that_are_none(live: LiveClass, shares: list[int], sentence: str):
@@ -340,8 +342,8 @@ def taught(live: LiveClass) -> None:
         live.join(token, "Ada")
     for i, question in enumerate(live.quiz.questions):
         lecture.ask_next(live.code)
-        live.answer(TOKENS[0], question=i, shares=[100 * (j == question.label) for j in range(6)], turn=i, now=float(i))
-        half = [50 * (j in (question.label, (question.label + 1) % 6)) for j in range(6)]
+        live.answer(TOKENS[0], question=i, shares=[100 * (j == question.label) for j in range(4)], turn=i, now=float(i))
+        half = [50 * (j in (question.label, (question.label + 1) % 4)) for j in range(4)]
         live.answer(TOKENS[1], question=i, shares=half, turn=i, now=float(i))
         lecture.show_answer(live.code)
     lecture.ask_next(live.code)
@@ -371,7 +373,7 @@ def test_the_class_becomes_a_run_whose_figures_are_those_of_the_projector(live: 
     )
     assert "Ada" not in text
     seat = class_run.save_seat(live.code, 2)
-    assert set(evaluation.load(seat).probabilities.ravel()) <= {0.0, 0.5, 1 / 6}  # halves, and no answer
+    assert set(evaluation.load(seat).probabilities.ravel()) <= {0.0, 0.5, 0.25}  # halves, and no answer
     with pytest.raises(InputError, match="has no seat 3"):
         class_run.save_seat(live.code, 3)
 
@@ -379,11 +381,11 @@ def test_the_class_becomes_a_run_whose_figures_are_those_of_the_projector(live: 
 def test_names_are_exported_only_if_asked(live: LiveClass):
     taught(live)
     plain, named = class_run.answers_table(live.code), class_run.answers_table(live.code, names=True)
-    assert list(plain) == ["seat", "question", "role", "truth", *"ABCDEF"]
+    assert list(plain) == ["seat", "question", "role", "truth", *"ABCD"]
     assert list(named)[:2] == ["seat", "name"]
     assert len(plain) == 12
     assert plain["role"].tolist()[:6] == ["calibration"] * 3 + ["test"] * 3
-    assert (plain[[*"ABCDEF"]].sum(axis=1) == 100).all()
+    assert (plain[[*"ABCD"]].sum(axis=1) == 100).all()
 
 
 def test_what_is_not_yet_known_is_not_told(live: LiveClass):
@@ -407,14 +409,121 @@ def test_sureness_by_hand(home: Path):
     """Two answers: 80% on the truth, and two equal halves with the truth in one, which counts one half."""
     drawn_quiz = quiz.draw("qa", n=4, calibration=2, seed=1)
     first, second = (q.label for q in drawn_quiz.questions[:2])
-    shares = {0: tuple(80 if j == first else 20 if j == (first + 1) % 6 else 0 for j in range(6))}
-    shares[1] = tuple(50 * (j in (second, (second + 1) % 6)) for j in range(6))
+    shares = {0: tuple(80 if j == first else 20 if j == (first + 1) % 4 else 0 for j in range(4))}
+    shares[1] = tuple(50 * (j in (second, (second + 1) % 4)) for j in range(4))
     confidence = sureness([shares], drawn_quiz)
     assert (confidence.answers, confidence.sure, confidence.right) == (2, 65.0, 1.5)
     assert [(group.answers, group.right) for group in confidence.groups] == [(0, 0.0), (1, 0.5), (1, 1.0), (0, 0.0)]
-    mean = mean_shares([shares, {0: (0, 0, 0, 0, 0, 100)}], drawn_quiz)
+    mean = mean_shares([shares, {0: (0, 0, 0, 100)}], drawn_quiz)
     assert mean[0].sum() == 100
     assert np.isnan(mean[2]).all()
-    p = class_figures.probabilities(mean)
-    assert p[2].tolist() == [1 / 6] * 6
+    p = class_figures.probabilities(mean, drawn_quiz)
+    assert p[2].tolist() == [1 / 4] * 4
     assert p[1].tolist() == [share / 100 for share in shares[1]]
+
+
+def test_people_are_offered_what_can_be_right_and_the_model_chooses_among_two_more(live: LiveClass):
+    live.join(TOKENS[0])
+    lecture.ask_next(live.code)
+    asked = class_state.for_phones(live)["question"]
+    assert asked["added"] == ["I don't know", "None of the above"]
+    assert len(asked["options"]) == 4
+    taught(live)
+    shown = class_state.for_phones(live)
+    assert [len(shown["scores"][side]["lac"]["test"][0]) for side in ("class", "model")] == [4, 6]
+    own, model = class_run.save_class(live.code)
+    runs = [evaluation.load(run_id) for run_id in (own, model)]
+    assert [run.k for run in runs] == [4, 6]
+    # Compare leaves the two out of the model's, because a set of six options is not comparable with one of four.
+    rows = [run.test for run in runs]
+    assert [run.k for run in on_common_options(runs, rows)[0]] == [4, 4]
+
+
+def test_a_class_of_an_earlier_version_offers_all_six_options(live: LiveClass):
+    values = live.quiz.to_json()
+    del values["offers_added"]
+    earlier = quiz.Quiz.from_json(values)
+    assert (earlier.k, live.quiz.k) == (6, 4)
+    again = quiz.Quiz.from_json(live.quiz.to_json())
+    assert again == live.quiz
+
+
+def sizes(live: LiveClass, rows: range, alpha: int) -> set[int]:
+    """The sizes of the class's sets of some questions."""
+    p = class_figures.probabilities(mean_shares(list(live.all_shares().values()), live.quiz), live.quiz)
+    own = class_figures.scores(p, live.quiz, rows=rows)["lac"]
+    return set((np.array(own["test"]) <= threshold(np.array(own["calibration"]), alpha)).sum(axis=1))
+
+
+def led_to_the_end(live: LiveClass, truth_gets: list[int]) -> None:
+    """One seat gives the truth so much of each question, and the next option the rest."""
+    live.join(TOKENS[0])
+    for i, (question, share) in enumerate(zip(live.quiz.questions, truth_gets, strict=True)):
+        lecture.ask_next(live.code)
+        row = [share if j == question.label else 100 - share if j == (question.label + 1) % 4 else 0 for j in range(4)]
+        live.answer(TOKENS[0], question=i, shares=row, turn=1, now=float(i))
+        lecture.show_answer(live.code)
+
+
+def test_a_class_s_alpha_is_the_nearest_whose_sets_differ(live: LiveClass):
+    """Three calibrate, so thresholds exist from 1/4. By hand: their scores 1 − share are 0.1, 0.4 and 0.7. The largest
+    one (alpha 0.25) leaves both options in the sets of 60% and 30%, and one in that of 90%: the sets differ at once.
+    """
+    led_to_the_end(live, [90, 60, 30, 100, 100, 55])
+    assert (live.alpha, live.chosen) == (250, 250)
+    assert sizes(live, range(3), 250) == {1, 2}
+    lecture.ask_next(live.code)
+    assert class_state.for_phones(live)["chosen"] == 250
+    assert sizes(live, range(3, 6), live.alpha) == {1, 2}
+
+
+def test_alpha_goes_further_where_all_sets_are_alike(live: LiveClass):
+    """Scores 0.55, 0.7 and 1: at 0.25 the threshold is 1 and every set is full. From 0.5 on it is 0.7, with which the
+    first two sets hold both of their options, and the third one its only one."""
+    led_to_the_end(live, [45, 30, 0, 100, 45, 55])
+    assert sizes(live, range(3), 250) == {4}
+    assert (live.alpha, live.chosen) == (500, 500)
+    lecture.move_alpha(live.code, alpha=300, score="lac")
+    lecture.ask_next(live.code)
+    assert (live.phase, live.alpha) == ("results", 300)  # what the lecturer has chosen stays
+
+
+@pytest.mark.parametrize("shares", [None, [100] * 6])
+def test_alpha_stays_where_no_sets_differ(live: LiveClass, shares: list[int] | None):
+    """Nobody has answered, or everything is certain and right."""
+    if shares:
+        led_to_the_end(live, shares)
+    else:
+        for _ in range(live.n):
+            lecture.ask_next(live.code)
+            lecture.show_answer(live.code)
+    lecture.ask_next(live.code)
+    assert (live.phase, live.alpha, live.chosen) == ("results", 250, 0)
+
+
+def test_what_the_diagram_says_is_what_its_bins_hold(home: Path):
+    """Ten people say 90% of twelve questions, and half of the answers of each person are right."""
+    drawn = quiz.draw("qa", n=12, calibration=6, seed=1)
+
+    def answer(question: int, is_right: bool) -> tuple[int, ...]:
+        said = (drawn.questions[question].label + (not is_right)) % 4
+        return tuple(90 if j == said else 10 if j == (said + 1) % 4 else 0 for j in range(4))
+
+    seats = [{q: answer(q, (q + person) % 2 == 0) for q in range(12)} for person in range(10)]
+    told = sureness(seats, drawn)
+    group = told.groups[-1]
+    assert (told.people, told.questions, group.answers, group.sure, group.right) == (10, 12, 120, 90.0, 60.0)
+    assert group.low is not None
+    assert group.high is not None
+    assert 30 < group.low < 50 < group.high < 70
+    assert told.finding == (
+        f"When the class said 90%, it was right 50% of the time (n = 120, 95% interval {round(group.low)} to "
+        f"{round(group.high)}%): overconfident."
+    )
+    # All ten answer alike: they are worth twelve answers, and those of one person have no interval.
+    alike = sureness([seats[0]] * 10, drawn)
+    wide = alike.groups[-1]
+    assert (wide.high or 0) - (wide.low or 100) > 1.3 * (group.high - group.low)
+    alone = sureness(seats[:1], drawn)
+    assert (alone.groups[-1].low, alone.groups[-1].high) == (None, None)
+    assert alone.finding == "Can't tell: 12 answers of 1 people are too few for a diagram."

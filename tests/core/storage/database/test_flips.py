@@ -48,7 +48,7 @@ def filled(home: Path) -> Path:
             lecture.ask_next(live.code)
             for seat in range(12):
                 first = 5 * ((seat + question) % 20)
-                live.answer(f"{seat:032x}", question=question, shares=[first, 100 - first, 0, 0, 0, 0], turn=1)
+                live.answer(f"{seat:032x}", question=question, shares=[first, 100 - first, 0, 0], turn=1)
     forget()
     return home
 
