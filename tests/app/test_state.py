@@ -89,8 +89,8 @@ def test_every_field_reads_its_own_default_and_refuses_nonsense_in_a_sentence(pa
 
 def test_the_address_is_written_in_one_place():
     """Only the session writes it. The menu hands it on. The Classroom has no view of runs: its address names the class,
-    and takes a lecturer's key once."""
-    reads = {"app/menu.py", "app/components/classroom/classroom.py"}
+    says whether its projector view is open, and takes a lecturer's key once."""
+    reads = {"app/menu.py", "app/components/classroom/__init__.py", "app/components/classroom/classroom.py"}
     uses = {
         path.relative_to(ROOT).as_posix()
         for folder in ("app", "pages")

@@ -185,10 +185,11 @@ def _export(live: LiveClass) -> None:
     names = bool(st.session_state.get(NAMES_KEY))  # the file is made in a thread without a session
     with st.container(horizontal=True, vertical_alignment="center"):
         for form in class_results.FORMATS:
+            name = file_name("results", form, models=[f"class {live.code}"], tasks=tasks)
             st.download_button(
                 f"Results ({form.upper()})",
                 access.carried(partial(class_results.results_file, live.code, form, names=names)),
-                file_name=file_name("results", form, models=[f"class {live.code}"], tasks=tasks),
+                file_name=name,
                 mime=MEDIA_TYPES[form],
                 on_click="ignore",
                 help=RESULTS_HELP,
