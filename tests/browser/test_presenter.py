@@ -141,6 +141,12 @@ def spot_the_bug_is_presented(page: Page) -> None:
     page.get_by_role("heading", name="Alpha lab", exact=True).click()
     page.keyboard.press("p")
     expect(page.locator(".lab-answer")).to_be_hidden()
+    expect(page.locator(".presenter-keys")).to_have_text("p or Esc leaves")
+    before = page.url
+    page.keyboard.press("ArrowRight")  # nothing on the screen would follow
+    page.keyboard.press("1")
+    settled(page)
+    assert page.url == before
     panel.locator(".suspects button").first.click()
     expect(panel.locator(".bug-told")).to_contain_text("“higher”")
     both_themes(page)
@@ -148,6 +154,7 @@ def spot_the_bug_is_presented(page: Page) -> None:
     fits(page)
     panel.locator("summary").click()
     expect(page.locator(".lab-answer")).to_be_visible()
+    expect(page.locator(".presenter-keys")).to_contain_text("alpha")
 
 
 def alpha_plays_up_and_down_until_it_is_stopped(page: Page, lab: Lab, run_id: str) -> None:
