@@ -216,7 +216,8 @@ def _front(pages: Sequence[SitePage], repository: str) -> dict[str, Any]:
     if repository:
         install = f"git clone {repository} hedge && cd hedge\n{install}"
         after.append(Link(repository, "The source"))
-    return {"title": TITLE, "lead": lead, "sections": sections, "install": install, "after": after}
+    lesson = next(page.file for page in pages if page.group == COURSE)
+    return {"title": TITLE, "lead": lead, "lesson": lesson, "sections": sections, "install": install, "after": after}
 
 
 @contextmanager

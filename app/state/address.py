@@ -70,6 +70,8 @@ def opened(address: Mapping[str, str], start: View) -> tuple[View, tuple[str, ..
 
 
 def _in_words(name: str, value: Any) -> str:
+    if value == "":
+        return "the default"
     return f"alpha {alpha_value(value):.3f}" if name == "alpha" else f"{name} {value}"
 
 

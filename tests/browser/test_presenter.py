@@ -87,9 +87,13 @@ def test_the_lab_fits_a_projector_and_follows_the_keys(visit: Visitor, address: 
     screen = page.locator(".presented")
     lab.number.press("p")  # in a field a key is for the field
     expect(screen).to_have_count(0)
+    lab.number.fill("2")
+    lab.number.press("Enter")
+    expect(page.locator("#alpha-problem")).to_contain_text("It stays at 0.1.")
     page.get_by_role("heading", name="Alpha lab", exact=True).click()
     page.keyboard.press("p")
     expect(screen).to_be_visible()
+    expect(page.locator("#alpha-problem")).to_be_empty()  # it would cover the answer
     expect(page.get_by_test_id("stHeader")).not_to_be_visible()
     expect(page).to_have_url(re.compile("present=1"))
     settled(page)
@@ -141,6 +145,13 @@ def spot_the_bug_is_presented(page: Page) -> None:
     page.get_by_role("heading", name="Alpha lab", exact=True).click()
     page.keyboard.press("p")
     expect(page.locator(".lab-answer")).to_be_hidden()
+    expect(page.locator(".presenter-keys")).to_have_text("p or Esc leaves")
+    expect(page).to_have_url(re.compile("present=1"))
+    before = page.url
+    page.keyboard.press("ArrowRight")  # nothing on the screen would follow
+    page.keyboard.press("1")
+    settled(page)
+    assert page.url == before
     panel.locator(".suspects button").first.click()
     expect(panel.locator(".bug-told")).to_contain_text("“higher”")
     both_themes(page)
@@ -148,6 +159,7 @@ def spot_the_bug_is_presented(page: Page) -> None:
     fits(page)
     panel.locator("summary").click()
     expect(page.locator(".lab-answer")).to_be_visible()
+    expect(page.locator(".presenter-keys")).to_contain_text("alpha")
 
 
 def alpha_plays_up_and_down_until_it_is_stopped(page: Page, lab: Lab, run_id: str) -> None:

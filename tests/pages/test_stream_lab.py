@@ -26,7 +26,8 @@ def test_runs_of_other_models_sizes_and_ways_can_not_follow(open_page: Open):
     first, second = (synthetic_run(40, task=task, seed=i) for i, task in enumerate(("ds", "qa")))
     for other in ({"task": "rc", "k": 4}, {"task": "rc", "model": "another"}, {"task": "rc", "shots": 2}, {"seed": 3}):
         synthetic_run(40, **{"task": "ds", **other})
-    app = open_page("stream_lab", run=first, after="no-such-run")
+    app = open_page("stream_lab", run=first, after="no-such-run", change="-5")
+    assert "the change must be a whole number of questions; the default is shown instead." in page_text(app)
     (choice,) = [box for box in app.selectbox if box.label == "After the change"]
     assert choice.options == ["synthetic · Question answering", "No change: only the first run"]
     assert choice.value == second

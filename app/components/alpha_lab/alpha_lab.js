@@ -90,14 +90,19 @@ class Lab extends Live {
       smallest: SMALLEST_TEXT,
       view: () => this.view,
       change: (values) => this.change(values),
-      alpha: () => this.view.alpha,
+      alpha: () => (this.spotting() ? null : this.view.alpha),
       move: (alpha) => this.control.jump(alpha),
       release: () => this.released(),
       layout: () => this.rebuild(),
       caveats: () => this.caveats,
       about: () => `${this.name} · ${this.drawn.map(({ title }) => title).join(" and ")}`,
-      scores: () => this.slots.map(({ title }) => title),
+      scores: () => (this.spotting() ? [] : this.slots.map(({ title }) => title)),
     });
+  }
+
+  // "Spot the bug" takes the place of everything else while it is presented. Neither alpha nor the score changes it.
+  spotting() {
+    return this.find("[data-panel=bugs]").open;
   }
 
   // ---- input
@@ -111,6 +116,7 @@ class Lab extends Live {
     this.find(".leave-extra").onclick = () => this.leaveExtraOut();
     this.find("[data-panel=strata]").addEventListener("toggle", () => this.results && this.paint({ resting: true }));
     this.find("[data-panel=redraw]").addEventListener("toggle", () => this.results && this.drawRedrawn());
+    this.find("[data-panel=bugs]").addEventListener("toggle", () => this.presenter?.show());
   }
 
   move(alpha) {

@@ -190,6 +190,7 @@ export class Presenter {
     this.section.dataset.shown = wanted ? shown : "";
     if (!wanted) return;
     if (!this.on) {
+      for (const problem of this.section.querySelectorAll(".problem")) say(problem, ""); // of what was typed before
       document.adoptedStyleSheets = [...document.adoptedStyleSheets, this.sheet];
       this.section.classList.add("presented");
       this.section.tabIndex = -1;

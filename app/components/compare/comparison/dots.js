@@ -13,6 +13,7 @@ const PANEL_GAP = 20;
 const COUNT = 28;
 const LETTER = 7;
 const PRINTED_LETTER = 7.8; // a published name has many capitals
+const DIGIT = 6.2;
 const APART = 5;
 const WIDE = 1000;
 const MIDDLE = 600;
@@ -43,7 +44,7 @@ export function drawDots(host, data, { tip, chosen, pick }) {
   const longest = Math.max(...[...data.runs, ...data.published].map(({ name }) => name.length));
   const names = Math.min(
     longest * LETTER + (data.published.length ? 62 : 34),
-    columns === 1 ? 0.36 * width : 0.17 * WIDE + 60,
+    columns === 1 ? 0.36 * width : 0.17 * WIDE + 75,
   );
   host.style.columnGap = `${PANEL_GAP}px`;
   const plot = (width - PANEL_GAP * (columns - 1) - names) / columns;
@@ -80,15 +81,17 @@ function panelFigure(data, name, panel, { looks, left, columns, width, tip, chos
   });
   const x = linear(low, high, left + 6 + inset, width - 10 - inset);
   const floor = TOP + ROW * rows;
+  let free = -Infinity; // where the next number of the axis may begin
   for (const tick of ticks) {
     draw(svg, "line", { class: "grid", x1: x(tick), x2: x(tick), y1: TOP, y2: floor });
     const edge = x(tick) > width - 24 ? "end" : "middle";
-    draw(
-      svg,
-      "text",
-      { x: x(tick) + (edge === "end" ? 10 : 0), y: floor + 16, "text-anchor": edge },
-      tickText(tick, panel, digits),
-    );
+    const at = x(tick) + (edge === "end" ? 10 : 0);
+    const text = tickText(tick, panel, digits);
+    const room = text.length * DIGIT;
+    const from = at - (edge === "end" ? room : room / 2);
+    if (from < free) continue;
+    free = from + room + 2;
+    draw(svg, "text", { x: at, y: floor + 16, "text-anchor": edge }, text);
   }
   if (name === "coverage") draw(svg, "line", { class: "target", x1: x(target), x2: x(target), y1: TOP, y2: floor });
   runs.forEach((run, i) => {
