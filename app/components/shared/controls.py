@@ -56,14 +56,17 @@ def score_of(view: SharedView, name: str, label: str, *, width: int | Literal["s
     )
 
 
-def whole_number(label: str, *, key: str, digits: int = 9, step: int = 1, **settings: Any) -> int | None:
+def whole_number(
+    label: str, *, key: str, digits: int = 9, step: int = 1, place: DeltaGenerator | None = None, **settings: Any
+) -> int | None:
     """Show a field for a whole number and return the number, None if the field is empty, or :data:`REFUSED`.
 
-    The field takes any number. A browser keeps integers of more than 15 digits to itself, and the page would go on with
+    The field takes any number: a browser does not send an integer of more than 15 digits, and the page would still use
     the number before. A number with more ``digits`` or with a fraction is refused in a sentence below the field.
     """
-    number = st.number_input(label, step=float(step), format="%g", key=key, **settings)
-    problem = st.container()  # present even if empty, so that an expander that follows stays open
+    here = place or st.container()
+    number = here.number_input(label, step=float(step), format="%g", key=key, **settings)
+    problem = here.container()  # present even if empty, so that an expander that follows stays open
     if number is None:
         return None
     if number % 1 or abs(number) >= 10**digits:
