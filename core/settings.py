@@ -171,7 +171,8 @@ def _settings(variables: tuple[str | None, ...], folder: str) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = f"HEDGE_{first['loc'][0]}".upper()
-        raise InputError(f"{name} can't be {first['input']!r}: {first['msg']}; correct or unset it") from None
+        rule = first["msg"].removeprefix("Value error, ")
+        raise InputError(f"{name} can't be {first['input']!r}: {rule}; correct or unset it") from None
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from app.caches.run_cache import EVERY_RUN
 from core.models import counting, model_sources
 from core.models.devices import slots as device_slots
 from core.models.devices.slots import CPU, Slot, slots
+from core.models.server_address import TIMEOUT_S
 from core.questions import catalogue, split_task
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Work
@@ -33,6 +34,7 @@ LOADED_HERE: dict[str, Any] = {
     "price_read": 0.0,
     "price_written": 0.0,
     "budget": None,
+    "timeout_s": TIMEOUT_S,
 }
 """Fields of a spec that do not change the run's prompts."""
 

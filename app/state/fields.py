@@ -15,6 +15,7 @@ from core.errors import InputError
 Read = Callable[[str], Any]
 
 DECIMAL = re.compile(r"(?P<whole>[0-9]{0,9})(?:[.,](?P<fraction>[0-9]{1,9}))?(?P<percent>%?)")
+AMOUNT = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 LONGEST_TEXT = 200
 MOST_COMPARED = 24
 COMMA = "%2C"
@@ -71,6 +72,26 @@ def whole_or_nothing(digits: int, rule: str) -> Callable[[str], str]:
         return str(int(text)) if text else ""
 
     return read
+
+
+def amount_or_nothing(rule: str) -> Callable[[str], str]:
+    """A reader of a number from 0 that may be empty, such as a price. It is kept as text."""
+
+    def read(text: str) -> str:
+        if text and (AMOUNT.fullmatch(text) is None or not text.isascii()):
+            raise InputError(rule)
+        return text
+
+    return read
+
+
+def amount_text(number: float | None) -> str:
+    """A number as the text of such a field.
+
+    >>> amount_text(2.0), amount_text(0.0001), amount_text(None)
+    ('2', '0.0001', '')
+    """
+    return "" if number is None else f"{number:.9f}".rstrip("0").rstrip(".")
 
 
 def parts(digits: int, scale: int, rule: str) -> Callable[[str], int]:

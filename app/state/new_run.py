@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from app.state.fields import SWITCH, Names, one_of, some_of, whole, whole_or_nothing
+from app.state.fields import SWITCH, Names, amount_or_nothing, amount_text, one_of, some_of, whole, whole_or_nothing
 from app.state.shared import SharedView
+from core.models.server_address import TIMEOUT_S
 from core.questions.prompting.forms import FORMATS, FORMS
 from core.questions.prompting.strategies import STRATEGIES
 from core.runs.spec import MAX_SHOTS, MODES
 
 ALL, NUMBER = "all", "number"
 HERE, SERVER = "here", "server"
+PRICE = "a price must be a number from 0"
+BUDGET = "a budget must be a number from 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +43,12 @@ class NewRunView(SharedView):
     seed: Annotated[int, whole(10, "a seed must be a whole number")] = 0
     share: Annotated[int, whole(2, "the calibration share must be a whole number of hundredths")] = 50
     """The share of the questions that calibrates, in hundredths."""
+    price_read: Annotated[str, amount_or_nothing(PRICE)] = ""
+    """What a server asks for a million tokens that it reads ("": nothing)."""
+    price_written: Annotated[str, amount_or_nothing(PRICE)] = ""
+    budget: Annotated[str, amount_or_nothing(BUDGET)] = ""
+    """What a run may cost, in the prices' currency ("": any amount)."""
+    budget_tokens: Annotated[str, amount_or_nothing(BUDGET)] = ""
+    """How many tokens a run may use if there is no price ("": any number)."""
+    timeout: Annotated[str, amount_or_nothing("a timeout must be a number of seconds")] = amount_text(TIMEOUT_S)
+    """How long a server may take for an answer, in seconds."""

@@ -121,6 +121,12 @@ def test_a_number_that_is_refused_stops_the_launch(address: str, visit: Visitor)
         expect(launch).to_be_disabled()
         typed(field, accepted)
         expect(launch).to_be_enabled()
+        for impossible in ("9007199254740993", "12345678901234567", "2.5"):
+            typed(field, impossible)
+            expect(page.get_by_text(f"{name} must be a whole number of at most")).to_be_visible()
+            expect(launch).to_be_disabled()
+            typed(field, accepted)
+            expect(launch).to_be_enabled()
     expect(number).to_have_value("60")
 
 

@@ -207,6 +207,16 @@ def test_the_settings_of_a_run_on_a_server_come_back_into_the_form(
     assert calls == [spec]
 
 
+def test_prices_and_limits_come_from_the_link(open_page: Open, server: Loopback, calls: list[Any]):
+    remember([server.url])
+    link = {"place": "server", "price_read": "0.15", "price_written": "0.6", "budget": "2.5", "timeout": "99"}
+    app = open_page("new_run", **link)
+    click(app, "Connect")
+    click(app, "Launch")
+    (spec,) = calls
+    assert (spec.price_read, spec.price_written, spec.budget, spec.timeout_s) == (0.15, 0.6, 2.5, 99.0)
+
+
 def test_prompting_launches_on_a_server_what_it_can_do(open_page: Open, server: Loopback, calls: list[Any]):
     server.reset(most=5, echo=False)
     app = on_server(open_page, server.url, "prompting", "ways")

@@ -7,6 +7,7 @@ from app import navigation, style
 from app.components.new_run import server_form
 from app.components.new_run.form import known_models
 from app.components.new_run.server_form import ServedModels
+from app.components.shared.controls import REFUSED, whole_number
 from app.components.shared.figures import draw
 from app.components.shared.resume import resume_button
 from app.errors import spoken
@@ -101,9 +102,11 @@ def _form(served: ServedModels | None) -> None:
             help=QUESTIONS_HELP,
         )
         a, b, c = st.columns(3, vertical_alignment="bottom")
-        samples = a.number_input("Maximum number of questions", value=OFFERED.samples, key="jury_samples")
-        steps = b.number_input(
-            "Tuning steps", value=OFFERED.steps, key="jury_steps", help="Each step uses 32 judgements."
+        samples = whole_number(
+            "Maximum number of questions", value=float(OFFERED.samples or 0), place=a, key="jury_samples"
+        )
+        steps = whole_number(
+            "Tuning steps", value=float(OFFERED.steps), place=b, key="jury_steps", help="Each step uses 32 judgements."
         )
         dtype = c.selectbox(
             "Precision",
@@ -112,7 +115,7 @@ def _form(served: ServedModels | None) -> None:
             key="jury_dtype",
             help="4-bit means QLoRA and needs an NVIDIA GPU.",
         )
-        if not st.form_submit_button("Make this jury", key="jury_launch"):
+        if not st.form_submit_button("Make this jury", key="jury_launch") or REFUSED in (samples, steps):
             return
         with spoken(), st.spinner("Starting …"):
             names = (*on_server, *jurors.replace(",", " ").split())
@@ -122,8 +125,8 @@ def _form(served: ServedModels | None) -> None:
                 base=base,
                 jurors=names,
                 questions=str(questions),
-                samples=int(samples or 0),
-                steps=int(steps),
+                samples=samples or 0,
+                steps=steps or 0,
                 dtype=dtype,
                 key_variable=served.connection.key_variable if served else "",
             )

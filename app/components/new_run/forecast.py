@@ -205,7 +205,7 @@ def _row(run: Forecast, plan: Plan) -> dict[str, Any]:
         "Tokens": run.tokens,
         "Memory": f"{run.memory_gib:.1f} GiB" + (" (too large)" if run.too_large else "") if run.memory_gib else "?",
         "Time": NO_RATE if run.seconds is None else duration(run.seconds),
-        "Exists": before.state if before else "",
+        "Exists": STATE_WORDS[before.state] if before else "",
     }
 
 

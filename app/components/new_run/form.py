@@ -12,10 +12,10 @@ from app.caches import forecast_cache, run_cache
 from app.components.new_run import server_form
 from app.components.new_run.server_form import ServedModels
 from app.components.shared import wrong_place
-from app.components.shared.controls import choice
+from app.components.shared.controls import REFUSED, choice, whole_number
 from app.components.shared.only_looking import others_are_served
 from app.formatting import plain
-from app.state.fields import joined, split
+from app.state.fields import amount_text, joined, split
 from app.state.new_run import ALL, HERE, NUMBER, SERVER, NewRunView
 from core.models import model_sources
 from core.models.model_sources import DTYPES, QUANTIZED
@@ -89,16 +89,17 @@ WIDGETS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "launch_models": ("models", lambda text: split(text) or [_first_model()]),
     "launch_tasks": ("tasks", lambda text: split(text) or list(catalogue.choices())[:1]),
     "launch_mode": ("amount", str),
-    "launch_samples": ("samples", int),
+    "launch_samples": ("samples", float),
     "launch_form": ("form", str),
     "launch_strategies": ("strategies", split),
     "launch_shots": ("shots", lambda text: [int(number) for number in split(text)]),
     "launch_format": ("format", str),
     "launch_rotations": ("rotations", "on".__eq__),
     "launch_dtypes": ("precision", lambda text: _possible(split(text)) or [forecast_cache.default_dtype()]),
-    "launch_batch": ("batch", lambda text: int(text) if text else None),
-    "launch_seed": ("seed", int),
+    "launch_batch": ("batch", lambda text: float(text) if text else None),
+    "launch_seed": ("seed", float),
     "launch_share": ("share", lambda hundredths: min(max(hundredths, 10), 90) / 100),
+    **{f"launch_{name}": (name, lambda text: float(text) if text else None) for name in server_form.LIMITS},
 }
 """The key of each widget → the view's field, and its value for the widget."""
 
@@ -114,7 +115,7 @@ def form() -> Combination | None:
     else:
         _fill(state.view(NewRunView))
     combination = _request()
-    values = {name: _text(st.session_state[key]) for key, (name, _) in WIDGETS.items() if key in st.session_state}
+    values = {name: _text(name, st.session_state[key]) for key, (name, _) in WIDGETS.items() if key in st.session_state}
     state.read_changes(NewRunView, values)
     return combination
 
@@ -139,6 +140,7 @@ def fill(spec: RunSpec) -> None:
         batch=str(spec.batch_size or ""),
         seed=spec.seed,
         share=round(100 * spec.calibration_share),
+        **server_form.limits_of(spec),
     )
     _fill(view)
 
@@ -150,14 +152,14 @@ def _fill(view: NewRunView, *, missing: bool = False) -> None:
             st.session_state[key] = value(getattr(view, name))
 
 
-def _text(value: object) -> str:
-    """A widget's value as the view's field has it."""
+def _text(name: str, value: object) -> str:
+    """A widget's value as the view's field ``name`` has it."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list):
         return joined(map(str, value))
     if isinstance(value, float):
-        return str(round(100 * value))
+        return str(round(100 * value)) if name == "share" else amount_text(value)
     return "" if value is None else str(value)
 
 
@@ -193,6 +195,8 @@ def _request() -> Combination | None:
         st.markdown("**How the answers are computed**")
         combination = _computing_choices(combination, on_server=on_server)
     server_form.letters_warning(served, combination)
+    if REFUSED in (combination.samples, combination.seed, combination.batch_size):
+        return None
     if not (chosen and tasks):
         missing = "task" if chosen else "model"
         st.caption(
@@ -232,7 +236,7 @@ def _samples() -> int | None:
         return None
     if amount != NUMBER:
         return MODES[amount]
-    return int(st.number_input("How many", step=100, key="launch_samples"))
+    return whole_number("How many", step=100, key="launch_samples")
 
 
 def _prompt_choices(combination: Combination, served: ServedModels | None) -> Combination:
@@ -278,9 +282,9 @@ def _computing_choices(combination: Combination, *, on_server: bool) -> Combinat
     """Add the options that change how the answers are computed, and which questions calibrate."""
     if not on_server:
         combination = _precision_and_batch(combination)
-    seed = st.number_input("Seed", step=1, key="launch_seed", help=SEED_HELP)
+    seed = whole_number("Seed", digits=10, key="launch_seed", help=SEED_HELP)
     share = st.slider("Calibration share", 0.1, 0.9, step=0.05, key="launch_share", help=SHARE_HELP)
-    return replace(combination, seed=int(seed), calibration_share=float(share))
+    return replace(combination, seed=seed or 0, calibration_share=float(share))
 
 
 def _precision_and_batch(combination: Combination) -> Combination:
@@ -293,13 +297,13 @@ def _precision_and_batch(combination: Combination) -> Combination:
         key="launch_dtypes",
         help=DTYPE_HELP,
     )
-    batch = st.number_input(
-        "Batch size", value=None, step=1, placeholder="memory decides", key="launch_batch", help=BATCH_HELP
+    batch = whole_number(
+        "Batch size", digits=6, value=None, placeholder="memory decides", key="launch_batch", help=BATCH_HELP
     )
     return replace(
         combination,
         dtypes=tuple(name for name in offered if name in chosen) or tuple(offered[:1]),
-        batch_size=None if batch is None else int(batch),
+        batch_size=batch,
         device=_device(),
     )
 

@@ -6,8 +6,9 @@ from typing import Any
 import streamlit as st
 
 from app.caches import server_cache
-from app.components.shared.controls import choice
+from app.components.shared.controls import REFUSED, choice, whole_number
 from app.formatting import plain, sentence
+from app.state.fields import amount_text
 from app.state.new_run import HERE, SERVER
 from core import access
 from core.access import UserRole
@@ -53,6 +54,8 @@ PICKS_HELP = (
 )
 USUAL_PICKS = 20
 SHOWN_BEFORE = 4
+LIMITS = ("price_read", "price_written", "budget", "budget_tokens", "timeout")
+"""The fields of prices and limits, as keys of widgets and links name them."""
 UNTOLD_KIND = "me"
 """What llama-cpp-python's server answers to who owns its models."""
 
@@ -135,22 +138,26 @@ def fill(prefix: str, spec: RunSpec) -> None:
     if not spec.servers:
         st.session_state[f"{prefix}_place"] = HERE
         return
-    st.session_state.update(
-        {
-            f"{prefix}_place": SERVER,
-            f"{prefix}_price_read": spec.price_read or None,
-            f"{prefix}_price_written": spec.price_written or None,
-            f"{prefix}_budget": spec.budget if spec.price.is_known else None,
-            f"{prefix}_budget_tokens": None if spec.budget is None else round(spec.budget * MILLION),
-            f"{prefix}_timeout": spec.timeout_s,
-            f"{prefix}_picks": spec.picks or USUAL_PICKS,
-        }
-    )
+    st.session_state.update({f"{prefix}_place": SERVER, f"{prefix}_picks": float(spec.picks or USUAL_PICKS)})
     _fill_address(prefix, RememberedServers(spec.servers, spec.key_variable))
     if permission.is_kept(spec.servers, spec.key_variable, access.actor().name):
         _connect(prefix)
     if spec.model in st.session_state.get(f"{prefix}_listed", ()):
         st.session_state[f"{prefix}_served"] = [spec.model]
+
+
+def limits_of(spec: RunSpec) -> dict[str, str]:
+    """The prices and limits of a run as the texts of :data:`LIMITS`."""
+    if not spec.servers:
+        return {}
+    budget, priced = spec.budget, spec.price.is_known
+    return {
+        "price_read": amount_text(spec.price_read or None),
+        "price_written": amount_text(spec.price_written or None),
+        "budget": amount_text(budget if priced else None),
+        "budget_tokens": amount_text(None if priced or budget is None else round(budget * MILLION)),
+        "timeout": amount_text(spec.timeout_s),
+    }
 
 
 def offer(prefix: str, spec: RunSpec) -> None:
@@ -248,8 +255,10 @@ def _picks(prefix: str) -> int:
     """Show and return how often each question is asked, or 0 if that is not possible. Such a server is usually asked in
     chat format."""
     if f"{prefix}_picks" not in st.session_state:
-        st.session_state.update({f"{prefix}_picks": USUAL_PICKS, f"{prefix}_format": "chat"})
-    picks = int(st.number_input("Picks of each question", step=1, key=f"{prefix}_picks", help=PICKS_HELP))
+        st.session_state.update({f"{prefix}_picks": float(USUAL_PICKS), f"{prefix}_format": "chat"})
+    picks = whole_number("Picks of each question", key=f"{prefix}_picks", help=PICKS_HELP) or 0
+    if picks == REFUSED:
+        return 0
     if not 2 <= picks <= MAX_PICKS:
         st.error(f"Picks must lie from 2 to {MAX_PICKS}, got {picks:,}.")
         return 0
@@ -422,7 +431,7 @@ def _limits(prefix: str) -> dict[str, Any]:
         "price_read": float(read or 0),
         "price_written": float(written or 0),
         "budget": budget,
-        "timeout_s": float(timeout),
+        "timeout_s": TIMEOUT_S if timeout is None else float(timeout),
     }
 
 
@@ -434,5 +443,7 @@ def _budget(prefix: str, *, priced: bool) -> float | None:
             "Budget, in the prices' currency", value=None, format="%g", key=f"{prefix}_budget", **where
         )
         return None if budget is None else float(budget)
-    tokens = st.number_input("Budget, in tokens", value=None, step=1000, key=f"{prefix}_budget_tokens", **where)
+    tokens = st.number_input(
+        "Budget, in tokens", value=None, step=1000.0, format="%g", key=f"{prefix}_budget_tokens", **where
+    )
     return None if tokens is None else tokens / MILLION

@@ -10,7 +10,7 @@ from app import navigation
 from app.components.new_run import form, launch, server_form
 from app.components.new_run.forecast import forecast
 from app.components.prompting.experiment import ShownExperiment
-from app.components.shared.controls import choice
+from app.components.shared.controls import REFUSED, choice, whole_number
 from app.formatting import plain
 from core.questions import catalogue
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
@@ -57,7 +57,7 @@ def _begin_with(shown: ShownExperiment | None) -> None:
         "ways_tasks": list(catalogue.choices())[:1],
         "ways_forms": list(FORM_CHOICES),
         "ways_shots": list(SHOTS),
-        "ways_samples": SAMPLES,
+        "ways_samples": float(SAMPLES),
         "ways_strategy": STRATEGIES[0],
         "ways_format": FORMATS[0],
         "ways_system": "",
@@ -71,7 +71,7 @@ def _begin_with(shown: ShownExperiment | None) -> None:
             "ways_tasks": [same.task],
             "ways_forms": [name for name in FORMS if name in forms],
             "ways_shots": list(shown.shots),
-            "ways_samples": same.samples,
+            "ways_samples": None if same.samples is None else float(same.samples),
             "ways_strategy": same.strategy,
             "ways_format": same.prompt_format,
             "ways_system": same.system,
@@ -119,8 +119,13 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     shots = right.multiselect(
         "Shots", range(MAX_SHOTS + 1), select_all=False, key="ways_shots", help=form.SHOTS_HELP, wrap=True
     )
-    samples = left.number_input(
-        "Maximum number of questions", value=None, step=100, placeholder="All questions", key="ways_samples"
+    samples = whole_number(
+        "Maximum number of questions",
+        value=None,
+        step=100,
+        placeholder="All questions",
+        place=left,
+        key="ways_samples",
     )
     strategy = choice(
         "Strategy", STRATEGY_TITLES, STRATEGIES, place=right, key="ways_strategy", help=form.STRATEGY_HELP, wrap=True
@@ -128,11 +133,13 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
     prompt_format = choice(
         "Format", FORMAT_TITLES, formats, place=left, key="ways_format", help=form.FORMAT_HELP, wrap=True
     )
-    repeats = right.number_input("Written answers", value=0, key="ways_repeats", help=REPEATS_HELP)
+    repeats = whole_number("Written answers", value=0.0, place=right, key="ways_repeats", help=REPEATS_HELP)
     system = st.text_area(
         "Your own system prompt", key="ways_system", height=68, max_chars=MAX_SYSTEM, help=SYSTEM_HELP
     )
     orders = st.checkbox("By letter, in all orders of the options", key="ways_orders", help=ORDERS_HELP)
+    if REFUSED in (samples, repeats):
+        return None
     if not (models and tasks and forms):
         st.caption(plain("Choose a model, questions and a way of scoring."))
         return None
@@ -143,10 +150,10 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         forms=tuple(name for name in FORMS if name in forms),
         formats=(prompt_format,),
         shots=tuple(sorted(shots)) or (0,),
-        samples=None if samples is None else int(samples),
+        samples=samples,
         orders=orders,
         system=system.strip(),
-        repeats=int(repeats),
+        repeats=repeats or 0,
         **_unchanged(shown),
     )
     server_form.letters_warning(served, combination)

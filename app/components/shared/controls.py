@@ -15,6 +15,8 @@ from core.reports.frames import alpha_value
 
 ALPHA_KEY = "alpha_slider"
 SCORE_KEY = "score_choice"
+REFUSED = -(10**15)
+"""The value of :func:`whole_number` for a number that it refused."""
 
 ALPHA_HELP = TERMS["alpha"].meaning
 SCORE_HELP = "\n".join(f"- **{score.title}**: {score.gloss}" for score in SCORES.values())
@@ -52,6 +54,25 @@ def score_of(view: SharedView, name: str, label: str, *, width: int | Literal["s
         help=SCORE_HELP,
         width=width,
     )
+
+
+def whole_number(
+    label: str, *, key: str, digits: int = 9, step: int = 1, place: DeltaGenerator | None = None, **settings: Any
+) -> int | None:
+    """Show a field for a whole number and return the number, None if the field is empty, or :data:`REFUSED`.
+
+    The field takes any number: a browser does not send an integer of more than 15 digits, and the page would still use
+    the number before. A number with more ``digits`` or with a fraction is refused in a sentence below the field.
+    """
+    here = place or st.container()
+    number = here.number_input(label, step=float(step), format="%g", key=key, **settings)
+    problem = here.container()  # present even if empty, so that an expander that follows stays open
+    if number is None:
+        return None
+    if number % 1 or abs(number) >= 10**digits:
+        problem.error(f"{label} must be a whole number of at most {digits} digits.")
+        return REFUSED
+    return int(number)
 
 
 def choice(
