@@ -20,7 +20,9 @@ export function whoSaid({ phase, position, n, answers }, { joined, answered }) {
   if (phase === "ended") return "The class is over.";
   if (phase === "results") return `${people} · the quiz is over`;
   const where = `Question ${position + 1} of ${n}`;
-  return phase === "shown" ? `${where} · ${answers} answers` : `${where} · ${answered} of ${joined} answered`;
+  return phase === "shown"
+    ? `${where} · ${answers} ${answers === 1 ? "answer" : "answers"}`
+    : `${where} · ${answered} of ${joined} answered`;
 }
 
 // What is to be known about alpha: that there are too few questions for it, or how it was chosen.
