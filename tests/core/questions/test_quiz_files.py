@@ -176,7 +176,7 @@ def test_moodle_s_xml_can_be_pasted():
     bank = local_file.read_typed(question, "own")
     assert asked(bank) == [("Q?", ("a", "b"), 1)]
     assert "Moodle XML" in bank.read_as
-    with pytest.raises(InputError, match="^its XML has a DOCTYPE"):
+    with pytest.raises(InputError, match=r"^its XML has a DOCTYPE"):
         local_file.read_typed(f'<?xml version="1.0"?><!DOCTYPE quiz [<!ENTITY x "y">]>{question}', "own")
 
 
