@@ -79,7 +79,7 @@ export class View {
       row.bar.style.width = `${share}%`;
       row.less.disabled = !share;
     }
-    say(find("sum"), question ? summed(phase, Boolean(shares)) : "");
+    say(find("sum"), question ? summed(phase, Boolean(shares), Boolean(chips)) : "");
     find("again").hidden = phase !== "asked" || !shares;
   }
 
@@ -128,9 +128,9 @@ function instruction({ phase, position, calibration }) {
   return "";
 }
 
-function summed(phase, hasShares) {
+function summed(phase, hasShares, hasEarlier) {
   if (hasShares) return "Your shares sum to 100%.";
-  return phase === "asked" ? "Tap an option. What you said before counts until you do." : "";
+  return phase === "asked" && hasEarlier ? "Tap an option. What you said before counts until you do." : "";
 }
 
 function othersSaid(shares, i) {

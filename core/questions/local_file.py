@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError, Undecided
-from core.questions import file_stem, gift, quiz_files
+from core.questions import file_stem, quiz_files
 from core.questions.bank_shapes import (
     Options,
     Parts,
@@ -96,10 +96,10 @@ def is_quiz(path: Path) -> bool:
 
 
 def read_typed(text: str, name: str) -> BankFile:
-    """The questions of a text in GIFT or plain lines (:mod:`core.questions.gift`); ``name`` begins their ids. Raises
+    """The questions of a text in GIFT, plain lines or Moodle's XML; ``name`` begins their ids. Raises
     :class:`InputError` that names the line of what can't be read."""
     try:
-        return of_quiz(*quiz_files.in_turn(gift.read(text), []), path=Path(name))
+        return of_quiz(*quiz_files.read_text(text, []), path=Path(name))
     except InputError as error:
         raise InputError(str(error).removeprefix(f"{name}: ")) from error
 

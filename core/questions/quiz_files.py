@@ -35,15 +35,20 @@ def read(source: Source) -> tuple[list[QuizRow], list[str]]:
             "several files"
         )
     text, guessed = decoded(content, source.path)
-    is_xml = moodle_xml.is_moodle(content[:HEAD].removeprefix(b"\xef\xbb\xbf"))
+    remarks = [f"read as {guessed or source.guessed}"] if guessed or source.guessed else []
     try:
-        rows = moodle_xml.read(text) if is_xml else gift.read(text)
+        return read_text(text, remarks)
     except InputError as error:
         raise InputError(f"{source.path}: {error}") from error
-    remarks = ["Moodle XML"] if is_xml else []
-    if guessed or source.guessed:
-        remarks.append(f"read as {guessed or source.guessed}")
-    return in_turn(rows, remarks)
+
+
+def read_text(text: str, remarks: list[str]) -> tuple[list[QuizRow], list[str]]:
+    """The questions of a text in Moodle's XML, GIFT or plain lines, and the remarks on them. Raises
+    :class:`InputError`."""
+    is_xml = moodle_xml.is_moodle(text[:HEAD].removeprefix("\ufeff").encode("utf-8", "replace"))
+    if is_xml:
+        return in_turn(moodle_xml.read(text), ["Moodle XML", *remarks])
+    return in_turn(gift.read(text), remarks)
 
 
 def in_turn(rows: list[QuizRow], remarks: list[str]) -> tuple[list[QuizRow], list[str]]:

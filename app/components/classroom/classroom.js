@@ -8,14 +8,14 @@ import { mounted } from "../shared/mounted.js";
 import { Presenter, fitText } from "../shared/presenter.js";
 import { paintReliability } from "./reliability.js";
 import { Seating } from "./seating.js";
-import { alphaSaid, paintAsked, paintSets, whoSaid } from "./stage.js";
+import { alphaSaid, pageSets, paintAsked, paintSets, whoSaid } from "./stage.js";
 
 const AGAIN_MS = 1000;
 const SEND_EVERY_MS = 100;
 const OWN_MOVE_MS = 1500;
 const SMALLEST_TEXT = 11; // pixels, in the figure
 const QUESTION_SIZES = [40, 36, 32, 28, 24, 21, 18]; // of the projector view
-const SETS_SIZES = [30, 27, 24, 21, 18];
+const SETS_SIZES = [26, 23, 20, 18];
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 class Projector {
@@ -27,6 +27,8 @@ class Projector {
     this.section = this.find(".classroom");
     this.view = { present: "0", shown: "page" };
     this.screen = "sets"; // of the results, in the projector view
+    this.starts = [0]; // the first row of each screen of sets so far
+    this.end = Infinity; // the number of rows up to the end of this screen
     this.resized = new ResizeObserver(() => this.paint());
     this.resized.observe(this.section);
     this.movedAt = -Infinity;
@@ -87,14 +89,26 @@ class Projector {
   }
 
   back() {
-    this.screen = "sets";
-    this.paint();
+    if (this.screen === "sureness") this.screen = "sets";
+    else if (this.starts.length > 1) this.starts.pop();
+    this.paintNow();
   }
 
   next() {
     if (this.state?.phase !== "results") return this.act({ act: "next" });
-    this.screen = this.screen === "sets" ? "sureness" : "sets";
-    this.paint();
+    if (this.screen === "sureness") {
+      this.screen = "sets";
+      this.starts = [0];
+    } else if (this.hasMoreSets()) {
+      this.starts.push(this.end);
+    } else {
+      this.screen = "sureness";
+    }
+    this.paintNow(); // at once, because the next key needs to know where this screen ends
+  }
+
+  hasMoreSets() {
+    return this.screen === "sets" && this.end < (this.state?.asked?.length ?? 0);
   }
 
   ask(body) {
@@ -177,7 +191,6 @@ class Projector {
     say(this.find(".who"), whoSaid(state, this.people));
     this.find(".show").hidden = phase !== "asked";
     this.find(".next").hidden = phase === "ended" || (phase === "results" && !isPresented);
-    say(this.find(".next"), nextSaid(state, this.screen));
     this.seating.paint(this.people);
     this.find(".lobby").hidden = phase !== "lobby";
     this.find(".asked").hidden = !hasQuestion;
@@ -196,8 +209,10 @@ class Projector {
     if (phase === "results") {
       paintSets(this.find(".sets-shown"), state);
       this.fit(".sets-shown", SETS_SIZES);
+      this.end = isPresented ? pageSets(this.find(".sets-shown"), this.starts.at(-1)) : Infinity;
       paintReliability(this.find(".sureness"), state);
     }
+    say(this.find(".next"), this.hasMoreSets() ? "More sets" : nextSaid(state, this.screen));
   }
 
   // In the projector view the words are as large as their place allows.

@@ -53,6 +53,8 @@ def classroom() -> None:
 def _visit() -> None:
     only_looking("open a class")
     if access.mode() == "public":
+        if st.query_params.get(CHOSEN):
+            st.markdown("If you lead this class, open your lecturer's link again. The class is still open there.")
         st.caption("The person who started this server with `--lecturer` has a link that opens classes here.")
     st.markdown("To take part in a class, open the address that the lecturer shows. You need no account for that.")
 

@@ -25,7 +25,7 @@ from core.serving.classroom.quiz import LEAST, MOST
 
 USUAL = 24
 """The most questions that are chosen at first."""
-LONGEST_TEXT = 50_000
+LONGEST_TEXT = 100_000
 SEED_BITS = 31
 POLL_S = 2.0
 READ_KEY = "own_questions_file"
@@ -37,7 +37,7 @@ Mars
 ::GIFT works too:: 2 + 2 = {~3 =4 ~5}"""
 HELP = (
     "A question, then one option a line, with * before the right one, and an empty line between questions. You can "
-    "also paste Moodle's GIFT. Press Ctrl+Enter or leave the field, and the page says what it read."
+    "also paste GIFT or Moodle's XML. Press Ctrl+Enter or leave the field, and the page says what it read."
 )
 FILE_HELP = "A question bank in any form that Hedge reads: CSV, XLSX, JSON, Parquet, Moodle XML or GIFT."
 PUBLIC = "A public server takes no files and starts no runs: paste your questions, and the class has no model."

@@ -1,7 +1,7 @@
 // The question that is asked, its sets once the answer is shown, and the sets at the end of the quiz.
 
-import { counted, lettersIn, membersOf, thresholdAt, tooFew } from "../../classroom/class_sets.js";
-import { headRow, make, plainAlpha } from "../shared/dom.js";
+import { counted, membersOf, thresholdAt, tooFew } from "../../classroom/class_sets.js";
+import { headRow, make, plainAlpha, say } from "../shared/dom.js";
 import { thresholdText } from "../shared/formatting.js";
 
 const USUAL_ALPHA = 200; // START_ALPHA of core/serving/classroom/lecture.py
@@ -20,7 +20,9 @@ export function whoSaid({ phase, position, n, answers }, { joined, answered }) {
   if (phase === "ended") return "The class is over.";
   if (phase === "results") return `${people} · the quiz is over`;
   const where = `Question ${position + 1} of ${n}`;
-  return phase === "shown" ? `${where} · ${answers} answers` : `${where} · ${answered} of ${joined} answered`;
+  return phase === "shown"
+    ? `${where} · ${answers} ${answers === 1 ? "answer" : "answers"}`
+    : `${where} · ${answered} of ${joined} answered`;
 }
 
 // What is to be known about alpha: that there are too few questions for it, or how it was chosen.
@@ -115,13 +117,14 @@ export function paintSets(element, state) {
   const heads = ["Question that tested", "Right answer", ...names.map((side) => SETS[side])];
   const table = make("table.sets", make("thead", headRow(heads)));
   const body = table.createTBody();
-  for (const [i, question] of state.asked.entries()) {
+  for (const [i, { question, options }] of state.asked.entries()) {
     const row = body.insertRow();
-    row.append(make("td", question), make("td", OPTIONS[state.truths[i]]));
+    row.append(textCell(question), textCell(options[state.truths[i]]));
     for (const { sets } of sums) {
       const holds = sets[i][state.truths[i]];
-      const cell = make("td", make(holds ? "span" : "span.missed", lettersIn(sets[i])));
-      if (!holds) cell.append(make("span.faint", " misses it"));
+      const cell = textCell("");
+      cell.firstChild.append(make(holds ? "span" : "span.missed", textsIn(sets[i], options)));
+      if (!holds) cell.firstChild.prepend(make("span.faint", "misses it: "));
       row.append(cell);
     }
   }
@@ -130,9 +133,31 @@ export function paintSets(element, state) {
   element.replaceChildren(...shown);
 }
 
-function addedInSets({ model, added, scores, score }) {
-  const first = scores.class[score].test[0].length;
-  const named = added.map((text, i) => `${OPTIONS[first + i]} “${text}”`).join(" and ");
+function textCell(text) {
+  return make("td", make("div.text", text)); // the projector view shortens it to two lines
+}
+
+function textsIn(members, options) {
+  const held = options.filter((_, i) => members[i]);
+  if (held.length > 3 && held.length === members.length) return `all ${held.length} options`;
+  return held.length < 2 ? (held[0] ?? "none") : `${held.slice(0, -1).join(", ")} or ${held.at(-1)}`;
+}
+
+// Hide the rows of other screens: those before `first`, and those after it that have no room. Returns the number of
+// rows up to the end of this screen.
+export function pageSets(element, first) {
+  const rows = [...element.querySelectorAll(".sets tbody tr")];
+  for (const [i, row] of rows.entries()) row.hidden = i < first;
+  let end = rows.length;
+  while (end > first + 1 && element.scrollHeight > element.clientHeight + 1) rows[--end].hidden = true;
+  if (first || end < rows.length) {
+    say(element.querySelector(".sets th"), `Questions ${first + 1} to ${end} of ${rows.length} that tested`);
+  }
+  return end;
+}
+
+function addedInSets({ model, added }) {
+  const named = added.map((text) => `“${text}”`).join(" and ");
   return `${model}'s sets may also hold ${named}, which are never right, so people were not offered them.`;
 }
 

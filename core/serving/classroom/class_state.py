@@ -93,7 +93,7 @@ def _results(live: LiveClass, probabilities: dict[str, Any], seats: dict[int, An
     everyone = class_figures.sureness(list(seats.values()), quiz)
     return {
         "truths": [q.label for q in last],
-        "asked": [q.question for q in last],
+        "asked": [{"question": q.question, "options": q.options} for q in last],
         "added": _added(quiz, last[0]),
         "right": {side: class_figures.right_of(values, quiz) for side, values in probabilities.items()},
         "sureness": {

@@ -168,6 +168,18 @@ def test_plain_lines_and_letters_before_options():
     assert asked(bank) == [("Which {set}?", ("red", "green"), 1), ("Second?", ("yes", "no"), 0)]
 
 
+def test_moodle_s_xml_can_be_pasted():
+    question = (
+        '<quiz><question type="multichoice"><questiontext><text>Q?</text></questiontext>'
+        '<answer fraction="0"><text>a</text></answer><answer fraction="100"><text>b</text></answer></question></quiz>'
+    )
+    bank = local_file.read_typed(question, "own")
+    assert asked(bank) == [("Q?", ("a", "b"), 1)]
+    assert "Moodle XML" in bank.read_as
+    with pytest.raises(InputError, match=r"^its XML has a DOCTYPE"):
+        local_file.read_typed(f'<?xml version="1.0"?><!DOCTYPE quiz [<!ENTITY x "y">]>{question}', "own")
+
+
 def test_right_options_that_are_always_first_are_put_in_turn():
     bank = local_file.read_typed("A? {=1a ~b ~c}\n\nB? {=2a ~b ~c}\n\nC? {=3a ~b ~c}\n\nD. {T}", "own")
     assert [(q.options, q.label) for q in bank.questions][:3] == [

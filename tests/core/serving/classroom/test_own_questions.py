@@ -184,7 +184,7 @@ def test_a_file_is_named_in_errors_as_the_lecturer_knows_it(tmp_path: Path):
 def test_a_class_takes_the_answers_of_its_model_s_run_when_it_has_finished(
     fake_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """The queue is left out: the run that it gets is executed here. tests/browser/test_classroom.py has it."""
+    """The run is executed here. In tests/browser/test_classroom.py it waits in the queue before."""
     submitted: list[RunSpec] = []
     monkeypatch.setattr(engine, "submit", lambda spec: submitted.append(spec) or spec.run_id)
     drawn = own_questions.own_quiz(questions(), name="own", n=4, calibration=2, seed=3)
