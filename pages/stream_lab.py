@@ -15,7 +15,7 @@ place = head_beside(
     "What happens when the kind of question changes?",
     terms=("coverage", "threshold", "adaptive level", "betting test"),
 )
-linked = state.is_linked(StreamLabView)
+linked = state.is_linked(StreamLabView, beside=("alpha", "score"))
 view = state.view(StreamLabView)
 left, right = st.columns([3, 2])
 with left:

@@ -56,9 +56,11 @@ def came_by_run_link(*, without: str) -> bool:
     return not _views() and "run" in st.query_params and without not in st.query_params
 
 
-def is_linked(page: type[SharedView]) -> bool:
-    """Whether the address names any field of the page. Call it before :func:`view`, which writes the address."""
-    return not set(readers(page)).isdisjoint(st.query_params)
+def is_linked(page: type[SharedView], *, beside: tuple[str, ...]) -> bool:
+    """Whether the address names any field of the page ``beside`` these. Call it before :func:`view`, which writes the
+    address.
+    """
+    return not (set(readers(page)) - set(beside)).isdisjoint(st.query_params)
 
 
 def moved_names() -> list[str]:

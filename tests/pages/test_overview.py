@@ -98,7 +98,9 @@ def test_cards_show_the_showcase_and_lead_into_hedge(open_page: Open, monkeypatc
     compared = dict(parse_qsl(compare))["runs"].split(",")
     assert showcase in compared
     assert own not in compared  # it answered other questions
-    assert question["target"]["query"]["ask"] == "own"
+    shown_id = question["target"]["query"]["question"]
+    rows = store.read_questions(question["target"]["query"]["run"]).to_pylist()
+    assert [row["question"] for row in rows if row["id"] == shown_id] == [question["question"]]
     assert 0 < sum(option["inside"] for option in question["options"]) < len(question["options"])
     for card, page in ((curve, "alpha_lab"), (question, "one_question")):
         assert card["target"]["href"].startswith(f"{page}?")

@@ -104,11 +104,11 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
     options = zip(example.options, example.members(float(threshold)), strict=True)
     return {
         "kind": "question",
-        "title": "Ask a question",
-        "text": "Ticked options are in the model's set.",
+        "title": "One question",
+        "text": "Ticked options are in the model's set. You can ask your own.",
         "target": target(
             navigation.ONE_QUESTION,
-            state.linked(OneQuestionView, view, run=run.run_id, ask="own"),
+            state.linked(OneQuestionView, view, run=run.run_id, question=example.id),
         ),
         "question": shortened(example.question, LONGEST_QUESTION),
         "options": [{"text": shortened(text, LONGEST_OPTION), "inside": inside} for text, inside in options],

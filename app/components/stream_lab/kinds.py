@@ -24,8 +24,8 @@ AFTER_KEY = "stream_after"
 def pick_first(view: StreamLabView, *, linked: bool) -> RunRecord | None:
     """Show the choice of the run that comes before the change, and return it; None if there is no finished run.
 
-    Without a choice, it is the run that a person selected on another page, or the showcase's for streams. A page that
-    is ``linked`` without a run opens with the showcase itself, as earlier versions did.
+    Without a choice, it is the run that a person selected on another page, or the showcase's for streams. A link to
+    some stream (``linked``) that names no run opens with the showcase itself, as earlier versions did.
     """
     selected = state.remembered(SharedView).run
     if not view.run and selected not in ("", showcase().run):

@@ -18,9 +18,10 @@ SET_SIZE = 2
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuestion:
-    """A test question of a run. ``probabilities`` and ``scores`` (k,) are those of its options, ``label`` is the true
+    """A test question of a run, by its ``id``. ``probabilities`` and ``scores`` (k,) are those of its options, ``label`` is the true
     one (0-based). ``short`` says that its texts fit on a card and that it has no context."""
 
+    id: str
     question: str
     options: tuple[str, ...]
     probabilities: FloatArray
@@ -56,6 +57,7 @@ def example_question(run: Evaluation, name: str, threshold: float) -> ExampleQue
     row = min((int(row) for row in run.test), key=wanted)
     text, k = texts[str(run.ids[row])], int(run.option_counts[row])
     return ExampleQuestion(
+        text["id"],
         text["question"],
         tuple(text["options"]),
         np.array(run.probabilities[row, :k]),
