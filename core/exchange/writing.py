@@ -45,7 +45,7 @@ def frame_to_csv(frame: "pd.DataFrame") -> bytes:
     def harmless(cell: Any) -> Any:
         return neutral(cell) if isinstance(cell, str) else cell
 
-    texts = {name: frame[name].map(harmless) for name in frame.select_dtypes(exclude="number")}
+    texts = {str(name): frame[name].map(harmless) for name in frame.select_dtypes(exclude="number")}
     return frame.assign(**texts).rename(columns=harmless).to_csv(index=False).encode()
 
 
