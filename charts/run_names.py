@@ -16,20 +16,26 @@ def short_names(rows: pd.DataFrame) -> pd.Series:
 
     A name is marked if any of its runs has caveats, so that it stays the same name on every task.
     """
+    names = _unmarked(rows)
+    flawed = set(names[rows[COLUMN] != ""]) if COLUMN in rows else set()
+    return names.map(lambda name: marked(name, name in flawed)) if flawed else names
+
+
+def _unmarked(rows: pd.DataFrame) -> pd.Series:
     settings = [name for name in ("strategy", "shots", "form", "dtype") if name in rows]
 
     def name(row: pd.Series) -> str:
         changed = [key for key in settings if row[key] not in ("", getattr(DEFAULTS, key))]
         return " · ".join([str(row["model"]), *(setting_title(key, row[key]) for key in changed)])
 
-    names = rows.apply(name, axis=1)
-    flawed = set(names[rows[COLUMN] != ""]) if COLUMN in rows else set()
-    return names.map(lambda name: marked(name, name in flawed)) if flawed else names
+    return rows.apply(name, axis=1)
 
 
 def full_names(rows: pd.DataFrame) -> list[str]:
-    """A name for each row, with its task; no two are alike."""
-    return unique(short_names(rows) + " · " + task_titles(rows))
+    """A name for each row, with its task, and marked if its own run has caveats; no two are alike."""
+    caveats = rows[COLUMN] if COLUMN in rows else [""] * len(rows)
+    names = [marked(name, text) for name, text in zip(_unmarked(rows), caveats, strict=True)]
+    return unique(f"{name} · {task}" for name, task in zip(names, task_titles(rows), strict=True))
 
 
 def unique(names: Iterable[str]) -> list[str]:

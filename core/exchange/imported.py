@@ -63,7 +63,9 @@ def renamed(run: ImportedRun, *, model: str = "", task: str = "") -> ImportedRun
         replace(question, task=spec.task, group=spec.task if question.group == old else question.group)
         for question in run.questions
     )
-    follows = {"bank": {"name": spec.task}} if run.provenance.get("bank") == {"name": old} else {}
+    # A table that names neither task nor bank is in the bank of its file's name, which the new name replaces.
+    unnamed = "bank" not in run.provenance and "task" in run.provenance.get("lacks", ())
+    follows = {"bank": {"name": spec.task}} if unnamed or run.provenance.get("bank") == {"name": old} else {}
     return replace(run, spec=spec, questions=questions, provenance=run.provenance | follows)
 
 

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -17,6 +17,9 @@ import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.tables.tabular import neutral
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
 
 
 def neutralised(table: pa.Table) -> pa.Table:
@@ -34,6 +37,16 @@ def to_csv(table: pa.Table) -> bytes:
     into = io.BytesIO()
     pa_csv.write_csv(neutralised(table), into)
     return into.getvalue()
+
+
+def frame_to_csv(frame: "pd.DataFrame") -> bytes:
+    """A frame as pandas writes it, in UTF-8 and without its index, with every text made harmless for a spreadsheet."""
+
+    def harmless(cell: Any) -> Any:
+        return neutral(cell) if isinstance(cell, str) else cell
+
+    texts = {str(name): frame[name].map(harmless) for name in frame.select_dtypes(exclude="number")}
+    return frame.assign(**texts).rename(columns=harmless).to_csv(index=False).encode()
 
 
 def to_parquet(table: pa.Table) -> bytes:

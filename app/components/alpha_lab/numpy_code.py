@@ -12,6 +12,7 @@ from app.caches.alpha_lab_cache import SetOptions
 from app.components.shared.downloads import about
 from app.components.shared.paper import button
 from core.conformal.scores import SCORES
+from core.exchange.writing import frame_to_csv
 from core.reports.alpha_lab.numpy_recipe import numpy_recipe
 from core.reports.alpha_lab.sets_table import sets_table
 from core.runs.store import RunRecord
@@ -72,7 +73,7 @@ def _table(record: RunRecord, sets: SetOptions) -> pd.DataFrame:
 def _table_file(record: RunRecord, sets: SetOptions, ending: str) -> bytes:
     table = _table(record, sets)
     if ending == "csv":
-        return table.to_csv(index=False).encode()
+        return frame_to_csv(table)
     into = io.BytesIO()
     table.to_parquet(into, index=False)
     return into.getvalue()

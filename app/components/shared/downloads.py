@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.caches import run_cache
+from core.exchange.writing import frame_to_csv
 from core.questions.bank_names import bank_name
 from core.reports.file_names import About, about_runs
 
@@ -22,7 +23,7 @@ def download(label: str, frame: pd.DataFrame, name: str, about: About) -> None:
     """
     st.download_button(
         label,
-        data=lambda: frame.to_csv(index=False).encode(),
+        data=lambda: frame_to_csv(frame),
         file_name=about.file_name(name, "csv"),
         mime="text/csv",
         on_click="ignore",

@@ -8,7 +8,7 @@ import base64
 import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,9 +120,7 @@ def _table(paper: Paper, page: str) -> None:
         bold=frozenset((i, j) for i, row in enumerate(table.rows) for j, cell in enumerate(row) if cell.bold),
     )
     if table.scale(wide=chosen.wide) < LEGIBLE:
-        st.caption(
-            ":material/warning: On paper this table would be too small to read. Choose fewer columns, or a wider table."
-        )
+        st.caption(TOO_SMALL)
     st.caption(plain(table.caption))
     named = results.about.file_name
     with st.container(horizontal=True, gap="small"):
@@ -138,6 +136,7 @@ def _table(paper: Paper, page: str) -> None:
 
 def _table_choice(results: "PaperResults", key: str) -> "TableChoice":
     """Show what can be chosen of the table."""
+    from core.reports.paper.layout import LEGIBLE, lay_out
     from core.reports.paper.results import TableChoice
 
     titles = {measure.name: measure.title for measure in results.measures}
@@ -171,13 +170,15 @@ def _table_choice(results: "PaperResults", key: str) -> "TableChoice":
                 width=230,
                 help="Each row's difference from this one, with its 95% interval and its p-value.",
             )
-        # A matrix of several measures is wider than a column.
-        begins = "table" if layout == LIST else "table*"
+        measures = results.measured(names)
+        intervals = bool(reference or any(measure.low for measure in measures))
+        if intervals:
+            intervals = st.toggle("95% intervals", True, key=f"{key}_intervals")
+        across = "" if layout == LIST else layout
+        chosen = TableChoice(tuple(names), tuple(scores), across, intervals, reference)
+        begins = "table" if lay_out(results, chosen).scale(wide=False) >= LEGIBLE else "table*"
         width = choice("Width", TABLE_WIDTHS, default=begins, key=f"{key}_table_width_{begins}")
-    intervals = st.toggle("95% intervals", True, key=f"{key}_intervals")
-    return TableChoice(
-        tuple(names), tuple(scores), "" if layout == LIST else layout, intervals, reference, width == "table*"
-    )
+    return replace(chosen, wide=width == "table*")
 
 
 def _round(interval: str) -> str:

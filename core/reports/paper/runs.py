@@ -368,9 +368,14 @@ def of_prompting(
         table = tests(base, others)
         frame = pd.DataFrame(index=own.index)
         at = [references[way.way] for way in others]
-        for name in ("accuracy", "set_size"):
+        for name, measure in DIFFERENCES.items():
             for end in ("", "_low", "_high", "_p"):
                 frame.loc[at, f"{name}{end}"] = table[f"{name}{end}"].to_numpy()
+            scale, columns = (100 if measure.percent else 1), [f"other_{name}", f"first_{name}", name]
+            frame.loc[at, f"{name}_shown"] = [
+                difference_shown(other, first, digits=measure.digits, exact=exact) / scale
+                for other, first, exact in (scale * table[columns]).itertuples(index=False)
+            ]
         note = f"Their intervals are Tango's for accuracy. {PAIRED}."
         return _differences(frame, f"{note} {CHOSEN}" if SCORES[rule.scores[0]].tuned else note)
 

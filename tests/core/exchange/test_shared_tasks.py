@@ -59,6 +59,14 @@ def test_a_task_that_is_named_has_no_file_in_its_name(two_files):
     assert titles(imported(*two_files, task="codes")) == ["alpha · codes", "beta · codes"]
 
 
+def test_a_task_that_is_named_is_shared_by_questions_without_texts(tmp_path, home):
+    rows = ["id,A,B,label", *(f"{i},0.{i},0.{10 - i},{'AB'[i % 2]}" for i in range(1, 10))]
+    files = [tmp_path / "alpha.csv", tmp_path / "beta.csv"]
+    for path in files:
+        path.write_text("\n".join([*rows, f"{path.stem},1,0,A"]))
+    assert titles(imported(*files, task="codes")) == ["alpha · codes", "beta · codes"]
+
+
 @pytest.mark.parametrize("task", ["", "codes"])
 def test_two_imports_are_one_task(two_files, task):
     names = [*imported(two_files[0], task=task), *imported(two_files[1], task=task)]

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.conformal.scores import SCORE_NAMES
@@ -52,6 +53,23 @@ def nasty_run(n: int = 80) -> str:
     store.write_logits(folder, OptionLogits(tuple(q.id for q in questions), logits, mass))
     store.update_record(spec.run_id, state="done", ended=time.time())
     return spec.run_id
+
+
+def test_a_frame_computes_nothing_in_a_spreadsheet_and_keeps_its_numbers() -> None:
+    frame = pd.DataFrame(
+        {
+            "=model": ["=cmd|' /C calc'!A0", None],
+            "kind": pd.Categorical(["+1", "plain"]),
+            "size": [-0.1, 1 / 3],
+            "n": [-1, 2],
+            "is_best": [True, False],
+            "mixed": ["@SUM(A1)", -2.5],
+        }
+    )
+    lines = ["'=model,kind,size,n,is_best,mixed", "'=cmd|' /C calc'!A0,'+1,-0.1,-1,True,'@SUM(A1)"]
+    assert writing.frame_to_csv(frame).decode().splitlines() == [*lines, f",plain,{1 / 3!r},2,False,-2.5"]
+    numbers = frame[["size", "n", "is_best"]]
+    assert writing.frame_to_csv(numbers) == numbers.to_csv(index=False).encode()
 
 
 def figures(run_id: str) -> dict:
