@@ -11,18 +11,21 @@ from core.access import without_places
 from core.estimates import signed as signed  # for pages and reports alike
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:=^\"'&])")
+DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Characters that reverse the text after them, such as the rest of a sentence behind a file's name."""
 LINK_START = re.compile(r"(?i)(https?|ftp)(?=:)|(\bwww)(?=\.)|(?=@)")
 JOINER = "\u2060"
 """An invisible character without width. Inside `http://` it keeps markdown from making a link."""
 
 
 def plain(text: str) -> str:
-    """Escape the text so that markdown shows it literally: no links, images, colours, formulas or line breaks.
+    """Escape the text so that markdown shows it literally: no links, images, colours, formulas, line breaks or
+    characters that reverse the text after them.
 
     >>> plain("a_b [c](d)")
     'a\\\\_b \\\\[c\\\\]\\\\(d\\\\)'
     """
-    flat = " ".join(text.split())
+    flat = " ".join(DIRECTIONS.sub("", text).split())
     return MARKDOWN.sub(r"\\\1", LINK_START.sub(lambda match: (match[1] or match[2] or "") + JOINER, flat))
 
 

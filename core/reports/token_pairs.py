@@ -79,6 +79,8 @@ def tokens_answer(pairs: Sequence[TokenPair]) -> tuple[str, str]:
         f"The mean surprisal of {clearest.first} minus that of {clearest.second} is "
         f"{clearest.difference_text(p=True)}, on {clearest.tokens:,} tokens of {clearest.texts:,} texts."
     )
+    if len(pairs) > 1:
+        detail += f" The p-values are corrected for all {len(pairs)} pairs; the intervals are not."
     if not shown:
         which = f"{clearest.first} or {clearest.second}" if len(pairs) == 1 else "any model"
         return f"Can't tell whether {which} is surprised less by the right words", detail

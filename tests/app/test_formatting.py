@@ -49,6 +49,10 @@ def test_line_breaks_become_spaces():
     assert plain("one\n\n\ttwo") == "one two"
 
 
+def test_a_file_name_does_not_reverse_the_sentence_behind_it():
+    assert plain("\u202etxt.exe is not imported\u2069") == plain("txt.exe is not imported")
+
+
 def test_a_long_text_is_cut_with_a_sign():
     assert shortened("a" * 100, 10) == "aaaaaaaaa…"
     assert shortened("  a\n b ", 10) == "a b"

@@ -36,6 +36,7 @@ def test_a_shift_is_shown_and_noise_is_not(noise: np.ndarray) -> None:
     assert headline.startswith("better and alike are less surprised than base. Can't tell apart: ")
     assert f"+{pairs[0].mean:.3f} nats per token (95% interval" in detail or f"+{pairs[1].mean:.3f} nats" in detail
     assert "on 180 tokens of 60 texts" in detail
+    assert detail.endswith("The p-values are corrected for all 3 pairs; the intervals are not.")
 
 
 def test_without_a_shown_difference_no_model_is_named_better(noise: np.ndarray) -> None:
