@@ -18,8 +18,10 @@ SET_SIZE = 2
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuestion:
-    """A test question of a run, by its ``id``. ``probabilities`` and ``scores`` (k,) are those of its options, ``label`` is
-    the true one (0-based). ``short`` says that its texts fit on a card and that it has no context."""
+    """A test question of a run, by its ``id``. ``probabilities`` and ``scores`` (k,) are those of its options.
+
+    ``label`` is the true one (0-based). ``short`` says that its texts fit on a card and that it has no context.
+    """
 
     id: str
     question: str
