@@ -146,7 +146,7 @@ def fill(prefix: str, spec: RunSpec) -> None:
         st.session_state[f"{prefix}_served"] = [spec.model]
 
 
-def limits_of(spec: RunSpec) -> dict[str, str]:
+def limits_of(spec: RunSpec) -> dict[str, Any]:
     """The prices and limits of a run as the texts of :data:`LIMITS`."""
     if not spec.servers:
         return {}
