@@ -206,6 +206,8 @@ def test_the_first_minutes(pocket: str, visit: Visitor):
 
     own = Clicks(page, pocket)
     own.on(cards.nth(2))
+    expect(page.locator(".answer")).to_contain_text("ruled out")  # the card's question
+    own.on(page.get_by_text("Ask your own", exact=True))
     own.on(page.get_by_role("button", name=next(iter(EXAMPLES.values())).label).first)
     expect(page.get_by_text(re.compile(r"answered in [\d,]+ ms"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     assert own.made <= 3

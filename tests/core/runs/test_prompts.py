@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.models.model_sources import DTYPES
-from core.questions import bank, catalogue
+from core.questions import bank, local_file
 from core.questions.prompting.forms import FORMATS, FORMS
 from core.questions.prompting.strategies import STRATEGIES
-from core.questions.rows import read_columns
 from core.questions.split import draw
 from core.runs import prompts as run_prompts
 from core.runs import store
@@ -113,7 +112,8 @@ def test_a_persons_file_is_read_once_and_drawn_once_in_a_launch(home, monkeypatc
     rows = [f"Question {i}?,yes {i},no {i},A" for i in range(40)]
     path.write_text("\n".join(["question,A,B,label", *rows]), encoding="utf-8")
     reads, draws = [], []
-    monkeypatch.setattr(catalogue, "read_columns", lambda file: reads.append(file) or read_columns(file))
+    read = local_file.read_path
+    monkeypatch.setattr(local_file, "read_path", lambda file, **named: reads.append(file) or read(file, **named))
     monkeypatch.setattr(run_prompts, "draw", lambda *args, **named: draws.append(1) or draw(*args, **named))
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     assert main(["run", "--model", "fake", "--task", str(path)]) == 0
