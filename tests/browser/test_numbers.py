@@ -251,7 +251,8 @@ def prompting(page: Page) -> Read:
     table = {row[0]: row[1:] for row in rows(page.locator(".static-table table").first)}
     base, accurate, certain = re.findall(r"“([^”]+)”", words)
     accuracy, size = table[accurate], table[certain]
-    shown = [*numbers(accuracy[0]), *numbers(accuracy[1]), *numbers(size[2]), *numbers(size[3])]
+    comparisons = str(2 * len(set(table) - {base}))  # accuracy and set size of each other way
+    shown = [*numbers(accuracy[0]), *numbers(accuracy[1]), *numbers(size[2]), *numbers(size[3]), comparisons]
     yield Stated(words, shown)
     points = marks(page.get_by_test_id("stVegaLiteChart").first, "point")
     drawn = {f"{mark['Asked by']}, {mark['asked']}": mark["Mean set size"] for mark in points}
