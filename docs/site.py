@@ -209,7 +209,7 @@ def _front(pages: Sequence[SitePage], repository: str) -> dict[str, Any]:
         (group, about, [Link(page.file, page.name, page.about) for page in pages if page.group == group])
         for group, about in ABOUT.items()
     ]
-    (install,) = re.findall(r"```sh\n(.+)\n```", (TEXT / "index.md").read_text(encoding="utf-8"))
+    install = _install()
     after = [
         Link(f"{MANUAL}/faq.html", "First questions", "How large it is, where it runs, what your files must look like")
     ]
@@ -218,6 +218,12 @@ def _front(pages: Sequence[SitePage], repository: str) -> dict[str, Any]:
         after.append(Link(repository, "The source"))
     lesson = next(page.file for page in pages if page.group == COURSE)
     return {"title": TITLE, "lead": lead, "lesson": lesson, "sections": sections, "install": install, "after": after}
+
+
+def _install() -> str:
+    """The command of the manual's first page."""
+    (install,) = re.findall(r"```sh\n(.+)\n```", (TEXT / "index.md").read_text(encoding="utf-8"))
+    return str(install)
 
 
 @contextmanager

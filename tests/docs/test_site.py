@@ -72,4 +72,4 @@ def test_a_repository_is_an_address(address: str, tmp_path: Path):
 
 def test_the_front_page_installs_as_the_readme_does():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert site._front([], "")["install"] == re.findall(r"```sh\n(.+)\n```", readme)[0]
+    assert site._install() == re.findall(r"```sh\n(.+)\n```", readme)[0]
