@@ -182,7 +182,8 @@ def test_the_stream_lab_opens_where_a_fixed_threshold_fails_and_links_open_as_be
     kinds = ["Reading comprehension", "Question answering"]
     assert kinds_of(open_page("stream_lab")) == kinds
     assert kinds_of(open_page("stream_lab", run=SHOWCASE)) == kinds[::-1]
-    assert kinds_of(open_page("stream_lab", alpha="200")) == kinds[::-1]
+    assert kinds_of(open_page("stream_lab", gamma="10")) == kinds[::-1]
+    assert kinds_of(open_page("stream_lab", alpha="200")) == kinds  # names nothing of a stream
 
 
 def test_the_stream_lab_opens_with_the_run_chosen_on_another_page_and_keeps_its_own(open_page: Open):
