@@ -13,6 +13,7 @@ from core.models.perplexity.prompts import UNFITTING
 from core.models.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.reports import perplexity_results
+from core.runs import store
 from tests.browser.conftest import Visitor, choose, eventually, holds, settled
 
 ENDS_WITHIN_MS = 180_000
@@ -46,6 +47,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(pocket: str, pocket_ser
     # The page is free meanwhile, and the run is seen on New run too.
     expect(page.get_by_text(re.compile(r"Word by word"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     expect(page).to_have_url(re.compile("[?&]b=[0-9a-f]{10}"))
+    eventually(page, lambda: store.read_record(newest_run(pocket_server[1])).state != "done")
     results = perplexity_results.read(newest_run(pocket_server[1]))
     assert isinstance(results.request, Request)
     pirate = next(prompt for prompt in results.request.prompts if "pirate" in prompt.text)

@@ -231,7 +231,7 @@ def test_a_database_that_cannot_be_opened_costs_one_sentence_and_writes_nothing(
     with pytest.raises(RunError, match=r"the run database .*engine.sqlite can't be used \(.+\); check HEDGE_HOME"):
         engine.submit(spec())
     assert not (home / "runs").exists()
-    assert not engine.agent_alive()
+    until(lambda: not engine.agent_alive(), "no agent to stay")
 
 
 def test_a_run_for_which_the_database_names_another_is_not_executed(engine_home, monkeypatch):
