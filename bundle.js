@@ -25,7 +25,6 @@ const MODULES = {
   shortcuts: "shared/shortcuts/shortcuts",
   stream_lab: "stream_lab/stream_lab",
   temperature: "calibration/temperature/temperature",
-  theme_watch: "shared/theme_watch",
   token_strip: "shared/token_strip/token_strip",
   tokens: "tokens/tokens",
 };

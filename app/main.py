@@ -19,7 +19,6 @@ if __name__ == "main":
 
 from app import first_paint, menu, navigation, notices, style, tab_title  # noqa: E402
 from app.background import following  # noqa: E402
-from app.components.shared import theme_watch  # noqa: E402
 from app.components.shared.shortcuts import shortcuts  # noqa: E402
 from app.errors import spoken  # noqa: E402
 from app.serving import login  # noqa: E402
@@ -41,7 +40,6 @@ if login.gate():
     with tab_title.titled(page.title), following(page.url_path), spoken():
         try:
             page.run()
-            theme_watch.watch()
         finally:  # also where a page has nothing to show and stops
             shortcuts()
 first_paint.shown.set()

@@ -9,10 +9,8 @@ from typing import Any, TypeAlias
 import altair as alt
 import pandas as pd
 import pyarrow as pa
-from plotly.graph_objects import Figure as PlotlyFigure
 
 from charts import theme
-from core.errors import HedgeError
 
 AltairChart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
 
@@ -22,23 +20,19 @@ class Figure:
     """A drawn frame: ``frame`` is all that is in the figure (and in its download), ``chart`` what a page draws.
 
     ``alt`` is its content in words for those who do not see it; ``name`` the download's file name without ending.
-    ``for_file`` makes the same in Altair where ``chart`` is Plotly's, which can't be drawn without a browser.
+    ``for_file`` makes the form for a file where a page shows another one.
     """
 
     frame: pd.DataFrame
-    chart: AltairChart | PlotlyFigure
+    chart: AltairChart
     alt: str
     name: str
     for_file: Callable[[], AltairChart] | None = None
 
     @property
     def still(self) -> AltairChart:
-        """The figure in Altair, which vl-convert draws without a browser. Raises :class:`HedgeError` if there is
-        none."""
-        chart = self.for_file() if self.for_file else self.chart
-        if isinstance(chart, PlotlyFigure):
-            raise HedgeError(f"the figure {self.name} is drawn on a page only, not into a file")
-        return chart
+        """The figure for a file, which vl-convert draws without a browser."""
+        return self.for_file() if self.for_file else self.chart
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -50,10 +44,8 @@ class Figure:
         colours, and its frames in ``datasets`` as Arrow streams, named by their content.
 
         Altair's own way there validates the whole chart again, which takes longer than all the rest
-        (tests/charts/test_figure.py validates each). Raises :class:`HedgeError` for a Plotly figure.
+        (tests/charts/test_figure.py validates each).
         """
-        if isinstance(self.chart, PlotlyFigure):
-            raise HedgeError(f"the figure {self.name} is Plotly's and has no Vega-Lite specification")
         datasets: dict[str, bytes] = {}
         spec = _specification(self.chart, lambda frame: _named(frame, datasets))
         for part, settings in theme.text_config().items():

@@ -1,9 +1,7 @@
 """Figures as files, without a server and without a browser: SVG, PDF, PNG and HTML by vl-convert.
 
 One function draws a figure for a page, the command line and a notebook alike: :func:`figure`, and :func:`jury_figure`
-for a jury. A figure is drawn from its Altair form at the width, font and theme of a
-:class:`~charts.figure_style.FigureStyle`. Radars and heat maps are Plotly's on a page, and Plotly draws into files only
-with a browser's help: their Altair form stands in for them.
+for a jury. A figure is drawn at the width, font and theme of a :class:`~charts.figure_style.FigureStyle`.
 
 A file says where its figures come from, in its metadata: Dublin Core in an SVG, the document information of a PDF, text
 chunks in a PNG. The same stands in :attr:`FigureFile.text`, to be put beside a figure.

@@ -1,4 +1,4 @@
-"""How far each two jurors agree, as a heat map. A page has Plotly's, a file Altair's (:mod:`charts.heat_map`)."""
+"""How far each two jurors agree, as a heat map."""
 
 import pandas as pd
 

@@ -1,6 +1,6 @@
 """The meanings of the colours of charts, and the colours of both themes.
 
-This module needs neither Altair nor Plotly, which take half a second to import: the first paint does not wait for them.
+This module does not need Altair, which takes half a second to import: the first paint does not wait for it.
 """
 
 import tomllib

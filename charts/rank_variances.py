@@ -1,4 +1,4 @@
-"""The variances of an adapter's ranks, as a heat map. A page has Plotly's, a file Altair's (:mod:`charts.heat_map`)."""
+"""The variances of an adapter's ranks, as a heat map."""
 
 import pandas as pd
 

@@ -1,13 +1,11 @@
-"""How Altair's and Plotly's charts name the colours whose meanings :mod:`charts.palette` lists.
+"""How charts name the colours whose meanings :mod:`charts.palette` lists.
 
 The colours themselves stand in ``.streamlit/config.toml``, once a theme. A chart names a meaning, not a colour, and the
 browser looks it up in the theme in force, so that light and dark change live. Colour is never the only signal; a shape,
 a dash or a word goes with it.
 
-- **Altair**: Streamlit makes ``chartCategoricalColors`` the range of every categorical scale. A scale whose domain is
-  :data:`MEANINGS` so gives each meaning its colour.
-- **Plotly**: Streamlit replaces the stand-ins ``#000001``, ``#000002`` … by ``chartCategoricalColors`` in turn, and
-  ``#000038`` by the colour of the page (``streamlit/elements/lib/streamlit_plotly_theme.py``).
+Streamlit makes ``chartCategoricalColors`` the range of every categorical scale. A scale whose domain is
+:data:`MEANINGS` so gives each meaning its colour.
 """
 
 from collections.abc import Iterable
@@ -39,10 +37,6 @@ def score_scale(scores: Iterable[str]) -> alt.Scale:
     return alt.Scale(domain=[titles.get(meaning, meaning) for meaning in MEANINGS])
 
 
-PLOTLY_COLORS = {meaning: f"#{place:06}" for place, meaning in enumerate([*MEANINGS, *MORE_RUNS[:4]], start=1)}
-"""From a meaning to the stand-in that Streamlit replaces by the theme's colour. Streamlit has ten stand-ins."""
-PLOTLY_PAGE = "#000038"
-"""The stand-in for the colour of the page."""
 SHADE = 0.6
 """The opacity of a heat map's strongest cell: the text can still be read on it (tests/charts/test_theme.py)."""
 
@@ -69,17 +63,3 @@ def text_config() -> dict[str, dict[str, Any]]:
     """The colours of a chart's words, by the part of its configuration. Streamlit's own grey has 3.7 : 1 on white."""
     faint = {"labelColor": ink(), "titleColor": ink(), "labelOpacity": FAINT, "titleOpacity": FAINT}
     return {"axis": faint, "legend": faint, "header": {"labelColor": ink(), "titleColor": ink()}}
-
-
-def plotly_layout(height: int, **more: Any) -> dict[str, Any]:
-    """The layout of a Plotly figure: words in the text's colour, Streamlit's look for the rest, no zoom by accident."""
-    words = {"color": PLOTLY_COLORS[TRUTH]}
-    return {
-        "template": "none",
-        "height": height,
-        "font": words,
-        "legend": {"font": words},
-        "dragmode": False,
-        "hoverlabel": {"font": words, "align": "left"},
-        **more,
-    }

@@ -64,9 +64,7 @@ def roots(path: Path) -> set[str]:
 @pytest.mark.quick
 def test_core_knows_no_pages_and_no_charts():
     for path in python_files("core"):
-        above = {"streamlit", "plotly", "altair", "charts", "hedge", "app", "pages"} - (
-            {"hedge"} if path == DOOR else set()
-        )
+        above = {"streamlit", "altair", "charts", "hedge", "app", "pages"} - ({"hedge"} if path == DOOR else set())
         assert not roots(path) & above, path
 
 

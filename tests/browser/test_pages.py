@@ -314,7 +314,6 @@ def test_keys_move_through_the_questions_of_compare_and_figures_follow_the_theme
     axe.required()
     for theme, width in (("light", 1440), ("dark", 390)):
         into_window(page, theme, width)
-        plotly_figures_have_the_colours(page, theme)
         assert axe.faults(settled(page)) == []
     expect(third.locator(".more")).to_be_visible()
 
@@ -359,10 +358,3 @@ def keys_move_through_the_questions(page: Page) -> None:
     page.keyboard.press("k")
     expect(question.nth(0)).to_have_class(re.compile("selected"))
     expect(page).to_have_url(re.compile("question="))
-
-
-def plotly_figures_have_the_colours(page: Page, theme: str) -> None:
-    red, green, blue = bytes.fromhex(THEME[theme]["chartCategoricalColors"][2].removeprefix("#"))  # the truth's
-    figures = page.locator(".js-plotly-plot")
-    expect(figures).to_have_count(1)  # a heat map
-    expect(figures.locator("svg text").first).to_have_css("fill", f"rgb({red}, {green}, {blue})")

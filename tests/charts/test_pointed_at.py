@@ -1,12 +1,14 @@
-"""Figures that Plotly draws on a page: they say what their frame holds, and so does what stands for them in a file."""
+"""Heat maps and radars: they draw what their frame holds, and a hover says the rest."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from charts import heat_map
+from charts.figure import Figure
 from charts.juror_pairs import juror_pairs
 from charts.radar import AXES, radar
 from charts.rank_variances import rank_variances
@@ -27,20 +29,23 @@ def rows(home: Path) -> pd.DataFrame:
     return result[result["score"] == "lac"]
 
 
-def still_rows(figure, column: str) -> list[object]:
-    """The values of a column that the figure's Altair form draws."""
-    return [row[column] for values in figure.spec["datasets"].values() for row in values]
+def drawn_rows(figure: Figure) -> list[dict[str, Any]]:
+    """The rows that the figure draws."""
+    (rows,) = figure.spec["datasets"].values()
+    return rows
 
 
-def test_a_cell_a_run_and_task_in_both_forms(rows: pd.DataFrame):
+def hovers(figure: Figure) -> list[str]:
+    """What a hover on a cell names, in order."""
+    return [f"{tip['title']} {tip.get('format', '')}".strip() for tip in figure.spec["layer"][0]["encoding"]["tooltip"]]
+
+
+def test_a_cell_a_run_and_task(rows: pd.DataFrame):
     figure = heat_map.heat_map(rows, "mean_set_size")
-    (cells,) = figure.chart.data
-    assert np.isnan(cells.z).sum() == 4  # four models, each on one of two tasks
-    assert sorted(cells.z[~np.isnan(cells.z)]) == pytest.approx(sorted(rows["mean_set_size"]))
-    assert sorted(still_rows(figure, "mean_set_size")) == pytest.approx(sorted(rows["mean_set_size"]))
-    assert (cells.zmin, cells.zmax) == (0, rows["k"].max())
-    assert list(figure.chart.layout.xaxis.ticktext) == ["Question<br>answering", "Reading<br>comprehension"]
-    assert "model-0<br>Task: Question answering" in np.array(cells.text)
+    cells = drawn_rows(figure)
+    assert sorted(cell["mean_set_size"] for cell in cells) == pytest.approx(sorted(rows["mean_set_size"]))
+    assert figure.spec["layer"][0]["encoding"]["fillOpacity"]["scale"]["domain"] == [0, rows["k"].max()]
+    assert {cell["column"] for cell in cells} == {"Question\nanswering", "Reading\ncomprehension"}
     for row in rows.to_dict("records"):
         assert f"{row['model']}, {TASKS[row['task']]}: {row['mean_set_size']:.3g}" in figure.alt
 
@@ -48,9 +53,9 @@ def test_a_cell_a_run_and_task_in_both_forms(rows: pd.DataFrame):
 def test_rows_say_only_what_tells_them_apart():
     names = ["pocket-1m · 2 shots · by text  Summaries", "pocket-1m · 4 shots · by text  Summaries"]
     figure = heat_map.set_sizes(pd.DataFrame({"name": np.repeat(names, 2), "size": [0, 1] * 2, "share": 0.5}))
-    assert list(figure.chart.layout.yaxis.ticktext) == ["2 shots", "4 shots"]
-    (cells,) = figure.chart.data
-    assert cells.text[0][0].startswith(names[0])  # the hover says the whole name
+    assert [cell["row"] for cell in drawn_rows(figure)] == ["2 shots", "2 shots", "4 shots", "4 shots"]
+    assert drawn_rows(figure)[0]["name"] == names[0]  # the hover says the whole name
+    assert hovers(figure)[0] == "Run"
 
 
 def test_a_hover_on_two_jurors_says_the_ends_of_the_interval():
@@ -64,19 +69,17 @@ def test_a_hover_on_two_jurors_says_the_ends_of_the_interval():
             {"first": "a", "second": "b", **known},
         ]
     )
-    (cells,) = juror_pairs(pairs, "agreement").chart.data
-    assert cells.z.tolist() == [[1.0, 0.75], [0.75, 1.0]]
-    assert tuple(cells.customdata[0][1]) == (0.5, 0.875)
-    assert "from: %{customdata[0]:.0%}" in cells.hovertemplate
-    assert "to: %{customdata[1]:.0%}" in cells.hovertemplate
+    figure = juror_pairs(pairs, "agreement")
+    assert [cell["agreement"] for cell in drawn_rows(figure)] == [1.0, 0.75, 0.75, 1.0]
+    assert (drawn_rows(figure)[1]["agreement_low"], drawn_rows(figure)[1]["agreement_high"]) == (0.5, 0.875)
+    assert hovers(figure) == ["Juror", "and", "Same verdict .0%", "from .0%", "to .0%"]
 
 
 def test_ranks_say_their_variances():
     frame = pd.DataFrame({"layer": ["0 q", "0 q"], "rank": [1, 2], "variance": [4.0, 1.0], "share": [1.0, 0.25]})
     figure = rank_variances(frame)
-    (cells,) = figure.chart.data
-    assert cells.z.tolist() == [[100.0, 25.0]]
-    assert list(cells.customdata[0][1]) == [1.0]
+    assert [cell["percent"] for cell in drawn_rows(figure)] == [100.0, 25.0]
+    assert hovers(figure)[-1] == "Variance added .3g"
     assert figure.alt.startswith("2 of 2 ranks add at least 1%")
 
 
@@ -89,7 +92,3 @@ def test_a_radar_has_a_star_for_each_run_that_is_closed_and_as_wide_as_its_figur
         assert values[0] == values[-1] == pytest.approx(row["accuracy"])
         assert values[2] == pytest.approx(1 - (row["mean_set_size"] - 1) / (row["k"] - 1))
         assert np.hypot(star["x"], star["y"]).tolist() == pytest.approx(values)
-
-
-def test_no_plotly_figure_is_zoomed_by_accident(rows: pd.DataFrame):
-    assert heat_map.heat_map(rows, "accuracy").chart.layout.dragmode is False

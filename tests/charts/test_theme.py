@@ -7,10 +7,9 @@ import tomllib
 import altair as alt
 import numpy as np
 import pandas as pd
-import plotly.io
 import pytest
 
-from charts import heat_map, run_styles
+from charts import run_styles
 from charts.figure import Figure
 from charts.figure_files import figures
 from charts.figure_style import FigureStyle
@@ -22,8 +21,6 @@ from charts.theme import (
     MEANINGS,
     MORE_RUNS,
     OUT_OF_SET,
-    PLOTLY_COLORS,
-    PLOTLY_PAGE,
     SHADE,
     TRUTH,
     text_config,
@@ -168,7 +165,7 @@ def test_every_chart_is_drawn_by_the_one_function_that_takes_the_themes_words():
     drawn_in = [
         str(path.relative_to(ROOT))
         for path in [*(ROOT / "app").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
-        if re.search(r"\b(vega_lite|altair|plotly)_chart\(", path.read_text(encoding="utf-8"))
+        if re.search(r"\b(vega_lite|altair)_chart\(", path.read_text(encoding="utf-8"))
     ]
     assert drawn_in == ["app/components/shared/figures.py"]
 
@@ -179,21 +176,6 @@ def test_a_figures_own_configuration_is_kept():
     assert config["view"]["stroke"] is None
     assert config["axis"]["labelOpacity"] == text_config()["axis"]["labelOpacity"]
     assert config["legend"]["titleColor"] == text_config()["legend"]["titleColor"].to_dict()
-
-
-def test_the_stand_ins_of_plotly_are_those_that_streamlit_replaces():
-    own = plotly.io.templates["streamlit"]
-    assert list(PLOTLY_COLORS.values()) == list(own.layout.colorway)
-    assert own.data.table[0].cells.fill.color == PLOTLY_PAGE
-
-
-def test_plotly_s_words_and_shades_are_of_the_themes_colours():
-    figure = heat_map.set_sizes(pd.DataFrame({"name": "run", "size": [0, 1], "share": [0.25, 0.75]})).chart
-    (cells,) = figure.data
-    assert [color for _, color in cells.colorscale] == [PLOTLY_PAGE, PLOTLY_COLORS[LAC]]
-    assert cells.opacity == SHADE
-    texts = [cells.textfont, figure.layout.font, figure.layout.xaxis.tickfont, figure.layout.yaxis.tickfont]
-    assert {text.color for text in texts} == {PLOTLY_COLORS[TRUTH]}
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

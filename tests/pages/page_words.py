@@ -48,8 +48,6 @@ def _words(element: Element | Block) -> Iterator[str]:
         yield from _table_words(proto)
     elif element.type == "vega_lite_chart":
         yield from _chart_words(proto)
-    elif element.type == "plotly_chart":
-        yield from _said(json.loads(proto.spec), ("text", "ticktext", "name"))
     elif element.type == "bidi_component" and (proto.json or proto.mixed.json):
         yield from _said(json.loads(proto.json or proto.mixed.json), SAID)
 

@@ -390,7 +390,7 @@ def test_the_first_paint_of_compare_waits_for_no_charts_and_no_tests(home: Path)
         "assert not page.exception, page.exception\n"
         "parts = [one.key for one in page.main if 'bidi' in str(one.type) and one.key != 'shortcuts']\n"
         "assert len(parts) == 2, parts\n"
-        "heavy = {'altair', 'plotly', 'scipy.stats', 'scipy.optimize'} & (set(sys.modules) - before)\n"
+        "heavy = {'altair', 'scipy.stats', 'scipy.optimize'} & (set(sys.modules) - before)\n"
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=ROOT)

@@ -498,7 +498,7 @@ def test_the_first_paint_waits_for_neither_charts_nor_models(home):
         f"page = AppTest.from_file({str(ROOT / 'app' / 'main.py')!r}, default_timeout=100).run()\n"
         "assert not page.exception, page.exception\n"
         "assert page.title[0].value.startswith('Hedge shows'), page.title\n"
-        "heavy = {'torch', 'transformers', 'altair', 'plotly', 'dbos', 'sqlalchemy', 'scipy.stats', 'scipy.optimize',"
+        "heavy = {'torch', 'transformers', 'altair', 'dbos', 'sqlalchemy', 'scipy.stats', 'scipy.optimize',"
         " 'scipy.fft', 'scipy.sparse', 'scipy.linalg'} & (set(sys.modules) - before)\n"
         "assert not heavy, heavy\n"
     )

@@ -45,8 +45,7 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
     assert app.header[0].value == plain(tokens_answer(pairs)[0])
     paired = static_tables(app)[0]
     assert paired["Less surprised"].tolist() == [pair.second for pair in pairs]
-    assert len(app.get("vega_lite_chart")) == 1  # reliability
-    assert len(app.get("plotly_chart")) == 1  # the ARD-LoRA's ranks
+    assert len(app.get("vega_lite_chart")) == 2  # reliability, and the ARD-LoRA's ranks
 
 
 def test_an_infinite_nll_is_shown_as_such(open_page: Open, home):

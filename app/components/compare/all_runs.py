@@ -1,6 +1,6 @@
 """The set sizes of the compared runs, and contrasts of a single setting.
 
-What draws with Altair or Plotly is imported where it is needed: the first paint does not wait for it.
+What draws with Altair is imported where it is needed: the first paint does not wait for it.
 """
 
 from collections.abc import Sequence

@@ -13,12 +13,12 @@ from app.components.data.doubts import doubts_of_tables, first_option, questions
 from app.components.data.dropped_files import dropped, forget
 from app.components.data.import_preview import preview, short_names
 from app.components.perplexity import choice_benchmark, perplexity_form
+from app.components.shared.bundled import component
 from app.components.shared.wrong_place import CARRIED_KEY, carried
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
 from app.state.fields import joined
 from app.state.new_run import NewRunView
-from charts.bundles import script
 from core.errors import HedgeError
 from core.exchange.dropped.apart import FORK_SERVER, apart
 from core.exchange.dropped.files import DroppedFile
@@ -42,7 +42,7 @@ TALL = f"""<style>
 .st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzoneInstructions"] {{ display: none; }}
 </style>"""
 """Makes the drop zone large enough to aim at. Its label says the largest size as all sizes here are written."""
-_keep_paths = st.components.v2.component("hedge_dropped_paths", js=script("dropped_paths"))
+_keep_paths = component("dropped_paths", styled=False)
 FORMATS = (
     f"**Runs**: {listed('runs')}. **Juries**: {listed('jury')}. **For other pages**: {listed('new_run', 'perplexity')}."
 )

@@ -1,17 +1,39 @@
-"""Components of the browser, which Streamlit gets as bundles (:mod:`charts.bundles`)."""
+"""Components of the browser. Their bundles are files that it keeps (:mod:`app.serving.bundle_files`), so that only the
+first visit waits for them: Streamlit would send them with each visit."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from charts.bundles import script, style
+from app.serving.bundle_files import address
+
+LOAD = """const at = (path) => new URL(path, location.origin).href;
+const [bundle, style] = await Promise.all([
+  import(at(%(script)s)),
+  %(style)s && fetch(at(%(style)s)).then((answer) => answer.text()),
+]);
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(style + ":host { visibility: visible }");
+export default (call) => {
+  const root = call.parentElement.getRootNode();
+  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+  return bundle.default(call);
+};
+"""
+"""The script that Streamlit sends: it loads the bundle and its style from their files."""
+UNTIL_STYLED = ":host { visibility: hidden }"
 
 
-def component(name: str, html: Path | str, *, bundle: str = "") -> Any:
+def component(name: str, html: Path | str = "", *, bundle: str = "", styled: bool = True) -> Any:
     """Register a component called ``hedge_NAME``: its HTML, or the file that holds it, and the script and the style of
     its ``bundle``, which is called ``name`` unless given. Returns the function that mounts it.
     """
     text = html.read_text(encoding="utf-8") if isinstance(html, Path) else html
     bundle = bundle or name
-    return st.components.v2.component(f"hedge_{name}", html=text, css=style(bundle), js=script(bundle))
+    style = address(f"{bundle}.css") if styled else ""
+    script = LOAD % {"script": json.dumps(address(f"{bundle}.js")), "style": json.dumps(style)}
+    return st.components.v2.component(
+        f"hedge_{name}", html=text or None, css=UNTIL_STYLED if styled else None, js=script
+    )

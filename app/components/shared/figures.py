@@ -6,12 +6,10 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 from altair.utils import schemapi
-from plotly.graph_objects import Figure as PlotlyFigure
 
 from app.components.shared.downloads import about as about
 from app.components.shared.downloads import download as download
 from app.components.shared.static_table import static_table
-from app.components.shared.theme_watch import theme_to_draw
 from app.formatting import counted
 from charts.figure import Figure
 from core.conformal.scores import SCORES
@@ -27,8 +25,6 @@ from core.reports.thresholds import threshold_text
 schemapi.disable_debug_mode()
 
 REPORT_KEY = "report_open"
-NO_TOOLBAR = {"displayModeBar": False}
-"""Plotly's own buttons would cover the names above a heat map."""
 
 
 def show(figure: Figure, explanation: str, about: About) -> None:
@@ -51,12 +47,7 @@ def draw(
     """Show only a chart. ``on_select`` is called if a click selects something that the chart's parameters name.
     ``spec`` is its :meth:`~charts.figure.Figure.page_spec`, if it has been made before.
     """
-    if isinstance(figure.chart, PlotlyFigure):
-        # A drawn figure keeps the colours of the theme that it was drawn in. With another key it is drawn again.
-        key = f"{key}-{theme_to_draw()}"
-        st.plotly_chart(figure.chart, key=key, alt=figure.alt, width=width, config=NO_TOOLBAR)
-    else:
-        st.vega_lite_chart(spec or figure.page_spec(), key=key, alt=figure.alt, width=width, on_select=on_select)
+    st.vega_lite_chart(spec or figure.page_spec(), key=key, alt=figure.alt, width=width, on_select=on_select)
 
 
 def _in_words(row: Mapping[Hashable, Any]) -> dict[str, str]:

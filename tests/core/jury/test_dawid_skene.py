@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.jury.dawid_skene import DawidSkene
+from core.jury.dawid_skene import DawidSkene, _Steps
 
 pytestmark = pytest.mark.quick
 
@@ -46,5 +46,22 @@ def test_it_is_the_em_of_loops() -> None:
     prior, says = em_by_loops(verdicts, 300)
     assert result.prior == pytest.approx(prior, abs=1e-6)
     assert result.says_true == pytest.approx(says, abs=1e-6)
-    # It continues until no posterior moves by more than 1e-8.
+    # It continues until no posterior moves by more than 1e-10.
     assert result.posterior(verdicts) == pytest.approx(DawidSkene(prior, says).posterior(verdicts), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_its_jumps_end_where_em_alone_ends(seed: int) -> None:
+    """Jurors between worse than chance and reliable, some ties; EM alone takes up to thousands of steps."""
+    rng = np.random.default_rng(seed)
+    n, j = int(rng.integers(20, 500)), int(rng.integers(3, 8))
+    truth = rng.random(n) < rng.uniform(0.1, 0.9)
+    verdicts = np.where(rng.random((n, j)) < rng.uniform(0.4, 0.95, j), truth[:, None], ~truth[:, None]).astype(float)
+    verdicts[rng.random((n, j)) < 0.05] = 0.5
+    em = _Steps(verdicts)
+    right, before = em.kinds.mean(axis=1), np.inf
+    while abs(right - before).max() > 1e-12:
+        before, (right, _, model) = right, em.step(right)
+    result = DawidSkene.fit(verdicts)
+    assert result.prior == pytest.approx(model.prior, abs=1e-7)
+    assert result.says_true == pytest.approx(model.says_true, abs=1e-7)

@@ -1,2 +1,0 @@
-/* npm run bundle wrote this file. */
-var c=n=>{let t=(n.match(/^#(..)(..)(..)/)??[]).slice(1).map(s=>parseInt(s,16));if(t.length<3)return null;let[o,r,e]=t;return .2126*o+.7152*r+.0722*e>127?"light":"dark"};function l({data:n,parentElement:t,setStateValue:o}){let r=t.host??t,e=c(getComputedStyle(r).getPropertyValue("--st-background-color").trim());e&&e!==n.theme&&o("theme",e)}export{l as default,c as themeOf};
