@@ -84,7 +84,7 @@ class SitePage:
 def lab_of(run_id: str, around: Around = None) -> bytes:
     """The Alpha lab of a run."""
     record, run = run_cache.record(run_id), run_cache.evaluation(run_id)
-    unnamed = around and around["front"]  # the front page has a heading of its own
+    unnamed = around and around["front"]  # the front page has its own heading
     source = run_source(run, name=title(record) if unnamed else "")
     return lab_embed(lab_tables(run), title=title(record), source=source, around=around)
 
@@ -92,8 +92,8 @@ def lab_of(run_id: str, around: Around = None) -> bytes:
 def question_of(run_id: str, question_id: str, around: Around = None) -> bytes:
     """A test question of a run."""
     record, shown = run_cache.record(run_id), question_cache.shown_question(run_id, question_id)
-    asked = shown.question
-    question = AskedQuestion(asked.question, asked.context, asked.options, asked.label, shown.probabilities)
+    original = shown.question
+    question = AskedQuestion(original.question, original.context, original.options, original.label, shown.probabilities)
     data = embedded_bars(question, shown.standings, question_cache.calibrated_run(run_id), OneQuestionView())
     source = run_source(run_cache.evaluation(run_id), name=title(record))
     return embed_html(

@@ -143,5 +143,5 @@ def crossed_number(values: FloatArray, first: IntArray, second: IntArray) -> flo
     3.0
     """
     n, rows = len(values), np.arange(len(values))
-    one, other = (effective_number(values, within(clusters, rows)) for clusters in (first, second))
-    return float(min(max(1 / (1 / one + 1 / other - 1 / n), 1.0), n))
+    first_number, second_number = (effective_number(values, within(clusters, rows)) for clusters in (first, second))
+    return float(min(max(1 / (1 / first_number + 1 / second_number - 1 / n), 1.0), n))

@@ -107,7 +107,7 @@ def _gift(block: str, number: int) -> QuizRow:
     """A question of GIFT."""
     title = TITLE.match(block)
     block = block[title.end() :] if title else block
-    braces = [found for found in BRACE.finditer(block) if found[0] in "{}"]
+    braces = [brace for brace in BRACE.finditer(block) if brace[0] in "{}"]
     marks = "".join(brace[0] for brace in braces)
     if marks != "{}":
         raise InputError(
@@ -134,7 +134,7 @@ def _gift(block: str, number: int) -> QuizRow:
 
 def _not_a_choice(inside: str) -> str:
     """The kind of a question whose answers are no options to choose from; empty if they are."""
-    marks = [found[0] for found in MARK.finditer(inside) if found[0] in "~="]
+    marks = [mark[0] for mark in MARK.finditer(inside) if mark[0] in "~="]
     if not inside:
         return "essay"
     if inside.startswith("#"):
@@ -145,7 +145,7 @@ def _not_a_choice(inside: str) -> str:
 
 
 def _choice(question: str, inside: str, number: int, kind: str) -> QuizRow:
-    marks = [found for found in MARK.finditer(inside) if found[0] in "~="]
+    marks = [mark for mark in MARK.finditer(inside) if mark[0] in "~="]
     if begin := inside[: marks[0].start()].strip():
         raise InputError(f"line {number}: expected ~ or = before each option, found {short(begin)!r}")
     ends = [mark.start() for mark in marks[1:]] + [len(inside)]
@@ -190,4 +190,4 @@ def _unescaped(text: str) -> str:
     >>> _unescaped(r"a \= b \{c\} \\ \frac")
     'a = b {c} \\ \\frac'
     """
-    return ESCAPED.sub(lambda found: "\n" if found[1] == "n" else found[1], text)
+    return ESCAPED.sub(lambda match: "\n" if match[1] == "n" else match[1], text)

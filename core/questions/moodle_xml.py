@@ -90,20 +90,20 @@ def last_category(path: str) -> str:
 
 
 def _row(question: ET.Element, kind: str, subject: str) -> QuizRow:
-    asked, beyond = _text(question.find("questiontext"))
-    asked = asked or _text(question.find("name"))[0]
+    text, beyond = _text(question.find("questiontext"))
+    text = text or _text(question.find("name"))[0]
     if kind not in ("multichoice", "truefalse"):
-        return QuizRow(asked, skipped=KINDS.get(kind, f"kind {short(kind)!r}"))
+        return QuizRow(text, skipped=KINDS.get(kind, f"kind {short(kind)!r}"))
     answers = question.findall("answer")
     texts = [_text(answer) for answer in answers]
     label, problem = right_one([_fraction(answer) for answer in answers])
     skipped = beyond or next(filter(None, (more for _, more in texts)), "") or problem
     if skipped:
-        return QuizRow(asked, skipped=skipped)
+        return QuizRow(text, skipped=skipped)
     if kind == "truefalse":
         is_true = texts[label][0].lower() == "true"
-        return QuizRow(asked, TRUE_FALSE, int(not is_true), subject)
-    return QuizRow(asked, tuple(text for text, _ in texts), label, subject)
+        return QuizRow(text, TRUE_FALSE, int(not is_true), subject)
+    return QuizRow(text, tuple(option for option, _ in texts), label, subject)
 
 
 def _text(element: ET.Element | None) -> tuple[str, str]:

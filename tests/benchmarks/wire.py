@@ -32,7 +32,7 @@ VISITS = 3
 
 
 class SlowLine:
-    """A proxy of one server. All its connections share the line, each direction with a rate of its own."""
+    """A proxy of one server. All its connections share the line, and each direction has its own rate."""
 
     def __init__(self) -> None:
         self.to: int | None = None

@@ -142,7 +142,7 @@ def the_projector_view_ends_with_the_diagram(desk: Page, code: str) -> None:
 
 
 def sets_without_room_are_paged(desk: Page) -> None:
-    """Where one row has room, each of the three is on a screen of its own, and the diagram follows the last one."""
+    """Where one row has room, each of the three has its own screen, and the diagram follows the last one."""
     shown = desk.locator(".presented .sets-shown")
     shown.evaluate("shown => { shown.style.maxHeight = '1px'; }")
     desk.keyboard.press("ArrowLeft")

@@ -1,4 +1,4 @@
-// The lecturer's page of a class, and its projector view. It hears of every change by a stream of its own, draws the sets
+// The lecturer's page of a class, and its projector view. It gets every change from its own stream, draws the sets
 // while alpha moves, and sends alpha on to the phones.
 
 import { readEvents } from "../../classroom/event_stream.js";

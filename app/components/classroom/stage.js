@@ -25,7 +25,7 @@ export function whoSaid({ phase, position, n, answers }, { joined, answered }) {
     : `${where} · ${answered} of ${joined} answered`;
 }
 
-// What is to be known about alpha: that there are too few questions for it, or how it was chosen.
+// The hint about alpha: that there are too few questions for it, or how it was chosen.
 export function alphaSaid({ calibration, smallest, alpha, chosen }) {
   const few = tooFew(calibration, smallest, alpha);
   const usual = Math.max(USUAL_ALPHA, smallest);

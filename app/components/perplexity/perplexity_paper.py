@@ -30,13 +30,13 @@ def perplexity_paper(
         from core.reports.paper.measurements import of_perplexity
 
         digests = [prompt.digest for prompt in chosen.prompts]
-        of = chosen.setup(model), digests, chosen.talks
+        picked = chosen.setup(model), digests, chosen.talks
         notes = [
-            *(f"{note[:1].upper()}{note[1:]}." for note in library.notes(*of, served=chosen.served_weights(model))),
+            *(f"{note[:1].upper()}{note[1:]}." for note in library.notes(*picked, served=chosen.served_weights(model))),
             reports.uniform_sentence(vocabulary, served=chosen.setup(model).dtype == SERVED),
         ]
         results = of_perplexity(
-            measured, model, _how(chosen, model), vocabulary=vocabulary, runs=library.runs(*of), notes=notes
+            measured, model, _how(chosen, model), vocabulary=vocabulary, runs=library.runs(*picked), notes=notes
         )
         here = {place: name for place, name in names(chosen).items() if name in measured}
 

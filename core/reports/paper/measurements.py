@@ -130,13 +130,13 @@ def of_perplexity(
         )
         return Differences((measure,), own, PAIRED_PROMPTS)
 
-    made = (("Made by", made_by()), ("Date", today()), ("Model", model))
+    origin = (("Made by", made_by()), ("Date", today()), ("Model", model))
     return PaperResults(
         subject=f"Perplexity of {model}",
         keys={"conversation": "Conversation", "prompt": "Prompt"},
         rows=table,
         measures=tuple(measures),
-        provenance=Provenance((*made, *how.items())),
+        provenance=Provenance((*origin, *how.items())),
         about=About([model]),
         facts=(f"{'; '.join(f'{what}: {value}' for what, value in how.items() if what in CAPTIONED)}.",),
         notes=tuple(notes),

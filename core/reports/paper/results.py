@@ -140,13 +140,13 @@ class PaperResults:
     @property
     def origin(self) -> str:
         """Hedge's version, the date and the runs, in a sentence of a caption."""
-        made = f"Made with {self.provenance.of('Made by')} on {self.provenance.of('Date')}"
+        origin = f"Made with {self.provenance.of('Made by')} on {self.provenance.of('Date')}"
         if not self.runs:
-            return f"{made}."
+            return f"{origin}."
         if len(self.runs) <= RUNS_NAMED:
-            return f"{made} from the run{'s' * (len(self.runs) > 1)} {', '.join(self.runs)}."
+            return f"{origin} from the run{'s' * (len(self.runs) > 1)} {', '.join(self.runs)}."
         digest = hashlib.sha256("\n".join(sorted(self.runs)).encode()).hexdigest()[:12]
-        return f"{made} from {len(self.runs)} runs (SHA-256 of their sorted ids, one on each line: {digest})."
+        return f"{origin} from {len(self.runs)} runs (SHA-256 of their sorted ids, one on each line: {digest})."
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,7 +261,7 @@ def of_report(report: Report, run: Evaluation, rule: SetRule, *, by: str = "all"
     from core.reports.compare.benchmark import rows_of
 
     results = of_runs(pd.DataFrame(rows_of(run, report)), [run], rule, alike=False)
-    apart = {"group": "Each subject has a threshold of its own.", "class": "Each option has a threshold of its own."}
+    apart = {"group": "Each subject has its own threshold.", "class": "Each option has its own threshold."}
     threshold = Measure("threshold", "Threshold", 4, first=False)
     return replace(
         results,

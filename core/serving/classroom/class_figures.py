@@ -104,10 +104,10 @@ class Sureness:
     @property
     def finding(self) -> str:
         """What the group with most answers says, in the whole numbers that the diagram writes (halves go up there)."""
-        told = [group for group in self.groups if group.low is not None]
-        if not told:
+        measured_groups = [group for group in self.groups if group.low is not None]
+        if not measured_groups:
             return f"Can't tell: {self.answers} answers of {self.people} people are too few for a diagram."
-        most = max(told, key=lambda group: (group.answers, group.above))
+        most = max(measured_groups, key=lambda group: (group.answers, group.above))
         sure, right, low, high = (
             math.floor(value + 0.5)
             for value in (most.sure, 100 * most.right / most.answers, most.low or 0.0, most.high or 0.0)
