@@ -90,7 +90,12 @@ class _Compressing:
 
 def _may_compress(scope: Scope) -> bool:
     headers = Headers(scope=scope)
-    return bool(ACCEPTED.search(headers.get("accept-encoding", ""))) and "range" not in headers
+    return takes_gzip(headers) and "range" not in headers
+
+
+def takes_gzip(headers: Headers) -> bool:
+    """Whether the sender of these headers can read a gzip answer."""
+    return bool(ACCEPTED.search(headers.get("accept-encoding", "")))
 
 
 def _never_changes(start: Message) -> bool:

@@ -20,7 +20,8 @@ from core.settings import settings
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-MEDIA = re.compile(r"(?<!/static)/media/")
+DATA = re.compile(r"(?<!/static)/media/|/tables/")
+"""Downloads, and the tables of pages (:mod:`app.serving.table_files`)."""
 METRICS = re.compile(r"/_stcore/metrics$")
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 """Headers of a proxy, whose own address says nothing about the reader."""
@@ -67,7 +68,7 @@ def _refusal(scope: Scope) -> str:
         # The button has ended the login before its page sends the browser here. Any site could send it here.
         claims = session_cookie.claims(connection.cookies, login.cookie_secret())
         return "" if not claims or ended_logins.has_ended(claims) else "Log out with the button on Your account."
-    if MEDIA.search(path) and actor_of(connection).role is UserRole.OUTSIDER:
+    if DATA.search(path) and actor_of(connection).role is UserRole.OUTSIDER:
         return "Log in first."
     return ""
 

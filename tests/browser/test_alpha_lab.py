@@ -70,6 +70,23 @@ def type_alpha(lab: Lab, alpha: int) -> None:
     lab.expect_alpha(alpha)
 
 
+def test_the_tables_are_asked_for_once_and_sent_by_the_page_if_their_file_is_gone(
+    visit: Visitor, address: str, shared_home: Path
+):
+    with in_home(shared_home):
+        run_id = synthetic_run(2_000, model="large")
+    link = f"/alpha_lab?run={run_id}&alpha=100"
+    window = visit(address)
+    asked: list[str] = []
+    window.page.on("response", lambda got: asked.append(got.url) if "/tables/" in got.url else None)
+    Lab(window.open(link)).ready().expect_report(run_id)
+    assert len(asked) == len(set(asked)) == 2
+    again = visit(address)
+    again.page.route("**/tables/*", lambda route: route.fulfill(status=404))
+    Lab(again.open(link)).ready().expect_report(run_id)
+    again.errors.clear()  # the browser says that it got 404, as it should
+
+
 def test_alpha_is_pressed_dragged_and_typed(visit: Visitor, address: str, runs: dict[str, str]):
     """One visit, with a shift between two subjects open below: every figure follows."""
     window = visit(address)

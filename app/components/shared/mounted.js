@@ -1,3 +1,5 @@
+import { withTables } from "./table_files.js";
+
 // What is shown in each place of the page, and its latest calls.
 const mountPlaces = new WeakMap();
 
@@ -12,7 +14,7 @@ const RECENT_CALLS = 3;
 // after the call for the later data, and ends that call at once. The place is still on the page then: the object stays,
 // and shows again what the ended call has covered.
 export function mounted(make, show) {
-  return (call) => {
+  return withTables((call) => {
     const place = call.parentElement;
     const known = mountPlaces.get(place);
     const entry = known ?? { shown: make(place, call.data), recent: [] };
@@ -30,5 +32,5 @@ export function mounted(make, show) {
       entry.recent = entry.recent.filter((other) => other !== call);
       if (covered) show(entry.shown, covered);
     };
-  };
+  });
 }

@@ -243,6 +243,16 @@ def test_a_kept_link_that_is_no_page_of_ours_is_not_followed(served: Path, link:
     assert headers_of("/oauth2callback", cookie=cookie, answer=[(b"location", b"/")])[b"location"] == [b"/"]
 
 
+def test_only_people_who_logged_in_get_files_of_pages(served: Path):
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    cookie = "; ".join(f"{k}={v}" for k, v in signed(lars(), secret=login.cookie_secret(), size=10_000).items())
+    for path in ("/media/0123.csv", "/tables/0123", "/hedge/tables/0123"):
+        assert sent(RequestGuard(app), path)[0]["status"] == 403
+        assert sent(RequestGuard(app), path, cookie=cookie)[0]["status"] == 200
+
+
 def test_what_is_no_link_is_not_kept(served: Path):
     for path in ("/_stcore/health", "/static/js/index.js", "/auth/login", "/elsewhere", "/media/x"):
         assert b"set-cookie" not in headers_of(path, query="a=b"), path
