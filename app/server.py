@@ -22,6 +22,7 @@ from app.serving.guard import RequestGuard  # noqa: E402
 from app.serving.hosts import HostCheck  # noqa: E402
 from app.serving.kept_link import KeptLink  # noqa: E402
 from app.serving.monitoring import Monitoring  # noqa: E402
+from app.serving.page_head import PageHead  # noqa: E402
 from app.serving.policy import PolicyHeaders  # noqa: E402
 from app.serving.sessions import OpenPages  # noqa: E402
 from app.serving.uploads import UploadLimit  # noqa: E402
@@ -52,6 +53,7 @@ app = st.App(
             RequestGuard,
             UploadLimit,
             OpenPages,
+            PageHead,
             StaticCompression,
         )
     ],
