@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
 
+from app.serving import icons
 from app.serving.bundle_files import address
 from app.serving.compression import LEVEL, takes_gzip
 from app.serving.start import base_path
@@ -46,7 +47,7 @@ DRAWN_BY_STREAMLIT = {"prompting": (CHART,)}
 DROPPED = (b"if-none-match", b"if-modified-since", b"accept-encoding", b"range")
 """Headers of a request that would give an answer without the page's plain text."""
 IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
-END = b"</head>"
+END = "</head>"
 OF_STREAMLIT = b'<div id="root">'
 """What the page has that Streamlit serves at every address, and no other page of Hedge."""
 
@@ -88,7 +89,8 @@ class _Page:
         body = b"".join(self.parts)
         headers = MutableHeaders(raw=list(self.start["headers"]))
         if OF_STREAMLIT in body:
-            body = body.replace(END, lines(_name(str(self.scope["path"]))).encode() + END, 1)
+            page = icons.with_our_icons(body.decode())
+            body = page.replace(END, lines(_name(str(self.scope["path"]))) + END, 1).encode()
             for validator in ("etag", "last-modified"):
                 del headers[validator]
             headers["vary"] = "accept-encoding"

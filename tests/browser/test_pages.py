@@ -52,6 +52,20 @@ TAKEN_WITHIN_MS = 5_000
 NOTHING_SCROLLS_SIDEWAYS = """[document.documentElement, document.querySelector('[data-testid=stMain]')]
   .every(one => one.scrollWidth <= one.clientWidth)"""
 
+WIDTHS = """async names => {
+  await document.fonts.load("20px 'Material Symbols Rounded'", names.join());
+  const probe = document.createElement('span');
+  probe.style.cssText = "font: 20px 'Material Symbols Rounded'; position: absolute; letter-spacing: normal";
+  document.body.append(probe);
+  const widths = names.map(name => {
+    probe.textContent = name;
+    return [name, probe.getBoundingClientRect().width];
+  });
+  probe.remove();
+  return Object.fromEntries(widths);
+}"""
+"""The width of each icon in a size of 20 pixels. A name that is no icon is as wide as its letters."""
+
 
 @pytest.fixture(scope="session")
 def runs(shared_home: Path) -> list[str]:
@@ -358,3 +372,13 @@ def keys_move_through_the_questions(page: Page) -> None:
     page.keyboard.press("k")
     expect(question.nth(0)).to_have_class(re.compile("selected"))
     expect(page).to_have_url(re.compile("question="))
+
+
+def test_a_page_asks_for_each_file_once_and_shows_every_icon(visit: Visitor, address: str):
+    page = settled(visit(address).open("/alpha_lab"))
+    files = page.evaluate("performance.getEntriesByType('resource').map(file => new URL(file.name).pathname)")
+    kept = [path for path in files if "/_stcore/" not in path]
+    assert sorted(kept) == sorted(set(kept))
+    assert not [path for path in kept if "MaterialSymbols" in path]
+    names = (ROOT / "assets" / "fonts" / "icons.txt").read_text(encoding="utf-8").split()
+    assert page.evaluate(WIDTHS, names) == dict.fromkeys(names, 20)

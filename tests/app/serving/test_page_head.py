@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from app.navigation import PAGES
-from app.serving import page_head
+from app.serving import icons, page_head
 from app.serving.page_head import PageHead
 
 pytestmark = pytest.mark.quick
@@ -41,7 +41,7 @@ def test_a_page_names_its_files_and_is_compressed(client: TestClient) -> None:
     with client.stream("GET", "/alpha_lab", headers=PAGE) as response:
         sent = b"".join(response.iter_raw())
     page = gzip.decompress(sent).decode()
-    assert page.replace(page_head.lines("alpha_lab"), "") == original
+    assert page.replace(page_head.lines("alpha_lab"), "") == icons.with_our_icons(original)
     assert re.search(r'<link rel="modulepreload" href="/bundles/alpha_lab-\w+\.js">', page)
     assert response.headers["content-length"] == str(len(sent))
     assert "etag" not in response.headers
