@@ -86,6 +86,7 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, sha
     shows(page, at_300)
 
     idle(page)
+    page.get_by_text("The questions, and their sets by both ways").click()
     table = page.get_by_test_id("stDataFrame").filter(has=page.locator("canvas[data-testid=data-grid-canvas]"))
     questions = table.nth(0)
     questions.scroll_into_view_if_needed()

@@ -33,7 +33,7 @@ def test_the_answer_is_of_the_bin_with_the_ring_whose_questions_are_listed(open_
     words, trust = bin_in_words(calibration.reliability[number - 1], "one")
     app = open_page("calibration", runs=run_id)
     assert f"**{words}** ({trust}). {verdict_in_words(calibration)}" in page_text(app)
-    assert app.selectbox(key="bin_number").value == number
+    assert unfolded(app, "bin_questions_open").selectbox(key="bin_number").value == number
 
 
 def test_several_diagrams_are_counted_in_the_answer(open_page: Open):
@@ -60,7 +60,7 @@ def test_a_diagram_for_each_subject_and_letter(open_page: Open):
 
 def test_a_bins_questions_are_listed(open_page: Open):
     run_id = synthetic_run(400)
-    app = open_page("calibration", runs=run_id)
+    app = unfolded(open_page("calibration", runs=run_id), "bin_questions_open")
     run = evaluation.load(run_id)
     for number in app.selectbox(key="bin_number").options[:2]:
         assert "confidence" in number

@@ -2,9 +2,11 @@
 
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.caches import live_runs
@@ -155,7 +157,9 @@ def test_two_ways_do_not_mix(open_page: Open):
     assert perplexities_shown(app) == []
 
 
-def test_conversations_of_one_name_stay_apart(open_page: Open):
+def test_conversations_of_one_name_stay_apart(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    # AppTest sends a choice by its label when a page runs again, so the table has to be open from the start.
+    monkeypatch.setattr(st, "expander", partial(st.expander, expanded=True))
     other = Conversation(TALK.name, (*TALK.messages[:3], Message("user", "Go on."), Message("assistant", "I see.")))
     measure(conversations=(TALK, other))
     app = open_page("perplexity", models=MODEL, talks=f"{TALK.digest},{other.digest}")

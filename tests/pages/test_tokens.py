@@ -32,14 +32,14 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
     assert app.text_area[0].value == next(iter(views.values()))["text"]
     assert len(texts_by_token(app)) == 1
     assert "The stronger the orange of a token, the less the model expected it." in page_text(app)
-    table = app.dataframe[0].value
+    table = static_tables(app)[1]
     assert table["Adapter"].tolist() == ["base", "LoRA", "ARD-LoRA"]
     evaluations, _ = tokens.results()
     for cell, evaluation in zip(table["ECE beyond chance"], evaluations, strict=False):
         figures = evaluation.values["figures"]["ece"]
         assert cell == f"{figures['excess']:.3f} ({figures['low']:.3f} to {figures['high']:.3f})"
     assert table["ECE seen"].tolist() == [
-        evaluation.values["figures"]["ece"]["value"] for evaluation in evaluations[:3]
+        f"{evaluation.values['figures']['ece']['value']:.3f}" for evaluation in evaluations[:3]
     ]
     pairs = token_pairs(evaluations[:3], [str(evaluation.values["model"]) for evaluation in evaluations[:3]])
     assert app.header[0].value == plain(tokens_answer(pairs)[0])
@@ -57,7 +57,7 @@ def test_an_infinite_nll_is_shown_as_such(open_page: Open, home):
     app = open_page("tokens")
     names = app.multiselect(key="evaluations").options
     app.multiselect(key="evaluations").set_value([next(i for i, name in enumerate(names) if "mine" in name)]).run()
-    assert app.dataframe[0].value["NLL"].tolist() == [f"∞ (3 of {values['n_samples']:,} with probability 0)"]
+    assert static_tables(app)[0]["NLL"].tolist() == [f"∞ (3 of {values['n_samples']:,} with probability 0)"]
 
 
 @pytest.fixture

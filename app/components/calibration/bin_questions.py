@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.components.calibration import calibration_cache
-from app.components.calibration.diagrams import BIN_KEY, DIAGRAM_KEY, Named
+from app.components.calibration.diagrams import BIN_KEY, BIN_OPEN_KEY, DIAGRAM_KEY, Named
 from app.components.shared import figures
 from app.components.shared.runs import open_run_question
 from app.formatting import PERCENT, counted
@@ -15,8 +15,15 @@ from core.reports.calibration.in_words import telling_bin
 
 
 def questions(named: Sequence[Named], view: CalibrationView) -> None:
-    """Show the questions in a bin, with links to their sets."""
-    st.subheader("Questions in a bin", anchor=False)
+    """Show the questions in a bin, with links to their sets. Folded away until a bin is clicked: Streamlit's table is a
+    large part of the first visit.
+    """
+    with st.expander("Questions in a bin", key=BIN_OPEN_KEY, on_change="rerun") as folded:
+        if folded.open:
+            _questions(named, view)
+
+
+def _questions(named: Sequence[Named], view: CalibrationView) -> None:
     left, right = st.columns([3, 2])
     places = list(range(len(named)))
     # A value that is set is sent with its label, which is another one for other diagrams or bins.

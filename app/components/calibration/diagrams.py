@@ -27,7 +27,7 @@ from core.reports.report import DEFAULT_SCORES
 from core.reports.titles import row_names
 
 BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
-DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
+DIAGRAM_KEY, BIN_KEY, BIN_OPEN_KEY = "bin_of_diagram", "bin_number", "bin_questions_open"
 EDGES_HELP = "Bins of equal width, as in the papers, or with the same number of questions in each."
 WITHIN_HELP = "Only subjects and options with at least 20 test questions have a diagram."
 EDGE_WORDS = {"width": "equal width", "mass": "equal number"}
@@ -159,6 +159,7 @@ def _bin_clicked(key: str, place: int) -> None:
     if chosen:
         st.session_state[DIAGRAM_KEY] = place
         st.session_state[BIN_KEY] = int(chosen[0]["bin"])
+        st.session_state[BIN_OPEN_KEY] = True
 
 
 def every_alpha(run_ids: Sequence[str]) -> None:

@@ -18,7 +18,9 @@ LARGE = 10_000
 
 def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int | None) -> None:
     """Show figures by conversation and prompt, their differences, and published ones. All tables are folded away."""
-    with st.expander("All figures, and the published ones"):
+    with st.expander("All figures, and the published ones", key="perplexity_tables_open", on_change="rerun") as folded:
+        if not folded.open:
+            return
         table = reports.by_conversation(measured, vocabulary=vocabulary)
         is_large = float(table[["perplexity", "message_mean"]].to_numpy(float).max()) >= LARGE
         number = "%,.0f" if is_large else "%,.1f"

@@ -112,7 +112,16 @@ def _right_and_size(rows: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
-    """Show the shared questions, those whose sets differ most first, and the card of the selected one."""
+    """Show the shared questions, those whose sets differ most first, and the card of the selected one. Folded away:
+    Streamlit's table is a large part of the first visit.
+    """
+    title, is_open = "The questions, and their sets by both ways", bool(view.question)
+    with st.expander(title, expanded=is_open, on_change="rerun", key="prompting_questions_open") as folded:
+        if folded.open:
+            _question_list(first, second, view)
+
+
+def _question_list(first: PromptingMethod, second: PromptingMethod, view: PromptingView) -> None:
     first_sets, second_sets = (prompting_cache.sets_of(each, view.alpha, view.score) for each in (first, second))
     table = reports.joined(first_sets, second_sets)
     with style.stacked_when_narrow("questions"):

@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from charts.figure_files import FigureFile
     from charts.figure_style import FigureStyle
 
-ERROR_HELP = (
-    "{} The error beyond chance, with its 95% interval. Tokens are treated as independent of each other. A dash: an "
-    "older version evaluated this and did not take chance away."
-)
-
 
 def evaluations(first: DeltaGenerator) -> None:
     """Show the reliability and figures of the chosen evaluations, and in ``first`` which model is surprised less."""
@@ -140,12 +135,12 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
                 "NLL": reports.estimate_of(result, "nll").text(),
                 "ECE beyond chance": _beyond_luck(reports.estimate_of(result, "ece")),
                 "Smooth ECE beyond chance": _beyond_luck(reports.estimate_of(result, "smooth_ece")),
-                "ECE seen": row["ece"],
-                "ECE by chance": row.get("ece_luck"),
+                "ECE seen": _decimals(row["ece"]),
+                "ECE by chance": _decimals(row.get("ece_luck")),
                 "Active ranks": f"{row['active_ranks']} of {row['ranks']}" if row["ranks"] else "–",
                 "Adapter": row["kind"],
                 "Weights": short(result.weights) or "not recorded",
-                "Tokens": row["tokens"],
+                "Tokens": f"{row['tokens']:,}",
             }
             for result, row in zip(picked, frame.to_dict("records"), strict=True)
         ]
@@ -154,31 +149,19 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
         shown = shown.drop(columns="Weights")
     for note in dict.fromkeys(note for result in picked for note in result.values.get("notes", ())):
         st.warning(plain(note))
-    st.dataframe(
-        shown,
-        hide_index=True,
-        column_config={
-            "Model": st.column_config.TextColumn(pinned=True),
-            "Accuracy": st.column_config.TextColumn(help="How often the top token is right, with its 95% interval."),
-            "ECE beyond chance": st.column_config.TextColumn(width=165, help=ERROR_HELP.format("With 15 bins.")),
-            "Smooth ECE beyond chance": st.column_config.TextColumn(width=175, help=ERROR_HELP.format("Without bins.")),
-            "ECE seen": st.column_config.NumberColumn(format="%.3f", help="The ECE of these tokens, chance included."),
-            "ECE by chance": st.column_config.NumberColumn(
-                format="%.3f", help="What a calibrated model with these confidences shows on average."
-            ),
-            "Weights": st.column_config.TextColumn(
-                width=100, help="The fingerprint of the model's files. Other weights have another one."
-            ),
-            "Active ranks": st.column_config.TextColumn(
-                width=100, help="Ranks that add at least 1% of the variance that the largest rank of their layer adds."
-            ),
-            "NLL": st.column_config.TextColumn(
-                help="−log of the true token's probability, on average, in nats, with its 95% interval. "
-                "Compare it only within one tokenizer."
-            ),
-        },
-        alt="Accuracy, NLL and ECE of the chosen evaluations",
+    static_table(shown, alt="Accuracy, NLL and ECE of the chosen evaluations")
+    st.caption(
+        "Accuracy is how often the top token is right. NLL is −log of the true token's probability, on average, in "
+        "nats; compare it only within one tokenizer. The ECE has 15 bins, the smooth ECE none. “Beyond chance” is the "
+        "error that was seen, less what a calibrated model with these confidences shows on average; a dash means that "
+        "an older version evaluated this and did not take chance away. Brackets hold 95% intervals, which treat tokens "
+        "as independent of each other. Active ranks add at least 1% of the variance that the largest rank of their "
+        "layer adds."
     )
+
+
+def _decimals(error: float | None) -> str:
+    return "–" if error is None or error != error else f"{error:.3f}"
 
 
 def _share(estimate: CalibrationEstimate) -> str:
