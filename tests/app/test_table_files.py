@@ -18,7 +18,7 @@ from tests.app.javascript import passed_tests
 
 TEXTS = ["", "a", "Zoë", "π ≈ 3", "🎲\n\0"]
 BITS = [0, 1, 0x8000000000000000, 0x7FF8000000000001, 0x3FF123456789ABCD]
-"""Zero, the smallest number, minus zero, a number that is none, and one with digits in every byte."""
+"""Zero, the smallest number, minus zero, NaN, and a number with digits in every byte."""
 NUMBERS = {
     "float64": np.array(BITS, np.uint64).view(np.float64),
     "float32": np.array([0.1, -0.0, np.nan, 1e-45, 3e38], np.float32),

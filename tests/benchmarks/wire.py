@@ -1,13 +1,14 @@
-"""Each page over a slow line, 10 Mbit/s and 20 ms there and back: `python -m tests.benchmarks.wire [PAGE …]`.
+"""Each page over a slow line, 10 Mbit/s and 20 ms there and back: `python -m tests.benchmarks.wire [PAGE …]`. With
+`--questions 100000`, also the Alpha lab with a run of that size.
 
 For each page, and in turn with it for an empty Streamlit app: the seconds from the address to the first figure in a
 fresh browser, and the bytes that come over the line for this visit and for a second one. The server has shown the page
 once before, so that its own work counts as little as it can.
 """
 
+import argparse
 import asyncio
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -21,7 +22,8 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from app.navigation import PAGES
 from tests.benchmarks.empty_app import empty_app
-from tests.browser.conftest import FLAGS, engine_ended, page_server
+from tests.benchmarks.million_questions import make_run
+from tests.browser.conftest import FLAGS, engine_ended, in_home, page_server
 from tests.browser.test_pages import FIGURES
 
 BITS_PER_S = 10e6
@@ -125,9 +127,11 @@ def measure(browser: Browser, line: SlowLine, address: str, figure: str) -> tupl
 
 def main() -> None:
     """Measure the pages of the command line, or all."""
-    names = sys.argv[1:] or [entry.name for entry in PAGES]
-    places = {"empty app": ("", "h1")} | {name: (name, FIGURES[name]) for name in names}
-    seen: dict[str, list[tuple[float, int, int]]] = {name: [] for name in places}
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("pages", nargs="*", default=[entry.name for entry in PAGES])
+    parser.add_argument("--questions", type=int, default=0)
+    given = parser.parse_args()
+    places = {"empty app": ("", "h1")} | {name: (name, FIGURES[name]) for name in given.pages}
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
@@ -137,6 +141,11 @@ def main() -> None:
         page_server(home, options=["--browser.serverPort", str(line.port)]) as own,
         empty_app() as empty,
     ):
+        if given.questions:
+            with in_home(home):
+                run = make_run(given.questions)
+            places[f"{given.questions:,}"] = (f"alpha_lab?run={run}", FIGURES["alpha_lab"])
+        seen: dict[str, list[tuple[float, int, int]]] = {name: [] for name in places}
         line.to, bare.to = urlsplit(own).port, urlsplit(empty).port
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for turn in range(VISITS + 1):
