@@ -15,7 +15,7 @@ from starlette.middleware import Middleware  # noqa: E402
 
 from app.classroom import routes as class_routes  # noqa: E402
 from app.lifespan import lifespan  # noqa: E402
-from app.serving import bundle_files, start  # noqa: E402
+from app.serving import awaited, bundle_files, start  # noqa: E402
 from app.serving.compression import StaticCompression  # noqa: E402
 from app.serving.file_limit import FileLimit  # noqa: E402
 from app.serving.guard import RequestGuard  # noqa: E402
@@ -36,7 +36,7 @@ open_files.raise_limit()
 base = start.base_path()
 app = st.App(
     ROOT / "app" / "main.py",
-    routes=[*class_routes.routes(base), *bundle_files.routes(base), *Monitoring().routes(base)],
+    routes=[*class_routes.routes(base), *awaited.routes(base), *bundle_files.routes(base), *Monitoring().routes(base)],
     middleware=[
         Middleware(layer)
         for layer in (
