@@ -65,8 +65,13 @@ COMPUTING = """<style>
 }
 @keyframes computing { to { transform: rotate(1turn); } }
 @media (prefers-reduced-motion: reduce) { .computing::before { animation: none; } }
+@property --seconds { syntax: "<integer>"; inherits: false; initial-value: 0; }
+.seconds { counter-reset: seconds var(--seconds); animation: seconds 36000s steps(36000) forwards; }
+.seconds::after { content: counter(seconds) " s"; font-variant-numeric: tabular-nums; }
+@keyframes seconds { from { --seconds: var(--begun); } to { --seconds: calc(var(--begun) + 36000); } }
 </style>"""
-"""Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it."""
+"""Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it, and counts
+seconds from ``--begun`` in the browser, so that no script runs for them."""
 
 LONG_WORDS = """<style>
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
