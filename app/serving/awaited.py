@@ -1,7 +1,7 @@
 """Where an open page asks whether what it awaits is there: ``GET /awaited/TICKET``.
 
-Each run of a page's script that awaits something makes a ticket. The browser holds one request for it, which is answered
-when the page should run again. So no script runs, and no thread waits, until there is something to show.
+Each run of a page's script that awaits something makes a ticket. The browser holds one request for it, which is
+answered when the page should run again. So no script runs, and no thread waits, until there is something to show.
 """
 
 import asyncio
