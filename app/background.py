@@ -13,6 +13,8 @@ Computations of the whole server run one after another in one thread, so that th
 was drawn last comes first, because a person is looking at it.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -59,6 +61,13 @@ class Computation(Generic[Value]):
         self._error: Exception | None = None
         self._ended = threading.Event()
         self._computing = threading.Lock()
+
+    @classmethod
+    def of(cls, value: Value) -> Computation[Value]:
+        """A computation that has ended with a value."""
+        computation = cls(lambda: value)
+        computation.run()
+        return computation
 
     @property
     def ended(self) -> bool:
