@@ -130,7 +130,7 @@ def _still(browser: Browser, entry: PageEntry) -> tuple[int, float, float]:
         first.close()
         page = browser.new_page(bypass_csp=True, viewport={"width": 1440, "height": 900})
         used, runs = processor_time(), ScriptRuns(page)
-        seconds = runs.until_still(f"{address}/{entry.name}")
+        seconds = runs.until_still(address if entry is PAGES[0] else f"{address}/{entry.name}")
         page.close()
         return len(runs.runs), seconds, processor_time() - used
 
