@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.serving.start import base_path
+from app.serving.stopping import is_stopping
 
 ARRIVED, ASK_AGAIN, GONE = 200, 202, 204
 """The answers: run the page again; nothing yet, because proxies end a request that takes long; nothing will come."""
@@ -63,12 +64,15 @@ async def _answer(request: Request) -> Response:
 
 
 async def answered(ticket: Ticket) -> int:
-    """:data:`ARRIVED`, as soon as the page should run again, or :data:`ASK_AGAIN`. A later request ends this one."""
+    """:data:`ARRIVED`, as soon as the page should run again, or :data:`ASK_AGAIN`.
+
+    A later request for the ticket ends this one, and so does a server that stops, which waits for open requests.
+    """
     ticket.requests += 1
     number, begun = ticket.requests, time.monotonic()
     gathered = float("inf")
     ticket.begin()
-    while (now := time.monotonic()) < begun + ANSWER_WITHIN_S and ticket.requests == number:
+    while (now := time.monotonic()) < begun + ANSWER_WITHIN_S and ticket.requests == number and not is_stopping():
         hold = [condition() for condition in ticket.conditions]
         if any(hold):
             least, most = GATHER_S

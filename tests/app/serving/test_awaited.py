@@ -35,7 +35,7 @@ def test_what_takes_long_does_not_keep_the_rest_from_being_shown(monkeypatch: py
     assert asyncio.run(awaited.answered(ticket)) == ARRIVED
 
 
-def test_a_request_ends_with_a_later_one_and_before_a_proxy_ends_it(monkeypatch: pytest.MonkeyPatch):
+def test_a_request_ends_with_a_later_one_with_the_server_and_before_a_proxy_ends_it(monkeypatch: pytest.MonkeyPatch):
     ticket = Ticket(lambda: None, [lambda: False])
 
     async def both() -> tuple[int, bool]:
@@ -48,6 +48,9 @@ def test_a_request_ends_with_a_later_one_and_before_a_proxy_ends_it(monkeypatch:
         return first, waits
 
     assert asyncio.run(both()) == (ASK_AGAIN, True)
+    with monkeypatch.context() as patch:
+        patch.setattr(awaited, "is_stopping", lambda: True)
+        assert asyncio.run(awaited.answered(ticket)) == ASK_AGAIN
     monkeypatch.setattr(awaited, "ANSWER_WITHIN_S", 0.0)
     assert asyncio.run(awaited.answered(ticket)) == ASK_AGAIN
 
