@@ -1,27 +1,29 @@
 """Figures that are computed in the background while a person already sees the page.
 
 A page asks a cache for a :class:`Computation` and shows the value that :func:`arrived` returns. Until there is one, a
-line in its place says what is being computed. When the page's script has ended, :func:`following` starts the
-computations and runs the page again as soon as one has ended. The page stays where it was scrolled to, because
-everything else on it is the same.
+line in its place says what is being computed. The browser asks for the values (:mod:`app.serving.awaited`), and has the
+page run again when some have arrived. The page stays where it was scrolled to, because everything else on it is the
+same.
 
 A page that has just been opened is painted first: its computations start when the browser asks for them, about
-:data:`BEGIN_S` after it has got the page. Otherwise they would take one of two cores, and the turns of the thread that
+:data:`PAINT_MS` after it has got the page. Otherwise they would take one of two cores, and the turns of the thread that
 answers the browser. After anything that a person does on the open page, they start at once.
 
 Computations of the whole server run one after another in one thread, so that they take at most one core. The page that
 was drawn last comes first, because a person is looking at it.
 """
 
+from __future__ import annotations
+
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from typing import Generic, ParamSpec, TypeVar
+from functools import partial, wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import streamlit as st
 
+from app.serving.awaited import Ticket
 from app.state.session import BY_ITSELF_KEY
 from charts.html_page import fragment
 from core.access import carried
@@ -31,24 +33,20 @@ Value = TypeVar("Value")
 Parameters = ParamSpec("Parameters")
 
 AWAITED_KEY = "awaited_computations"
+CONDITIONS_KEY = "awaited_conditions"
+TICKET_KEY = "awaited_ticket"
+PAGE_KEY = "running_page"
 PAINTED_KEY = "painted_page"
 DIALOG_KEY = "dialog_is_shown"
 """In the session: whether the page shows a dialog. It then neither asks nor runs again by itself, because Streamlit
 would draw the dialog again, and what a person is typing in it would be lost."""
 AWAITS_KEY = "page_awaits"
-BEGIN_S = 0.4
-"""The delay between the end of the page's script and the browser's first request for awaited values."""
+PAINT_MS = 400
+"""The delay between a new page's arrival in the browser and its first request for awaited values."""
 COMPUTING = (
     '<p class="computing" role="status"{% if height %} style="min-height: {{ height }}px"{% endif %}>'
     "Computing {{ what }} …</p>"
 )
-YIELD_S = 0.1
-"""While the server waits, a person's next action is noticed after at most this long."""
-WAIT_S = 1.0
-"""The server waits this long at a time. A click in another fragment, such as an open dialog, is answered in between."""
-
-_changed = threading.Condition()
-"""Notified when a computation has ended."""
 
 
 class Computation(Generic[Value]):
@@ -63,6 +61,13 @@ class Computation(Generic[Value]):
         self._error: Exception | None = None
         self._ended = threading.Event()
         self._computing = threading.Lock()
+
+    @classmethod
+    def of(cls, value: Value) -> Computation[Value]:
+        """A computation that has ended with a value."""
+        computation = cls(lambda: value)
+        computation.run()
+        return computation
 
     @property
     def ended(self) -> bool:
@@ -82,9 +87,7 @@ class Computation(Generic[Value]):
                 self._compute.clear()  # frees the arrays that it holds
             except Exception as error:
                 self._error = error
-            with _changed:
-                self._ended.set()
-                _changed.notify_all()
+            self._ended.set()
 
     def value(self) -> Value:
         """The value of a computation that has ended, or the error that it ended with.
@@ -125,6 +128,11 @@ def after_paint(computation: Computation[Value]) -> None:
     st.session_state[AWAITED_KEY].append(Computation(computation.run))
 
 
+def run_again_when(condition: Callable[[], bool]) -> None:
+    """Run the page again when ``condition`` holds. It is called often, in the server's own thread: it must be quick."""
+    st.session_state[CONDITIONS_KEY].append(condition)
+
+
 def computing(what: str, *, height: int = 0) -> None:
     """Show that ``what`` is being computed, in a box ``height`` pixels high."""
     st.html(fragment(COMPUTING, what=what, height=height))
@@ -147,24 +155,21 @@ def in_place(section: Callable[Parameters, Value]) -> Callable[Parameters, Value
 
 @contextmanager
 def following(page: str = "") -> Iterator[None]:
-    """Run a page in the block. Afterwards start what it awaits, and run the page again when something has arrived.
+    """Run a page in the block, which ends with :func:`request`. Afterwards start what it awaits.
 
     ``page`` is the page's name. If another page was open before, the browser has still to paint this one, and what it
     awaits starts with the browser's first request for it.
     """
-    st.session_state[AWAITED_KEY] = []
+    st.session_state[AWAITED_KEY], st.session_state[CONDITIONS_KEY] = [], []
     st.session_state[DIALOG_KEY] = False
+    st.session_state[PAGE_KEY] = page
     yield
     st.session_state[BY_ITSELF_KEY] = False
     awaited: list[Computation[object]] = st.session_state[AWAITED_KEY]
-    if awaited:
-        if painted(page):
-            start(awaited)
-        if not st.session_state[DIALOG_KEY]:  # closing it runs the page again
-            st.fragment(_watch, run_every=BEGIN_S)(awaited)
-    st.session_state[AWAITS_KEY] = bool(awaited)
+    if awaited and painted(page):
+        start(awaited)
+    st.session_state[AWAITS_KEY] = bool(awaited or st.session_state[CONDITIONS_KEY])
     st.session_state[PAINTED_KEY] = page
-    del st.session_state[AWAITED_KEY]
 
 
 def painted(page: str) -> bool:
@@ -172,31 +177,27 @@ def painted(page: str) -> bool:
     return bool(st.session_state.get(PAINTED_KEY) == page)
 
 
-def _watch(awaited: Sequence[Computation[object]]) -> None:
-    """Start what has not been started, and wait, in a run of the fragment alone, until something has arrived.
+def request() -> dict[str, Any]:
+    """The request of the browser for what the page awaits: its ``address``, empty if the page awaits nothing or shows a
+    dialog, whose end runs the page again, and the delay in milliseconds, ``after``."""
+    awaited: list[Computation[object]] = st.session_state[AWAITED_KEY]
+    conditions: list[Callable[[], bool]] = st.session_state[CONDITIONS_KEY]
+    ticket = None
+    if (awaited or conditions) and not st.session_state[DIALOG_KEY]:
+        ended = [partial(_ended, computation) for computation in awaited]
+        ticket = Ticket(partial(_start_once, awaited), [*ended, *conditions])
+    st.session_state[TICKET_KEY] = ticket  # alone holds it, so that it ends with the session
+    after = 0 if painted(st.session_state[PAGE_KEY]) else PAINT_MS
+    return {"address": ticket.address if ticket else "", "after": after}
 
-    Waiting takes no processor time. A poll takes about 50 ms, and many polls per second would slow the computation
-    down. Each wait is limited, because Streamlit does not end the run of a fragment when a person clicks in another
-    one.
-    """
-    if AWAITED_KEY in st.session_state:
-        return  # called by the page's own script: the browser paints what it has got
-    _start_once(awaited)
-    end = time.monotonic() + WAIT_S
 
-    def any_ended() -> bool:
-        return any(computation.ended for computation in awaited)
+def _ended(computation: Computation[object]) -> bool:
+    return computation.ended
 
-    while not any_ended():
-        # Streamlit ends this run here if a person has done something, or has left.
-        if AWAITED_KEY in st.session_state:
-            return  # the page's own script is still running
-        if time.monotonic() > end:
-            return  # the browser asks again
-        with _changed:
-            _changed.wait_for(any_ended, YIELD_S)
+
+def runs_by_itself() -> None:
+    """Mark the page's next run as one for a value that has arrived."""
     st.session_state[BY_ITSELF_KEY] = True
-    st.rerun()
 
 
 _lock = threading.Lock()

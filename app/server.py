@@ -15,7 +15,7 @@ from starlette.middleware import Middleware  # noqa: E402
 
 from app.classroom import routes as class_routes  # noqa: E402
 from app.lifespan import lifespan  # noqa: E402
-from app.serving import bundle_files, icons, start, table_files  # noqa: E402
+from app.serving import awaited, bundle_files, icons, start, table_files  # noqa: E402
 from app.serving.compression import StaticCompression  # noqa: E402
 from app.serving.file_limit import FileLimit  # noqa: E402
 from app.serving.guard import RequestGuard  # noqa: E402
@@ -39,6 +39,7 @@ app = st.App(
     ROOT / "app" / "main.py",
     routes=[
         *class_routes.routes(base),
+        *awaited.routes(base),
         *bundle_files.routes(base),
         *icons.routes(base),
         *table_files.routes(base),

@@ -56,7 +56,7 @@ PANELS = f"""<style>
 </style>"""
 """Draws the content of the container :data:`PANELS_KEY` in as many equal columns as fit."""
 
-COMPUTING = """<style>
+COMPUTING = r"""<style>
 .computing { display: flex; gap: .6em; margin: 0; font-size: .875rem; line-height: 1.25rem; }
 .computing::before {
   content: ""; flex: none; width: .875em; height: .875em; margin-top: .15em;
@@ -65,8 +65,14 @@ COMPUTING = """<style>
 }
 @keyframes computing { to { transform: rotate(1turn); } }
 @media (prefers-reduced-motion: reduce) { .computing::before { animation: none; } }
+@property --seconds { syntax: "\3c integer\3e"; inherits: false; initial-value: 0; }
+.seconds { counter-reset: seconds var(--seconds); animation: seconds 36000s steps(36000) forwards; }
+.seconds::after { content: counter(seconds) " s"; font-variant-numeric: tabular-nums; }
+@keyframes seconds { from { --seconds: var(--begun); } to { --seconds: calc(var(--begun) + 36000); } }
 </style>"""
-"""Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it."""
+"""Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it, and counts
+seconds from ``--begun`` in the browser, so that no script runs for them. Streamlit drops a style with an angle bracket
+before a letter, so that of the type is written as its code."""
 
 LONG_WORDS = """<style>
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }

@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     command("answer", trivia.write_answers, "let pocket-8m answer the short-answer questions freely")
     command("juror", jury.make_juror, "tune jurors, into assets/adapters", names=jury.JURORS, option="--juror")
     command("jury", jury.make_jury, "make the juries that ship, into assets/juries", names=jury.SPECS)
+    command("figures", jury.write_figures, "compute the figures of these juries again, beside them")
     command("ship", ship, "make everything that depends on the trained models, from publish to jury").add_argument(
         "--from", dest="first", metavar="NUMBER", type=int, default=1, help="the command to begin with (default: 1)"
     )

@@ -15,6 +15,7 @@ from core.jury.pipeline.jury_spec import JurySpec
 from core.models.adapters.juror import Example, Tuning, fine_tune
 from core.models.verdicts import judge
 from core.questions.trivia import BUNDLED, read
+from core.reports import jury_figures
 from core.runs import store
 from core.runs.execution import jury_run
 from core.runs.execution.execute import execute
@@ -92,4 +93,11 @@ def make_jury(base: str) -> str:
         for older in FOLDER.glob(f"{jury_id.rpartition('-')[0]}-*"):
             shutil.rmtree(older)
         shutil.copytree(jury_store.folder_of(jury_id), FOLDER / jury_id)
+    jury_figures.write(jury_id)
     return jury_id
+
+
+def write_figures() -> None:
+    """Compute the figures of the juries that ship again, beside them."""
+    for folder in sorted(FOLDER.iterdir()):
+        jury_figures.write(folder.name)

@@ -1,7 +1,9 @@
 """The Jury page's cached data, by a jury's id and stamp (the time at which ``jury.json`` was last written)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +18,9 @@ from core.jury.judgements import Judgements
 from core.jury.pipeline import jury_store
 from core.jury.pipeline.jury_store import JuryRecord
 from core.reports import jury as reports
+from core.reports import jury_figures
 from core.reports.jury import Confidences, JurySplit, RulesOfJury, SetsFigures
+from core.reports.jury_figures import JuryFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,8 @@ def jury_key(jury_id: str) -> JuryKey:
 
 
 def protocol(jury_id: str, judged: str, confidence: str) -> Protocol:
-    """How rules are evaluated: on the source's own split if it has one, else on random halves."""
-    parts = set(judgements(jury_id).parts)
-    own = {"calibration", "test"} <= parts
-    return Protocol(share=None if own else 0.5, disagreement=judged == "disputed", confidence=confidence)
+    """How rules are evaluated (:func:`core.reports.jury_figures.protocol_of`)."""
+    return jury_figures.protocol_of(judgements(jury_id), judged, confidence)
 
 
 # 0.2 MB per entry of 2,000 answers: 2 MB in all. A view needs one.
@@ -61,12 +63,25 @@ def judgements(jury_id: str) -> Judgements:
     return jury_store.read(jury_id)
 
 
+@by_version(jury_key, max_entries=4)  # 0.1 MB per entry, and there are few juries that ship
+def kept_figures(jury_id: str, protocol: Protocol) -> JuryFigures | None:
+    """The figures that ship with a jury (:mod:`core.reports.jury_figures`)."""
+    return jury_figures.read(jury_id, protocol)
+
+
+def _kept_or_computed(
+    name: str, compute: Callable[[Judgements, Protocol], Any], jury_id: str, protocol: Protocol
+) -> Computation[Any]:
+    kept = kept_figures(jury_id, protocol)
+    return Computation.of(getattr(kept, name)) if kept else Computation(partial(compute, judgements(jury_id), protocol))
+
+
 # 70 kB per entry: 2 MB in all. A view needs one; a jury has one entry for each confidence scale and each of the two
 # kinds of answers.
 @by_version(jury_key, max_entries=32)
 def rules(jury_id: str, protocol: Protocol) -> Computation[RulesOfJury]:
     """The evaluation of every rule on a jury's answers, with intervals."""
-    return Computation(partial(reports.rules, judgements(jury_id), protocol))
+    return _kept_or_computed("rules", reports.rules, jury_id, protocol)
 
 
 @by_version(jury_key, max_entries=16, show_spinner="Evaluating every rule …")  # Otherwise as above
@@ -90,13 +105,18 @@ def agreed(jury_id: str) -> Agreement:
 @by_version(jury_key, max_entries=16)  # 3 kB per entry. Otherwise as rules
 def left_out(jury_id: str, protocol: Protocol) -> Computation[pd.DataFrame]:
     """What each juror adds (:func:`core.reports.jury.left_out`)."""
-    return Computation(partial(reports.left_out, judgements(jury_id), protocol))
+    return _kept_or_computed("left_out", reports.left_out, jury_id, protocol)
 
 
 @by_version(jury_key, max_entries=16)  # 6 kB per entry. Otherwise as rules
 def confidences(jury_id: str, protocol: Protocol) -> Computation[Confidences]:
     """How far the jurors' confidences can be trusted."""
-    return Computation(partial(reports.confidences, judgements(jury_id), protocol))
+    kept = kept_figures(jury_id, protocol)
+    return (
+        Computation.of(kept.confidences)
+        if kept
+        else Computation(partial(reports.confidences, judgements(jury_id), protocol))
+    )
 
 
 def pooled_sets(jury_id: str, protocol: Protocol, alpha: int) -> SetsFigures:

@@ -52,21 +52,22 @@ class DawidSkene:
         em = _Steps(verdicts)
         right = em.kinds.mean(axis=1)  # (q,): posterior of each kind of row
         for _ in range(PLAIN_STEPS):
-            right = em.step(right)[0]
+            right = em.step(right)
         for _ in range(STEPS):
-            first, _, _ = em.step(right)
+            first = em.step(right)
             move = first - right
             if abs(move).max() < CLOSE:
                 break
-            second, reached, _ = em.step(first)
+            second, reached = em.measured_step(first)
             turn = second - first - move
             length = max(1.0, float(np.sqrt((move @ move) / max(turn @ turn, np.finfo(np.float64).tiny))))
             jump = right + 2 * length * move + length**2 * turn
             right = second
             if length > 1 and np.isfinite(jump).all() and jump.min() >= 0 and jump.max() <= 1:
-                landed, likelihood, _ = em.step(jump)
+                landed, likelihood = em.measured_step(jump)
                 right = landed if likelihood >= reached else second
-        return em.step(right)[2]
+        prior, if_wrong, if_right = em.rates(right)
+        return cls(float(prior), np.stack([if_wrong, if_right]))
 
     def posterior(self, verdicts: FloatArray | BoolArray) -> FloatArray:
         """The probability that each answer is right, (n,)."""
@@ -90,21 +91,35 @@ class _Steps:
         # (j,): how often each juror says True, and neither
         self.trues, self.ties = self.counts @ self.patterns, self.counts @ self.tied
 
-    def step(self, right: FloatArray) -> tuple[FloatArray, float, DawidSkene]:
-        """From posteriors (q,) the model, its posteriors (q,), and its log-likelihood with that of the smoothing."""
-        # M-step: P(True | right) = (Σ r_i·v_ij + 1) / (Σ r_i + 2), the same with 1 − r_i for wrong; the prior is
+    def rates(self, right: FloatArray) -> tuple[np.float64, FloatArray, FloatArray]:
+        """M-step: from posteriors (q,) the prior, and P(True | wrong) and P(True | right) of each juror, (j,)."""
+        # P(True | right) = (Σ r_i·v_ij + 1) / (Σ r_i + 2), the same with 1 − r_i for wrong; the prior is
         # (Σ r_i + 1) / (n + 2).
         weights = self.counts * right
         m, hits, none = weights.sum(), weights @ self.patterns, weights @ self.tied
         if_right = (hits + 1) / (m - none + 2)
         if_wrong = (self.trues - hits + 1) / (self.n - m - (self.ties - none) + 2)
-        prior = (m + 1) / (self.n + 2)
-        # E-step: log P(row, right) and log P(row, wrong), (q,) each; the posterior is their logistic difference.
-        of_right = np.log(prior) + self._log_probability(if_right)
-        of_wrong = np.log(1 - prior) + self._log_probability(if_wrong)
-        smoothing = sum(float(np.log(p * (1 - p)).sum()) for p in (prior, if_right, if_wrong))
+        return (m + 1) / (self.n + 2), if_wrong, if_right
+
+    def step(self, right: FloatArray) -> FloatArray:
+        """From posteriors (q,) those of the model that they give."""
+        of_right, of_wrong = self._joint(*self.rates(right))
+        return np.asarray(expit(of_right - of_wrong), dtype=np.float64)
+
+    def measured_step(self, right: FloatArray) -> tuple[FloatArray, float]:
+        """The same, and the log-likelihood of the model with that of the smoothing."""
+        rates = self.rates(right)
+        of_right, of_wrong = self._joint(*rates)
+        smoothing = sum(float(np.log(p * (1 - p)).sum()) for p in (rates[0], rates[2], rates[1]))
         likelihood = float(self.counts @ np.logaddexp(of_right, of_wrong)) + smoothing
-        return expit(of_right - of_wrong), likelihood, DawidSkene(float(prior), np.stack([if_wrong, if_right]))
+        return np.asarray(expit(of_right - of_wrong), dtype=np.float64), likelihood
+
+    def _joint(self, prior: np.float64, if_wrong: FloatArray, if_right: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """E-step: log P(row, right) and log P(row, wrong), (q,) each; the posterior is their logistic difference."""
+        return (
+            np.log(prior) + self._log_probability(if_right),
+            np.log(1 - prior) + self._log_probability(if_wrong),
+        )
 
     def _log_probability(self, says_true: FloatArray) -> FloatArray:
         """log P(row) from each juror's P(True), (j,): Σ log p for True, Σ log(1 − p) for False; a tie adds nothing."""

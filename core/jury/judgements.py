@@ -134,15 +134,15 @@ class Judgements:
         pick = places.tolist()
         return Judgements(
             self.jurors,
-            tuple(self.ids[i] for i in pick),
-            tuple(self.questions[i] for i in pick),
-            tuple(self.answers[i] for i in pick),
+            tuple(map(self.ids.__getitem__, pick)),
+            tuple(map(self.questions.__getitem__, pick)),
+            tuple(map(self.answers.__getitem__, pick)),
             self.labels[places],
             self.p_true[places],
             self.p_false[places],
-            tuple(self.parts[i] for i in pick),
+            tuple(map(self.parts.__getitem__, pick)),
             self.pairwise,
-            tuple(self.cluster_names[i] for i in pick) if self.cluster_names else (),
+            tuple(map(self.cluster_names.__getitem__, pick)) if self.cluster_names else (),
             self.half_ties,
         )
 

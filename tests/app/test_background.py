@@ -18,8 +18,7 @@ WITHIN_S = 20
 
 def ended(computation: Computation[object]) -> bool:
     """Waits until the computation has ended."""
-    with background._changed:
-        return background._changed.wait_for(lambda: computation.ended, WITHIN_S)
+    return computation._ended.wait(WITHIN_S)
 
 
 def test_what_was_asked_last_comes_first_in_its_own_order():
@@ -121,7 +120,6 @@ def test_an_opened_page_is_painted_before_its_figures_start_and_what_a_person_do
 def test_the_browsers_first_request_starts_what_was_left_for_after_the_paint_and_later_ones_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(background, "WAIT_S", 0.0)
     order: list[str] = []
     held, begun = threading.Event(), threading.Event()
 
@@ -133,9 +131,9 @@ def test_the_browsers_first_request_starts_what_was_left_for_after_the_paint_and
     early = Computation[object](lambda: order.append("early"))
     background.start([at_work])
     assert begun.wait(WITHIN_S)
-    background._watch([early])
-    background._watch([late])
-    background._watch([early])  # asks again, and does not overtake the page that was drawn later
+    background._start_once([early])
+    background._start_once([late])
+    background._start_once([early])  # asks again, and does not overtake the page that was drawn later
     held.set()
     assert all(map(ended, [at_work, early, late]))
     assert order == ["late", "early"]
@@ -166,7 +164,7 @@ def page_with_dialog() -> None:
     """A script that awaits a figure and has a button that opens a dialog."""
     import streamlit as st
 
-    from app.background import DIALOG_KEY, arrived, following, under_dialog
+    from app.background import DIALOG_KEY, arrived, following, request, under_dialog
     from tests.app.test_background import FIGURE
 
     @st.fragment
@@ -178,21 +176,25 @@ def page_with_dialog() -> None:
     with following():
         line()
         arrived(FIGURE[0], "the figure")
+        request()
 
 
 def test_a_page_asks_for_nothing_while_a_person_types_in_its_dialog(monkeypatch: pytest.MonkeyPatch):
-    asks: list[str] = []
-    monkeypatch.setattr(background, "_watch", lambda awaited: asks.append("asked"))
     monkeypatch.setattr(background, "start", lambda awaited: None)
     FIGURE[:] = [Computation(lambda: 42)]
     app = AppTest.from_function(page_with_dialog, default_timeout=PAGE_WITHIN_S).run()
-    assert asks == ["asked"]
+    assert asks(app)
     app.button[0].click().run()
     assert not app.exception
-    assert asks == ["asked"], "the whole page has run again, without what asks"
+    assert not asks(app), "the whole page has run again, without what asks"
     del app.session_state["opened"]
     app.run()
-    assert asks == ["asked", "asked"]
+    assert asks(app)
+
+
+def asks(app: AppTest) -> bool:
+    """Whether the browser is told to ask for what the page awaits."""
+    return bool(app.session_state[background.TICKET_KEY])
 
 
 def run_and_ask(awaited: Sequence[Computation[object]]) -> None:

@@ -1,11 +1,13 @@
-"""From a click in the menu to the first useful paint: `python -m tests.benchmarks.pages [warm] [cold] [PAGE …]`.
+"""From a click in the menu to the first useful paint: `python -m tests.benchmarks.pages [KIND …] [PAGE …]`.
 
 warm   one server that has shown every page once: ten clicks on each page; p50 and p95 of the seconds in the browser
 cold   a fresh server for each page, which has shown the first page (Learn, for the first page itself) and nothing else
+still  as cold, but the page is opened by its address, three times: the script runs and the seconds until it shows all
+       of its figures and no script runs
 
-Both without a word: both. The runs are the ones that ship. Processor time is that of the server's process, from the
-click until its script has ended. A paint is useful once the page's heading and its figure are drawn
-(``tests.browser.test_pages.FIGURES``).
+Without a kind: warm and cold. The runs are the ones that ship. Processor time is that of the server's process, from the
+click until its script has ended (still: until the page is still). A paint is useful once the page's heading and its
+figure are drawn (``tests.browser.test_pages.FIGURES``).
 """
 
 import shutil
@@ -20,10 +22,15 @@ from playwright.sync_api import Error as PlaywrightError
 
 from app.navigation import MENU, PAGES, PageEntry
 from tests.browser.conftest import FLAGS, server
+from tests.browser.script_runs import ScriptRuns
 from tests.browser.test_pages import FIGURES
 
+KINDS = ("warm", "cold", "still")
 CLICKS = 10
+VISITS = 3
 SEEN_WITHIN_MS = 60_000
+IMPORTED_MS = 4_000
+"""After the first page has been painted, the server imports what the others need."""
 ARM = """([figure, last, within]) => {
   const drawn = () => {
     const hosts = document.querySelectorAll('[data-testid^=stBidiComponent]');
@@ -63,17 +70,20 @@ def main() -> None:
     """Measure what the command line asks for."""
     words = sys.argv[1:]
     entries = [entry for entry in PAGES if entry.name in words] or list(PAGES)
-    kinds = [kind for kind in ("warm", "cold") if kind in words] or ["warm", "cold"]
-    unknown = set(words) - {"warm", "cold"} - {entry.name for entry in PAGES}
+    kinds = [kind for kind in KINDS if kind in words] or ["warm", "cold"]
+    unknown = set(words) - set(KINDS) - {entry.name for entry in PAGES}
     if unknown:
         sys.exit(f"there is no page {', '.join(sorted(unknown))}")
-    print(f"{'page':<14}{'p50, s':>8}{'p95, s':>8}{'server, processor s':>22}")
+    if kinds != ["still"]:
+        print(f"{'page':<14}{'p50, s':>8}{'p95, s':>8}{'server, processor s':>22}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         if "warm" in kinds:
             warm(browser, entries)
         if "cold" in kinds:
             cold(browser, entries)
+        if "still" in kinds:
+            still(browser, entries)
         browser.close()
 
 
@@ -100,6 +110,29 @@ def cold(browser: Browser, entries: list[PageEntry]) -> None:
             page = _opened(browser, address, PAGES[0] if entry is not PAGES[0] else PAGES[1])
             _tell(entry.name, "cold", [_clicked(page, entry)])
             page.close()
+
+
+def still(browser: Browser, entries: list[PageEntry]) -> None:
+    """Three first visits of each page, each on a server of its own."""
+    print(f"{'page':<14}{'script runs':>14}{'still after, s':>16}{'server, processor s':>22}")
+    for entry in entries:
+        visits = [_still(browser, entry) for _ in range(VISITS)]
+        runs = "/".join(str(count) for count, _, _ in visits)
+        _, seconds, processor = np.median(visits, axis=0)
+        print(f"{entry.name:<14}{runs:>14}{seconds:>16.2f}{processor:>22.2f}  still", flush=True)
+
+
+def _still(browser: Browser, entry: PageEntry) -> tuple[int, float, float]:
+    """The script runs, the seconds and the server's processor time of a first visit."""
+    with tempfile.TemporaryDirectory() as folder, server(Path(folder) / "home") as address:
+        first = _opened(browser, address, PAGES[0] if entry is not PAGES[0] else PAGES[1])
+        first.wait_for_timeout(IMPORTED_MS)
+        first.close()
+        page = browser.new_page(bypass_csp=True, viewport={"width": 1440, "height": 900})
+        used, runs = processor_time(), ScriptRuns(page)
+        seconds = runs.until_still(address if entry is PAGES[0] else f"{address}/{entry.name}")
+        page.close()
+        return len(runs.runs), seconds, processor_time() - used
 
 
 def _opened(browser: Browser, address: str, entry: PageEntry) -> Page:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app import background
 from app.components.doctor import doctor_cache, verification
 from core.checks import report
 from core.checks.doctor import Finding
@@ -42,7 +43,8 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
 
     monkeypatch.setattr("core.checks.doctor.ask", slow)
     app = open_page("doctor")
-    assert "Checking this machine" in page_text(app)
+    assert any("Checking this machine" in html.proto.body for html in app.get("html"))
+    assert app.session_state[background.TICKET_KEY].conditions, "the browser asks for the findings, and no script polls"
     go.set()
     app = ended(app)
     text = page_text(app).replace("*", "")

@@ -5,45 +5,48 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from app.background import run_again_when
 from app.components.doctor import doctor_cache, verification
 from app.components.doctor.doctor_cache import Checkup
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
+from charts.html_page import fragment
 from core.checks.doctor import Finding
 
-POLL_S = 0.5
-TICK_S = 5.0
-"""Seconds between redraws of a finished checkup, so that it shows its current age and any changes."""
+CHECKING = """<p class="checking" role="status">
+  Checking this machine, which takes about ten seconds … <span class="seconds" style="--begun: {{ seconds }}"></span>
+</p>"""
 VERDICTS = {True: ": good", False: ": **needs attention**", None: ""}
 """What is not there, or switched off, is neither good nor bad; its value says so."""
 WIDTHS = [2, 4, 4]
 
 
 def findings() -> None:
-    """Show what needs attention, and follow the checkup while it runs. All checks are folded."""
+    """Show what needs attention, or that the checkup is running. All checks are folded."""
     checkup = doctor_cache.checkup()
     waiting = not checkup.ended.is_set()
-    st.fragment(_follow, run_every=POLL_S if waiting else TICK_S)(checkup, waiting)
+    if waiting:
+        st.html(fragment(CHECKING, seconds=int(checkup.seconds)))
+        run_again_when(checkup.ended.is_set)
+    else:
+        shown = checkup.findings
+        st.fragment(_refreshed, run_every=doctor_cache.REFRESH_S)(checkup)
+        run_again_when(lambda: checkup.findings != shown)
     busy = verification.is_running()
     if busy:
         verification.verification()
     with st.expander("All checks", expanded=verification.has_failed()):
         if not waiting:
-            st.fragment(_every, run_every=TICK_S)(checkup)
+            st.fragment(_every, run_every=doctor_cache.REFRESH_S)(checkup)
         if not busy:
             verification.verification()
 
 
-def _follow(checkup: Checkup, was_waiting: bool) -> None:
+def _refreshed(checkup: Checkup) -> None:
     with spoken():
         doctor_cache.refresh(checkup)
-        if doctor_cache.checkup() is not checkup and not was_waiting:
+        if doctor_cache.checkup() is not checkup:
             st.rerun()  # another checkup was started
-        if not checkup.ended.is_set():
-            st.info(f"Checking this machine, which takes about ten seconds … {checkup.seconds:.0f} s")
-            return
-        if was_waiting:
-            st.rerun()  # rerun the whole page, which ends the polling
         if checkup.problem:
             st.error(plain(sentence(checkup.problem)))
         else:

@@ -60,7 +60,7 @@ class JuryRecord:
     def weights_note(self) -> str:
         """The weights of its models in a sentence; empty for a jury that was imported or ships with Hedge."""
         if not self.weights:
-            return f"{NOT_RECORDED.capitalize()}." if self.origin == MADE_HERE and not _ships(self.jury_id) else ""
+            return f"{NOT_RECORDED.capitalize()}." if self.origin == MADE_HERE and not ships(self.jury_id) else ""
         return f"Weights: {', '.join(f'{name} {short(digest)}' for name, digest in self.weights.items())}."
 
 
@@ -69,7 +69,8 @@ def folders() -> tuple[Path, ...]:
     return settings().home / "juries", ASSETS / "juries"
 
 
-def _ships(jury_id: str) -> bool:
+def ships(jury_id: str) -> bool:
+    """Whether a jury ships with Hedge. Raises :class:`InputError` if there is none."""
     return folder_of(jury_id).parent == folders()[1]
 
 
@@ -182,7 +183,7 @@ def read(jury_id: str) -> Judgements:
 def delete(jury_id: str) -> None:
     """Delete a jury of the person's own; :class:`InputError` for one that ships with Hedge."""
     folder = folder_of(jury_id)
-    if _ships(folder.name):
+    if ships(folder.name):
         raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
     try:
         owner = read_record(folder.name).launched_by

@@ -1,0 +1,40 @@
+// What a page awaits: the browser holds one request for it (app/serving/awaited.py), and has the page run again when the
+// answer says that something has arrived.
+
+const ARRIVED = 200;
+const ASK_AGAIN = 202;
+const RETRY_MS = 1000;
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+async function arrival(address, { after, signal }) {
+  await pause(after);
+  while (!signal.aborted) {
+    try {
+      const { status } = await fetch(address, { signal, cache: "no-store" });
+      if (status !== ASK_AGAIN) return status === ARRIVED;
+    } catch {
+      await pause(RETRY_MS); // the connection was lost
+    }
+  }
+  return false;
+}
+
+export class Awaited {
+  // Asks at `address` ("": nothing is awaited), at first after some milliseconds. Earlier requests end.
+  follow({ address, after }, arrived) {
+    this.arrived = arrived;
+    if (address === this.address) return;
+    this.close();
+    if (!address) return;
+    this.address = address;
+    this.ends = new AbortController();
+    const { signal } = this.ends;
+    arrival(address, { after, signal }).then((is) => is && !signal.aborted && this.arrived());
+  }
+
+  close() {
+    this.ends?.abort();
+    this.address = "";
+  }
+}
