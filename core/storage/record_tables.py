@@ -78,25 +78,20 @@ def option_logits(table: pa.Table) -> OptionLogits:
     """What :func:`logits_table` made a table of."""
 
     def rows(name: str) -> npt.NDArray[Any]:
-        return _array(table[name].combine_chunks().flatten()).reshape(table.num_rows, -1)
+        flat: npt.NDArray[Any] = table[name].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return flat.reshape(table.num_rows, -1)
 
     known = set(table.column_names)
     return OptionLogits(
         ids=tuple(table["id"].to_pylist()),
         logits=rows("logits"),
-        letter_mass=_array(table["letter_mass"].combine_chunks()).astype(np.float32, copy=False),
+        letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
         option_tokens=rows("option_tokens") if "option_tokens" in known else None,
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in known else None,
         bounded=rows("bounded").astype(np.bool_) if "bounded" in known else None,
         probabilities=rows("probabilities") if "probabilities" in known else None,
-        samples=_array(table["samples"].combine_chunks()).astype(np.int64) if "samples" in known else None,
+        samples=table["samples"].to_numpy().astype(np.int64) if "samples" in known else None,
     )
-
-
-def _array(column: pa.Array) -> npt.NDArray[Any]:
-    """The numbers of a column without a copy, read-only. ``to_numpy`` gives the same and imports pandas, 40 MB that a
-    process with a model does not need otherwise."""
-    return column.to_numpy(zero_copy_only=False) if column.null_count else np.from_dlpack(column)
 
 
 def bare_tables(scores: Mapping[str, OptionLogits]) -> list[pa.Table]:

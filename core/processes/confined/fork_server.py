@@ -56,7 +56,8 @@ class ForkServer:
             return self._running()
 
     def end_if_idle(self) -> float:
-        """End the process if it has been idle for long enough. Returns the seconds until it may be; 0 if it has ended."""
+        """End the process if it has been idle for long enough. Returns the seconds until the next look; 0 if it has
+        ended."""
         with self._lock:
             if self._process is None or self._owner != os.getpid():
                 return 0.0

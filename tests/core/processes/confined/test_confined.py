@@ -114,7 +114,7 @@ def test_without_work_its_process_ends_and_the_next_request_starts_another(monke
     other = ForkServer()
     with other.open(echo, limits=SMALL) as session:
         first = other.warm()
-        assert other.end_if_idle() == 0.01  # a child is at work, for as long as it takes
+        assert other.end_if_idle() == 0.01  # a child is reading, however long it takes
         session.send("ab")
         assert session.receive() == "abab"
     until(lambda: not other.end_if_idle(), "the process to end")
