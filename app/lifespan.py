@@ -14,9 +14,11 @@ from app import first_paint
 from app.classroom import desks, invite
 from app.serving import file_limit, log_limit, stopping
 from app.serving.start import base_path
+from core.settings import settings
 
 AGENT_AFTER_S = 5.0
-"""Delay before the run agent starts: the first page is painted first and keeps both cores busy until then."""
+"""Delay before the server looks for waiting runs: the first page is painted first and keeps both cores busy until
+then."""
 LOOK_EVERY_S = 20.0
 """How often the server checks whether runs are waiting without an agent, and whether a class is old."""
 
@@ -56,7 +58,7 @@ def print_lecturer_link() -> None:
 
 
 def start_agent() -> None:
-    """Start the thread that starts the agent, and then calls :func:`look_after` again and again."""
+    """Start the thread that calls :func:`wake_agent`, and then :func:`look_after` again and again."""
     threading.Thread(target=_keep_agent, daemon=True, name="hedge-keep-agent").start()
 
 
@@ -81,13 +83,18 @@ def look_after() -> None:
 
 
 def wake_agent() -> None:
-    """Start this host's run agent, so that runs that a reboot interrupted continue.
+    """Start this host's run agent if it has something to do, such as runs that a reboot interrupted. Otherwise the
+    first launch starts it, so that a person who only looks has no process for runs.
 
     If that fails, the server keeps running without it: the New run page tries again and says why.
     """
     try:
-        from core.runs import engine
+        from core.runs import engine, trash
+        from core.storage import database
 
-        engine.ensure_agent()
+        if settings().archive_url or database.is_shared() or trash.binned():
+            engine.ensure_agent()
+        else:
+            engine.ensure_agent_if_needed()
     except Exception as error:
         logging.getLogger(__name__).warning("the run agent did not start: %s", error)

@@ -8,7 +8,7 @@
 ``HEDGE_HOST``                this host's name among those that share a database; the machine's own by default
 ``HEDGE_HANG_MINUTES``        a run without progress for this long counts as hanging, and its worker is killed; 15
 ``HEDGE_START_AGENT``         0: queued runs wait for an agent that a person or a batch job starts; 1
-``HEDGE_WARM_MINUTES``        workers without a run stay for this long, with the last model in their memory; 3
+``HEDGE_WARM_MINUTES``        processes that hold models stay this long without a run or a question of one's own; 5
 ``HEDGE_ARCHIVE_URL``         an fsspec URL (``s3://bucket/hedge``) that finished runs are copied to as well
 ``HEDGE_SHELF_MIRROR``        a URL instead of the host of Git repositories' raw files, for the shelf; it may be private
 ``HEDGE_SHELF_STALL_SECONDS`` a download of the shelf that receives nothing for this long is given up; 20
@@ -84,7 +84,7 @@ class Settings(BaseSettings):
     host: str = ""
     hang_minutes: float = Field(default=15.0, gt=0)
     start_agent: bool = True
-    warm_minutes: float = Field(default=3.0, ge=0)
+    warm_minutes: float = Field(default=5.0, ge=0)
     archive_url: str = ""
     read_memory_gb: float = Field(default=1.0, ge=0.25)
     roots: Annotated[tuple[Path, ...], NoDecode] = ()

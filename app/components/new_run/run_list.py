@@ -229,8 +229,9 @@ def _log(status: RunStatus) -> None:
 
 
 def agent_notice() -> None:
-    """Make sure that an agent executes runs, and say so if none does."""
-    if engine.agent_alive() or live_runs.current().problem:  # the agent can't run without a database
+    """Make sure that an agent executes the runs that wait, and say so if none does."""
+    runs = live_runs.current()
+    if not runs.busy or engine.agent_alive() or runs.problem:  # the agent can't run without a database
         return
     with spoken(), st.spinner("Waking the agent that executes runs …"):
         engine.ensure_agent()

@@ -32,7 +32,7 @@ from core.runs.store import RunRecord
 MODEL_KEY = "own_model"
 CALIBRATION_PICKER = "calibrated_by"
 QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context", "own_options", "own_extra"
-SEEN_KEY, ASKED_KEY, WARMED_KEY = "own_seen", "own_asked", "own_warmed"
+SEEN_KEY, ASKED_KEY = "own_seen", "own_asked"
 LATEST_KEY, PROBLEMS_KEY, HISTORY_KEY = "own_latest", "own_problems", "own_history"
 AUTOMATIC = ""
 """The choice for which :func:`~core.reports.question_kind.best_run` picks the calibration."""
@@ -249,10 +249,8 @@ def fitting_options(kind: QuestionKind) -> str:
 
 def warm_model(model: str, record: RunRecord) -> None:
     """Load a bundled model while a person types. A model of the hub is downloaded only when it is asked."""
-    wanted = (model, record.spec.dtype)
-    if model_sources.ships(model) and st.session_state.get(WARMED_KEY) != wanted:
-        st.session_state[WARMED_KEY] = wanted
-        client.warm(*wanted)
+    if model_sources.ships(model):
+        client.warm(model, record.spec.dtype)
 
 
 def askable_runs() -> list[RunRecord]:

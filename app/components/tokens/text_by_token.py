@@ -27,7 +27,6 @@ from core.settings import ASSETS
 MODEL_KEY, EVALUATIONS_KEY = "model", "evaluations"
 """These are also names in the address, because the two widgets are bound to it."""
 TEXT_KEY = "token_text"
-WARMED_KEY = "token_model_warmed"
 POLL_S = 0.5
 AT_ONCE_S = 0.9
 """Seconds that a text waits for its tokens before the page shows the progress."""
@@ -80,7 +79,7 @@ def text_by_token() -> None:
     with figure:
         _figure(token_model, text, views.get(chosen or "", {}), is_own=chosen == own)
     if chosen in views:
-        _warm(_location(chosen))
+        client.warm(_location(chosen), token_texts.BY_TOKEN)  # while a person types
 
 
 def _figure(token_model: TokenModel, text: str, recorded: dict[str, Any], *, is_own: bool) -> None:
@@ -171,13 +170,6 @@ def stored_view(request: token_texts.TokenText) -> dict[str, Any] | None:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _stored_view(request: token_texts.TokenText, stamp: int) -> dict[str, Any] | None:
     return token_texts.read_view(request)
-
-
-def _warm(model: str) -> None:
-    """Load the model while a person types, so that the text is read as soon as it is there."""
-    if st.session_state.get(WARMED_KEY) != model:
-        st.session_state[WARMED_KEY] = model
-        client.warm(model, token_texts.BY_TOKEN)
 
 
 def _location(model: str) -> str:

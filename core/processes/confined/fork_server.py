@@ -22,6 +22,8 @@ from core.processes.confined.forking import OUT_OF_MEMORY, kept_variables, reque
 
 STARTS_WITHIN_S = 120.0
 ENDS_WITHIN_S = 10.0
+IDLE_S = 60.0
+"""Seconds after the last request at which the process ends, if it has no child."""
 PIECE = 1 << 20
 SPARING = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -35,7 +37,8 @@ SPARING = {
 class ForkServer:
     """A process that forks children with limits; ``preload`` are the modules that it imports.
 
-    It starts with the first request or :meth:`warm`, and ends with this process.
+    It starts with the first request or :meth:`warm`. It ends with this process, or when it has had no request and no
+    open session for :data:`IDLE_S`.
     """
 
     def __init__(self, *preload: str) -> None:
@@ -43,11 +46,29 @@ class ForkServer:
         self._lock = threading.Lock()
         self._process: Child | None = None
         self._owner = 0
+        self._sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+        self._asked = 0.0
+        self._ended: Callable[[], object] = lambda: None
 
     def warm(self) -> Child:
         """Start the process if it does not run. Returns it before it has imported anything."""
         with self._lock:
             return self._running()
+
+    def end_if_idle(self) -> float:
+        """End the process if it has been idle for long enough. Returns the seconds until the next look; 0 if it has
+        ended."""
+        with self._lock:
+            if self._process is None or self._owner != os.getpid():
+                return 0.0
+            if any(session.is_open for session in self._sessions):
+                self._asked = time.monotonic()
+                return IDLE_S
+            if (left_s := self._asked + IDLE_S - time.monotonic()) > 0:
+                return left_s
+            self._ended()
+            self._process = None
+            return 0.0
 
     def open(
         self,
@@ -67,7 +88,9 @@ class ForkServer:
         with theirs, theirs_ended:
             try:
                 self._fork(theirs, theirs_ended)
-                return Session(talk, ended, request(function, arguments, limits, reads, writes), limits)
+                session = Session(talk, ended, request(function, arguments, limits, reads, writes), limits)
+                self._sessions.add(session)
+                return session
             except OSError as error:
                 talk.close()
                 ended.close()
@@ -90,8 +113,17 @@ class ForkServer:
             environment = kept_variables() | SPARING
             self._process = Child("core.processes.confined.forking", *self.preload, environment=environment)
             self._owner = os.getpid()
-            weakref.finalize(self, _end, self._process, self._owner)
+            self._ended = weakref.finalize(self, _end, self._process, self._owner)
+            threading.Thread(target=_watch, args=(weakref.ref(self),), daemon=True, name="hedge-readers").start()
+        self._asked = time.monotonic()
         return self._process
+
+
+def _watch(fork_server: weakref.ref[ForkServer]) -> None:
+    """End the process of a fork server once it is idle."""
+    while (server := fork_server()) and (left_s := server.end_if_idle()):
+        del server
+        time.sleep(left_s)
 
 
 def _end(process: Child, owner: int) -> None:
@@ -129,6 +161,11 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the conversation has not ended."""
+        return self._closed.alive
 
     def close(self) -> None:
         """End the child."""

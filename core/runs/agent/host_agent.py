@@ -3,10 +3,10 @@
 It restarts workers that die, kills those that hang, writes the end of a run into ``run.json`` if its worker could not,
 and records heartbeats. It executes no run itself.
 
-Workers start when there is something to do and go three minutes after the last run (``HEDGE_WARM_MINUTES``), which
+Workers start when there is something to do and go five minutes after the last run (``HEDGE_WARM_MINUTES``), which
 frees their memory and the GPU's; until then the next run finds one that is warm. An agent that a person starts stays
 until it is stopped, or as long after the last run as ``--idle-minutes`` says. One that the app starts by itself goes
-after 30 minutes without a run, so that trying Hedge once leaves nothing behind; the next run starts another. An agent
+after five minutes without a run, so that trying Hedge once leaves nothing behind; the next run starts another. An agent
 that is stopped with Ctrl-C or SIGTERM puts the runs that it had begun back into the queue. If it is killed, its
 successor does that.
 """

@@ -24,7 +24,7 @@ LONGEST_PAUSE_S = 30.0
 FREED_WITHIN_S = 20.0
 """How long the next worker waits for the memory of a GPU that a dead one has not given back yet."""
 FREED_BUT_GIB = 0.5
-IDLE_MINUTES = 30
+IDLE_MINUTES = 5
 """How long an agent that Hedge started on its own stays without a run."""
 AGENT_STARTS_WITHIN_S = 10.0
 DETACHED = ("sh", "-c", '"$0" "$@" &')

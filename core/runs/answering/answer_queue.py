@@ -1,7 +1,8 @@
 """The queue of custom questions: it keeps their order, who waits for them and the time limits, and loads nothing.
 
 Pages call it (:mod:`core.runs.answering.client`). A thread hands one question after another to the worker, a child
-process that loads models. The worker ends ten minutes after the last question, or with this process.
+process that loads models. The worker ends with this process, or when nothing has been asked for
+``HEDGE_WARM_MINUTES``, which frees the memory of its models.
 """
 
 import threading
@@ -17,8 +18,8 @@ from core.runs.agent import liveness
 from core.runs.agent.worker_process import environment
 from core.runs.answering.custom_question import AnswerProgress, CustomQuestion
 from core.runs.answering.token_text import TokenText
+from core.settings import settings
 
-IDLE_S = 600.0
 LOOK_EVERY_S = 0.2
 MOST_WAITING = 64
 MOST_TURNS = 1000
@@ -59,6 +60,8 @@ class AnswerQueue:
         """For each visitor, the number of the latest turn that was his or hers."""
         self.current: Job | None = None
         self.worker: Child | None = None
+        self.warmed: tuple[str, str] | None = None
+        """The model that the worker was last told to load beforehand, and its dtype."""
         self.last_asked = time.monotonic()
         self.thread: threading.Thread | None = None
 
@@ -132,7 +135,8 @@ class AnswerQueue:
                     self.worker.join()
 
     def warm(self, model: str, dtype: str) -> None:
-        """Have the worker load a model before it is asked, unless the worker is busy.
+        """Have the worker load a model before it is asked, unless the worker is busy. A worker with the model stays
+        for longer.
 
         ``dtype`` is :data:`core.runs.answering.token_text.BY_TOKEN` for a model that will read texts by token.
         """
@@ -140,7 +144,11 @@ class AnswerQueue:
             if not (self.current or self.waiting):
                 self.last_asked = time.monotonic()
                 with suppress(OSError):
-                    self._living_worker().send((model, dtype))
+                    worker = self._living_worker()
+                    if self.warmed != (model, dtype):
+                        worker.send((model, dtype))
+                        self.warmed = (model, dtype)
+                self.changed.notify_all()
 
     def _job(self, name: str) -> Job:
         if name not in self.jobs:
@@ -179,10 +187,11 @@ class AnswerQueue:
         """The next question, once there is one. Ends the worker if nothing has been asked for a while."""
         with self.changed:
             while not self.waiting:
-                if self.worker and time.monotonic() - self.last_asked >= IDLE_S:
+                left_s = self.last_asked + 60 * settings().warm_minutes - time.monotonic()
+                if self.worker and left_s <= 0:
                     self.worker.end()
                     self.worker = None
-                self.changed.wait(IDLE_S / 10)
+                self.changed.wait(left_s if self.worker else None)
             self.current = self._order()[0]
             self.waiting.remove(self.current)
             now = 1 + max(self.turns.values(), default=0)
@@ -234,6 +243,7 @@ class AnswerQueue:
             free = [slot for slot in here if not liveness.busy_with(liveness.executor_id(slot.name))]
             variables = environment() | {"CUDA_VISIBLE_DEVICES": (*free, *here)[0].devices}
             self.worker = Child("core.runs.answering.worker", environment=variables, log=LOG)
+            self.warmed = None
         return self.worker
 
     def _set(self, job: Job, progress: AnswerProgress) -> None:

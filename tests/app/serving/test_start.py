@@ -34,10 +34,20 @@ def test_a_server_lives_on_without_an_agent(monkeypatch: pytest.MonkeyPatch, cap
     def refuse() -> None:
         raise RunError("no agent could be started on this host")
 
-    monkeypatch.setattr("core.runs.engine.ensure_agent", refuse)
+    monkeypatch.setattr("core.runs.engine.ensure_agent_if_needed", refuse)
     with caplog.at_level(logging.WARNING):
         wake_agent()
     assert "no agent could be started" in caplog.text
+
+
+def test_a_server_starts_an_agent_only_if_it_has_something_to_do(home: Path, monkeypatch: pytest.MonkeyPatch):
+    starts: list[str] = []
+    monkeypatch.setattr("core.runs.engine.start_agent", lambda up: starts.append("agent"))
+    wake_agent()
+    assert starts == []
+    (home / "bin" / "run@1000").mkdir(parents=True)  # the agent empties the bin
+    wake_agent()
+    assert starts == ["agent"]
 
 
 def test_no_script_is_followed_by_a_full_collection_and_no_page_has_a_watcher_of_its_own():

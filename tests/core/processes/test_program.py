@@ -11,6 +11,7 @@ from core.settings import ROOT
 from tests.conftest import synthetic_run
 
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+VARIABLES = ("ARROW_DEFAULT_MEMORY_POOL", "MALLOC_ARENA_MAX")
 NO_RUN = "hedge: there is no run 'nope'; `hedge runs` lists all runs\n"
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell of Unix")
@@ -70,3 +71,15 @@ def test_a_result_that_can_not_be_written(home: Path):
     assert shell("hedge runs >/dev/full") == (1, "", sentence)
     sentence = "hedge: a file can't be used (No space left on device); free some space\n"
     assert shell("hedge runs --help >/dev/full") == (2, "", sentence)
+
+
+def test_allocators_keep_little_unless_a_person_says_otherwise():
+    """What Arrow's and the C library's own allocators keep was a fifth of the page server's memory."""
+    code = (
+        "from core.processes import program; program.prepare(); import os, pyarrow; "
+        "print(pyarrow.default_memory_pool().backend_name, os.environ['MALLOC_ARENA_MAX'])"
+    )
+    for variables, printed in (({}, "system 2"), ({"MALLOC_ARENA_MAX": "8"}, "system 8")):
+        environment = {name: value for name, value in os.environ.items() if name not in VARIABLES} | variables
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.stdout.strip() == printed, done.stderr

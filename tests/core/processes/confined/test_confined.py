@@ -10,6 +10,8 @@ import pytest
 
 from core.errors import InputError, RunError
 from core.processes.confined import Channel, ForkServer, LimitReached, Limits
+from core.processes.confined import fork_server as fork_server_module
+from tests.core.runs.conftest import until
 from tests.processes import gone, oom_score
 
 SMALL = Limits(memory=300 << 20, seconds=0.5)
@@ -105,6 +107,20 @@ def test_each_way_to_fail_has_its_sentence_and_the_next_child_is_well(fork_serve
 def test_the_system_stops_it_before_its_caller_when_memory_runs_out(fork_server):
     _, score = run(fork_server, own_oom_score)
     assert score > oom_score(psutil.Process())
+
+
+def test_without_work_its_process_ends_and_the_next_request_starts_another(monkeypatch):
+    monkeypatch.setattr(fork_server_module, "IDLE_S", 0.01)
+    other = ForkServer()
+    with other.open(echo, limits=SMALL) as session:
+        first = other.warm()
+        assert other.end_if_idle() == 0.01  # a child is reading, however long it takes
+        session.send("ab")
+        assert session.receive() == "abab"
+    until(lambda: not other.end_if_idle(), "the process to end")
+    assert first.status is not None
+    assert run(other, add, 1, 2) == ("value", 3)
+    until(lambda: other._process is None, "it to end by itself")
 
 
 def test_the_settings_are_those_of_the_caller(fork_server, monkeypatch):

@@ -1,4 +1,4 @@
-"""A person's own question is answered while a long run has the only slot."""
+"""A person's own question and runs at the same time: each has its own process, and neither waits for the other."""
 
 import json
 
@@ -6,7 +6,10 @@ from core.runs import engine
 from core.runs.answering import client
 from core.runs.answering.custom_question import CustomQuestion
 from tests.conftest import synthetic_run
-from tests.core.runs.conftest import begun, spec, until
+from tests.core.runs.answering.conftest import answered, ended, own, until_stage
+from tests.core.runs.answering.conftest import worker_process as answering_process
+from tests.core.runs.conftest import assert_each_question_once, begun, is_in, spec, until, worker_process
+from tests.processes import gone
 
 
 def test_an_own_question_does_not_wait_for_the_long_run_nor_disturb_it(engine_home, monkeypatch):
@@ -24,3 +27,24 @@ def test_an_own_question_does_not_wait_for_the_long_run_nor_disturb_it(engine_ho
     assert now.progress.done < now.progress.total
     assert client.progress(question.answer_id).stage == "answered"
     engine.cancel(long)
+
+
+def test_a_killed_process_takes_neither_the_run_nor_the_question_of_the_other_with_it(engine_home, monkeypatch):
+    calibrated = synthetic_run(model="fake")
+    assert answered(own(calibrated)).stage == "answered"
+    warm = answering_process(engine_home)
+    run_id = engine.submit(spec(samples=600))
+    until(begun(run_id), "the run, submitted while the question's model is loaded")
+    assert answered(own(calibrated, "And of Italy?")).stage == "answered"
+    assert warm.is_running()
+    warm.kill()
+    assert gone(warm.pid)
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"load_ms": 1500}))
+    question = own(calibrated, "And of Spain?")
+    client.ask(question)
+    until_stage(question, "loading")
+    assert engine.status(run_id).state == "running"
+    worker_process().kill()
+    assert ended(question).stage == "answered"
+    until(is_in(run_id, "done"), "the run to be done")
+    assert_each_question_once(run_id)

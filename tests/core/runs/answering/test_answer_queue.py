@@ -113,7 +113,7 @@ def test_stopping_one_after_another_blames_no_question_for_another(
 def test_a_worker_that_nobody_asks_ends_and_is_started_again(
     run_id: str, fake_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(answer_queue, "IDLE_S", 0.1)
+    monkeypatch.setenv("HEDGE_WARM_MINUTES", "0.001")
     question = own(run_id)
     for _ in range(2):
         assert answered(question).stage == "answered"
