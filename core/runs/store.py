@@ -278,9 +278,12 @@ def readable() -> Iterator[RunRecord]:
             yield read_record(run_id)
 
 
-_files: dict[str, tuple[tuple[int, ...], dict[str, str]]] = {}
-"""How the ``run.json`` of each folder looked when it was last read, and the digests in it: a run's tables are read one
+_records: dict[str, tuple[tuple[int, ...], RunRecord]] = {}
+"""How the ``run.json`` of each folder looked when it was last read, and the record in it: a run's tables are read one
 after the other, and its record takes as long as a small table."""
+SETTLED_NS = 5 * 10**7
+"""A file that changed at least this long before it is read will have another time if it changes again: file systems
+note times in steps of up to 10 ms."""
 
 
 def _look(path: Path) -> tuple[int, ...]:
@@ -292,8 +295,13 @@ def _look(path: Path) -> tuple[int, ...]:
 def _record(folder: Path) -> RunRecord:
     try:
         look = _look(folder / RECORD)
+        known, record = _records.get(str(folder), ((), None))
+        if record is not None and known == look:
+            return record
+        now = time.time_ns()
         record = _checked(folder, read_json(folder / RECORD))
-        _files[str(folder)] = (look, record.files)
+        if now - look[-1] > SETTLED_NS:
+            _records[str(folder)] = (look, record)
         return record
     except UnreadableRunError:
         raise
@@ -609,10 +617,6 @@ def _digest(run_id: str, name: str) -> str:
     folder = folder_of(run_id)
     if name == FILE and (shared := questions_file(folder)).parent == FOLDER:
         return shared.stem
-    look, files = _files.get(str(folder), ((), {}))
-    with suppress(OSError):  # reading the record says what is wrong with it
-        if look == _look(folder / RECORD):
-            return files.get(name, "")
     return _record(folder).files.get(name, "")
 
 

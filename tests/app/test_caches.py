@@ -28,6 +28,7 @@ from core.models.perplexity.request import Request
 from core.reports import evaluation, frames, one_question, question_identity
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView
+from core.reports.overview import kept_summaries
 from core.reports.prompting import experiments
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.runs import store
@@ -258,7 +259,7 @@ def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: P
         (run_cache, "_record", store, "read_record"),
         (run_cache, "_disk_use", disk, "disk_use"),
         (question_cache, "_index", question_identity, "questions_key"),
-        (overview_cache, "_summary", frames, "summarise"),
+        (overview_cache, "_summary", kept_summaries, "summary"),
         (perplexity_library, "_request", perplexity_run, "read_request"),
     ],
 )
@@ -268,7 +269,7 @@ def test_what_is_read_of_every_run_has_room_for_them_all(
     """The 45 runs that ship and 1,000 more, each gone through twice, as every view of a page does."""
     key, calls = run_cache.run_key(synthetic_run(20)), Calls()
     run = evaluation.load(key.run_id)
-    arguments = {"summarise": run, "disk_use": store.folder_of(key.run_id)}
+    arguments = {"disk_use": store.folder_of(key.run_id)}
     if computes == "read_request":  # a run of questions has none
         request = Request(tuple(SHIPPED.values()), talks.bundled())
     else:
