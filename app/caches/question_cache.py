@@ -1,5 +1,7 @@
 """The One question page's cached data: one question of a run under every score, and the same question in other runs."""
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,9 +13,10 @@ from app.caches.run_cache import EVERY_RUN, evaluation, run_key, runs
 from core.errors import HedgeError
 from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
-from core.reports import frames, one_question, question_identity
+from core.reports import frames, one_question, question_identity, question_marks
 from core.reports.one_question import CalibratedRun, OptionPValues
 from core.reports.question_kind import QuestionKind, kind_of_run
+from core.runs import store
 from core.runs.store import RunRecord
 
 
@@ -64,42 +67,63 @@ def question_kind(run_id: str) -> QuestionKind:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionInOtherRuns:
-    """The other runs in which a question was asked.
+class RunsOfQuestion:
+    """The runs that asked a question. ``tested`` are those that tested it, the requested run first; ``untested`` counts
+    those that used it for calibration or as a demonstration."""
 
-    ``tested`` has the runs that tested it, with its p-values there; the requested run comes first. ``untested`` counts
-    the runs that used it for calibration or as a demonstration, ``unanswered`` those whose letters are no answer to it.
-    ``left_out`` counts the runs that were not read.
+    tested: tuple[RunRecord, ...]
+    untested: int
+
+
+def runs_of_question(run_id: str, question_id: str) -> RunsOfQuestion:
+    """The finished runs that asked the same question (id, text and options)."""
+    stamps = store.run_stamps()
+    finished = sorted(runs().finished, key=lambda record: record.run_id != run_id)
+    keys = [RunKey(record.run_id, stamps.get(record.run_id, 0)) for record in finished]
+    tested, untested = _marks_of_question(run_id, question_id)
+    held = all(map(_marks.held, keys))
+    found, others = [], 0
+    with nullcontext() if held else st.spinner("Looking for the question in other runs …"):
+        for record, key in zip(finished, keys, strict=True):
+            try:
+                marks = _marks(key)
+            except HedgeError:
+                continue  # a run that can't be read is reported where it is opened
+            if question_marks.holds(marks, tested):
+                found.append(record)
+            else:
+                others += question_marks.holds(marks, untested)
+    return RunsOfQuestion(tuple(found), others)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionInRuns:
+    """A question in the runs that tested it.
+
+    ``tested`` has its p-values there. ``unanswered`` counts the runs whose letters are no answer to it, and
+    ``left_out`` those that were not read.
     """
 
     tested: tuple[tuple[RunRecord, tuple[OptionPValues, ...]], ...]
-    untested: int
     unanswered: int
     left_out: int
 
 
-def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRuns:
-    """The same question (id, text and options) in every finished run, for at most ``most`` of them."""
-    same = _index(run_key(run_id))[question_id][1]
+def in_runs(records: Sequence[RunRecord], question_id: str, most: int) -> QuestionInRuns:
+    """A question in these runs, which tested it, for at most ``most`` of them. The first is the requested one."""
     tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
-    untested = unanswered = left_out = 0
-    finished = runs().finished
-    for record in sorted(finished, key=lambda record: record.run_id != run_id):
+    unanswered = left_out = 0
+    for record in records:
         try:
-            role, digest = _index(run_key(record.run_id)).get(question_id, ("", ""))
-            if digest != same:
-                continue
-            if role != "test":
-                untested += 1
-            elif len(tested) == most:
+            if len(tested) == most:
                 left_out += 1
             elif question_id in calibrated_run(record.run_id).unanswered:
-                unanswered += record.run_id != run_id
+                unanswered += record is not records[0]
             else:
                 tested.append((record, _standings(record.run_id, question_id)))
         except HedgeError:
-            continue  # a run that can't be read is reported where it is opened
-    return QuestionInOtherRuns(tuple(tested), untested, unanswered, left_out)
+            continue  # as above
+    return QuestionInRuns(tuple(tested), unanswered, left_out)
 
 
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # three values per entry, one per set of questions
@@ -115,16 +139,11 @@ def _standings(run_id: str, question_id: str) -> tuple[OptionPValues, ...]:
     return one_question.standings(by, by.asked(row), place=row)
 
 
-# Each entry is a reference to an index that runs with the same questions share.
-def _read_index(key: RunKey) -> dict[str, tuple[str, str]]:
-    return _index_of(question_identity.questions_key(key.run_id), key.run_id)
+@by_version(run_key, max_entries=512)  # two numbers per entry
+def _marks_of_question(run_id: str, question_id: str) -> tuple[int, int]:
+    tested, untested = (question_marks.mark_of(run_id, question_id, tested=tested) for tested in (True, False))
+    return tested, untested
 
 
-_index = PerRun(_read_index, most=16_384)
-
-
-# 0.1 MB per entry: 5 MB in all.
-@st.cache_resource(max_entries=64, show_spinner="Looking for the question in other runs …")
-def _index_of(questions: tuple[str, ...], _run_id: str) -> dict[str, tuple[str, str]]:
-    # Runs with the same questions share one index: the 41 shipped runs that answer questions need only 6 indexes.
-    return one_question.question_index(_run_id)
+# 8 bytes for each question of a run, which runs with the same questions share: 3 kB per entry of 400 questions.
+_marks = PerRun(lambda key: question_marks.marks(key.run_id), most=16_384)

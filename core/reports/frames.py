@@ -296,32 +296,14 @@ def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
 
 def question(run: Evaluation, row: int) -> Question:
     """The whole question of a row of the run's arrays."""
-    texts = store.read_questions(run.run_id)
-    row_texts = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
-    return Question(
-        id=row_texts["id"],
-        task=row_texts["task"],
-        group=row_texts["group"],
-        context=row_texts["context"],
-        question=row_texts["question"],
-        options=tuple(row_texts["options"]),
-        label=row_texts["label"],
-    )
+    return store.read_question(run.run_id, str(run.ids[row]))
 
 
 def question_list(run: Evaluation) -> pd.DataFrame:
     """The test questions: ``row`` in the run's arrays, id, group and question."""
-    texts = store.read_questions(run.run_id)
-    question_texts = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
-    ids = run.ids[run.test]
-    return pd.DataFrame(
-        {
-            "row": run.test,
-            "id": ids,
-            "group": run.groups[run.test],
-            "question": [question_texts[name] for name in ids.tolist()],
-        }
-    )
+    texts = store.read_questions(run.run_id, columns=["id", "group", "question"])
+    table = texts.take(pc.index_in(pa.array(run.ids[run.test].tolist()), texts["id"]))
+    return pd.DataFrame({"row": run.test, **{name: table[name].to_pandas() for name in ("id", "group", "question")}})
 
 
 def score_table(run: Report) -> pd.DataFrame:

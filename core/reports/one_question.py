@@ -9,8 +9,6 @@ Calibration is that of a run. The question is one of its test questions, or one 
 placed after the run's last row, so that randomised scores have a number of their own for it.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,11 +25,9 @@ from core.conformal.tuning import tune
 from core.errors import InputError
 from core.questions.option_names import set_text
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
-from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import tuning_note
 from core.reports.scored_sets import form
-from core.runs import store
 from core.runs.spec import RunSpec
 
 
@@ -260,15 +256,3 @@ def score_frame(
             }
         )
     return pd.DataFrame(records)
-
-
-def question_index(run_id: str) -> dict[str, tuple[str, str]]:
-    """Maps each question's id to its role in the run and to what it shares with the same question in other runs: its
-    identity and the order of its options, because a set is shown by its letters."""
-    table, named = store.read_questions(run_id), question_identity.identities(run_id)
-    columns = [table[name].to_pylist() for name in ("id", "role", "options")]
-    return {name: (role, _digest(named[name], options)) for name, role, options in zip(*columns, strict=True)}
-
-
-def _digest(identity: str, options: list[str]) -> str:
-    return hashlib.blake2b(json.dumps([identity, options]).encode(), digest_size=12).hexdigest()

@@ -521,6 +521,18 @@ def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.T
     return read_file(run_id, FILE, columns=columns)
 
 
+def read_question(run_id: str, question_id: str) -> Question:
+    """One question of a run; no more than its row is held. Raises :class:`InputError` if the run does not ask it."""
+    with reading(run_id, FILE):
+        row = tables.read_row(questions_path(run_id), "id", question_id, digest=_digest(run_id, FILE))
+        if row.num_rows:
+            check_columns(FILE, row)
+            values = row.to_pylist()[0]
+            names = ("id", "task", "group", "context", "question", "options", "label")
+            return Question(**{name: values[name] for name in names} | {"options": tuple(values["options"])})
+    raise InputError(f"run {run_id} has no question {question_id[:80]!r}; choose one of its own")
+
+
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
     """Write one finished chunk of logits; writing it again replaces it."""
     tables.write_chunk(folder, index, logits_table(scored))

@@ -130,7 +130,7 @@ def write_arrays(path: Path, values: Mapping[str, Any], arrays: Mapping[str, np.
     """
     shapes = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
     head = json.dumps([values, shapes]).encode()
-    parts = [len(head).to_bytes(4, "little"), head, *(np.ascontiguousarray(array).data for array in arrays.values())]
+    parts = [len(head).to_bytes(4, "little"), head, *(array.tobytes() for array in arrays.values())]
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for part in parts:
         digest.update(part)

@@ -20,6 +20,8 @@ from core.storage.sealed import checked_digest, damage, seal_parquet
 
 SMALL = 2**18
 """Bytes of a file that is hashed in less than a millisecond."""
+AT_ONCE = 16_384
+"""Rows that are held at the same time where one of them is looked for."""
 REPAIRS = 3
 """How often chunks that are damaged while a run is running are made again before it fails."""
 
@@ -54,6 +56,30 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
         if not digest:
             table.validate(full=True)  # an older file may hold invalid texts
     return table
+
+
+def read_row(
+    path: Path, column: str, value: str, *, columns: Sequence[str] | None = None, digest: str = ""
+) -> pa.Table:
+    """The first row of a Parquet file with this value in a column of texts, as :func:`read_table`, which reads all of
+    it; no row if there is none. A few rows are held at the same time.
+    """
+    with _reading(path):
+        checked_digest(path, digest)
+        with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                place, rows = -1, 0
+                for batch in file.iter_batches(AT_ONCE, row_groups=[group], columns=[column], use_threads=False):
+                    if (place := pc.index(batch.column(0), value).as_py()) >= 0:
+                        break
+                    rows += len(batch)
+                if place < 0:
+                    continue
+                for batch in file.iter_batches(AT_ONCE, row_groups=[group], columns=columns, use_threads=False):
+                    if rows == 0:
+                        return pa.Table.from_batches([batch.slice(place, 1)])
+                    rows -= len(batch)
+            return file.schema_arrow.empty_table()
 
 
 def check_table(path: Path, digest: str = "", *, whole: bool = True) -> None:

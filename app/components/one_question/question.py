@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app import state
 from app.caches import bounded_cache, question_cache, run_cache
-from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
+from app.caches.question_cache import QuestionInRuns, ShownQuestion
 from app.components.one_question.option_bars import AskedQuestion, RunRow, embedded_bars, option_bars, run_table
 from app.components.shared import controls
 from app.components.shared.caveat_notes import caveat_line
@@ -307,15 +307,27 @@ def _open_other_run(run_id: str, question_id: str) -> None:
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
     """Show the same question in every other finished run that tested it, folded away."""
-    others = question_cache.in_other_runs(record.run_id, shown.question.id, MOST_RUNS)
-    if len(others.tested) > 1:
-        with st.expander(f"The same question in {counted(len(others.tested) - 1, 'other run')}", key="other_runs"):
-            _run_table(others, shown.question, record, view)
+    asked = question_cache.runs_of_question(record.run_id, shown.question.id)
+    if others := sum(run.run_id != record.run_id for run in asked.tested):
+        words = f"The same question in {counted(min(others, MOST_RUNS - 1), 'other run')}"
+        with st.expander(words, key="other_runs", on_change="rerun") as folded:
+            if folded.open:
+                _in_other_runs(question_cache.in_runs(asked.tested, shown.question.id, MOST_RUNS), shown, record, view)
+    if asked.untested:
+        st.caption(
+            f"In {counted(asked.untested, 'other run')}, the question calibrates or is shown as an example, so it has "
+            "no set there."
+        )
+
+
+def _in_other_runs(others: QuestionInRuns, shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
+    if any(run.run_id != record.run_id for run, _ in others.tested):
+        _run_table(others, shown.question, record, view)
     if notes := _left_out(others):
         st.caption(notes)
 
 
-def _run_table(others: QuestionInOtherRuns, question: Question, record: RunRecord, view: OneQuestionView) -> None:
+def _run_table(others: QuestionInRuns, question: Question, record: RunRecord, view: OneQuestionView) -> None:
     here_first = sorted(others.tested, key=lambda entry: (entry[0].run_id != record.run_id, reading_order(entry[0])))
     names = _titles_without_task([other for other, _ in others.tested])
     versions = [run_cache.version(other.run_id) for other, _ in here_first]
@@ -346,13 +358,8 @@ def _titles_without_task(records: Sequence[RunRecord]) -> dict[str, str]:
     return names if others else {name: title.replace(f" · {first}", "", 1) for name, title in names.items()}
 
 
-def _left_out(others: QuestionInOtherRuns) -> str:
+def _left_out(others: QuestionInRuns) -> str:
     sentences = []
-    if others.untested:
-        sentences.append(
-            f"In {counted(others.untested, 'other run')}, the question calibrates or is shown as an example, so it "
-            "has no set there."
-        )
     if others.unanswered:
         sentences.append(f"In {counted(others.unanswered, 'other run')}, the letters are no answer to this question.")
     if others.left_out:

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.conformal.alpha import THOUSAND
@@ -62,9 +63,9 @@ def _compared(table: pd.DataFrame, task: str) -> pd.DataFrame:
         table = table[keys == task]
     groups = table.assign(key=keys).groupby(SAME_QUESTIONS)
     sizes = groups.agg(key=("key", "first"), models=("model", "nunique"), runs=("run", "size"))
-    in_order = sorted(sizes.itertuples(), key=lambda group: task_order(group.key))
+    in_order = sorted(sizes.itertuples(), key=lambda group: task_order(str(group.key)))
     best = max(in_order, key=lambda group: (group.models, group.runs))  # the first of equally large groups
-    return table.take(groups.indices[best.Index])
+    return table.take(np.asarray(groups.indices[best.Index]))
 
 
 def _options(run: Mapping[Hashable, Any], score: str) -> str:

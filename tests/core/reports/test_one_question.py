@@ -22,7 +22,6 @@ from core.reports.one_question import (
     bench,
     first_shown,
     option_frame,
-    question_index,
     score_frame,
     standings,
 )
@@ -177,16 +176,6 @@ def test_frames_hold_what_was_counted():
 def test_a_run_without_calibration_forms_no_set():
     with pytest.raises(InputError, match="no calibration questions"):
         bench(run_of(np.array([[0.5, 0.5]]), np.array([0]), 0))
-
-
-def test_the_index_tells_the_same_question_from_another_of_its_id(home: Path):
-    first, second = (question_index(synthetic_run(20, model=model)) for model in ("a", "b"))
-    assert first == second
-    other = question_index(synthetic_run(20, model="c", k=4))
-    assert first.keys() == other.keys()
-    assert all(first[name][1] != other[name][1] for name in first)
-    assert first["q0"][0] == "calibration"
-    assert first["q15"][0] == "test"
 
 
 def test_the_bench_knows_the_test_questions(home: Path):
