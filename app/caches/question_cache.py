@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from app.caches.by_version import by_version
@@ -12,24 +13,29 @@ from app.caches.per_run import PerRun, RunKey
 from app.caches.run_cache import EVERY_RUN, evaluation, run_key, runs
 from core.errors import HedgeError
 from core.records import FloatArray, Question
-from core.reports import evaluation as evaluations
-from core.reports import frames, one_question, question_identity, question_marks
-from core.reports.one_question import CalibratedRun, OptionPValues
+from core.reports import frames, kept_calibration, one_question, question_identity, question_marks
+from core.reports.one_question import Answer, CalibratedRun, OptionPValues
 from core.reports.question_kind import QuestionKind, kind_of_run
 from core.runs import store
 from core.runs.store import RunRecord
 
 
-@by_version(run_key, max_entries=32, show_spinner="Reading the questions …")  # at most 97 kB: 2 MB. A view needs one
+@by_version(run_key, max_entries=32, show_spinner="Reading the questions …")  # at most 97 kB: 2 MB. A search needs one
 def question_list(run_id: str) -> pd.DataFrame:
     """The test questions of a finished run, with the columns row, id, group and question."""
     return frames.question_list(evaluation(run_id))
 
 
-@by_version(run_key, max_entries=512, show_spinner="Reading the questions …")  # an id per entry
+@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 11 bytes a question: 5 kB, seldom 5 MB
+def question_ids(run_id: str) -> pa.StringArray:
+    """The ids of a finished run's test questions, in the order of :func:`question_list`, whose texts take much longer
+    to read."""
+    return store.tested_ids(run_id)
+
+
 def first_shown(run_id: str) -> str:
     """The id of the test question with which the page opens (:func:`core.reports.one_question.first_shown`)."""
-    return one_question.first_shown(evaluation(run_id))
+    return calibrated_run(run_id).first
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +49,19 @@ class ShownQuestion:
     no_answer: str
 
 
-# 0.1 MB per entry, at most 0.2 MB: 18 MB in all. A view needs at most 41 of them.
+# 11 kB per entry of 400 questions, 28 MB of a million. A view needs at most 41 of them.
 @by_version(run_key, max_entries=128, show_spinner="Reading the run …")
 def calibrated_run(run_id: str) -> CalibratedRun:
     """A finished run with the calibration scores against which its questions are measured."""
-    # Not through evaluation: a question in many runs would evict the run that a person is looking at.
-    return one_question.bench(evaluations.load(run_id))
+    return kept_calibration.calibrated_run(run_id)
 
 
 @by_version(run_key, max_entries=256)  # 2 kB per entry: 0.5 MB in all. One per question
 def shown_question(run_id: str, question_id: str) -> ShownQuestion:
     """A test question of a finished run under every score."""
-    run, by = evaluation(run_id), calibrated_run(run_id)
-    row = by.rows[question_id]
-    return ShownQuestion(
-        frames.question(run, row), by.asked(row), _standings(run_id, question_id), by.unanswered.get(question_id, "")
-    )
+    question = store.read_question(run_id, question_id)
+    answer, standings = _answer(run_id, question)
+    return ShownQuestion(question, answer.probabilities, standings, answer.no_answer)
 
 
 def question_kind(run_id: str) -> QuestionKind:
@@ -109,7 +112,7 @@ class QuestionInRuns:
     left_out: int
 
 
-def in_runs(records: Sequence[RunRecord], question_id: str, most: int) -> QuestionInRuns:
+def in_runs(records: Sequence[RunRecord], question: Question, most: int) -> QuestionInRuns:
     """A question in these runs, which tested it, for at most ``most`` of them. The first is the requested one."""
     tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
     unanswered = left_out = 0
@@ -117,10 +120,12 @@ def in_runs(records: Sequence[RunRecord], question_id: str, most: int) -> Questi
         try:
             if len(tested) == most:
                 left_out += 1
-            elif question_id in calibrated_run(record.run_id).unanswered:
+                continue
+            answer, standings = _answer(record.run_id, question)
+            if answer.no_answer:
                 unanswered += record is not records[0]
             else:
-                tested.append((record, _standings(record.run_id, question_id)))
+                tested.append((record, standings))
         except HedgeError:
             continue  # as above
     return QuestionInRuns(tuple(tested), unanswered, left_out)
@@ -133,10 +138,9 @@ def _question_kind(questions: tuple[str, ...], _run_id: str) -> QuestionKind:
 
 # 1.5 kB per entry: 12 MB in all. A view needs 41, and the next question needs 41 others.
 @by_version(run_key, max_entries=8192)
-def _standings(run_id: str, question_id: str) -> tuple[OptionPValues, ...]:
-    by = calibrated_run(run_id)
-    row = by.rows[question_id]
-    return one_question.standings(by, by.asked(row), place=row)
+def _answer(run_id: str, question: Question) -> tuple[Answer, tuple[OptionPValues, ...]]:
+    answer = one_question.read_answer(run_id, question)
+    return answer, one_question.standings(calibrated_run(run_id), answer.probabilities, place=answer.row)
 
 
 @by_version(run_key, max_entries=512)  # two numbers per entry

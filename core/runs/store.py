@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import InputError, UnreadableRunError, plain, shown_value
 from core.models import letter_mass
@@ -524,7 +525,7 @@ def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.T
 def read_question(run_id: str, question_id: str) -> Question:
     """One question of a run; no more than its row is held. Raises :class:`InputError` if the run does not ask it."""
     with reading(run_id, FILE):
-        row = tables.read_row(questions_path(run_id), "id", question_id, digest=_digest(run_id, FILE))
+        _, row = tables.read_row(questions_path(run_id), "id", question_id, digest=_digest(run_id, FILE))
         if row.num_rows:
             check_columns(FILE, row)
             values = row.to_pylist()[0]
@@ -564,6 +565,28 @@ def read_logits(run_id: str) -> OptionLogits:
     table = read_file(run_id, LOGITS)
     with reading(run_id, LOGITS):
         return option_logits(table)
+
+
+def read_answer(run_id: str, question_id: str) -> tuple[int, OptionLogits]:
+    """One row of ``logits.parquet`` of a successfully finished run, and its place there. Raises :class:`InputError` if
+    the run has no answer to the question."""
+    with reading(run_id, LOGITS):
+        digest = _digest(run_id, LOGITS)
+        place, row = tables.read_row(folder_of(run_id) / LOGITS, "id", question_id, digest=digest)
+        if row.num_rows:
+            check_columns(LOGITS, row)
+            return place, option_logits(row)
+    raise InputError(f"run {run_id} has no answer to a question {question_id[:80]!r}; choose one of its own")
+
+
+def tested_ids(run_id: str) -> pa.StringArray:
+    """The ids of a finished run's test questions, in the order of its answers."""
+    questions = read_questions(run_id, columns=["id", "role"])
+    answers = read_file(run_id, LOGITS, columns=["id"])["id"]
+    if not answers.equals(questions["id"]):
+        questions = questions.take(pc.index_in(answers, questions["id"]))
+    tested = questions.filter(pc.equal(questions["role"], "test"))["id"]
+    return pc.cast(tested, pa.string()).combine_chunks()
 
 
 def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:

@@ -58,28 +58,30 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
     return table
 
 
-def read_row(
-    path: Path, column: str, value: str, *, columns: Sequence[str] | None = None, digest: str = ""
-) -> pa.Table:
-    """The first row of a Parquet file with this value in a column of texts, as :func:`read_table`, which reads all of
-    it; no row if there is none. A few rows are held at the same time.
+def read_row(path: Path, column: str, value: str, *, digest: str = "") -> tuple[int, pa.Table]:
+    """The first row of a Parquet file with this value in a column of texts: its place, from 0, and a table of it; -1
+    and an empty table if there is none. Few rows are held at the same time. Raises as :func:`read_table`.
     """
     with _reading(path):
         checked_digest(path, digest)
         with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
+            start = 0
             for group in range(file.num_row_groups):
-                place, rows = -1, 0
+                before = 0
                 for batch in file.iter_batches(AT_ONCE, row_groups=[group], columns=[column], use_threads=False):
                     if (place := pc.index(batch.column(0), value).as_py()) >= 0:
-                        break
-                    rows += len(batch)
-                if place < 0:
-                    continue
-                for batch in file.iter_batches(AT_ONCE, row_groups=[group], columns=columns, use_threads=False):
-                    if rows == 0:
-                        return pa.Table.from_batches([batch.slice(place, 1)])
-                    rows -= len(batch)
-            return file.schema_arrow.empty_table()
+                        return start + before + place, _row_of(file, group, before + place)
+                    before += len(batch)
+                start += before
+            return -1, file.schema_arrow.empty_table()
+
+
+def _row_of(file: pq.ParquetFile, group: int, place: int) -> pa.Table:
+    for batch in file.iter_batches(AT_ONCE, row_groups=[group], use_threads=False):
+        if place < len(batch):
+            return pa.Table.from_batches([batch.slice(place, 1)])
+        place -= len(batch)
+    return file.schema_arrow.empty_table()
 
 
 def check_table(path: Path, digest: str = "", *, whole: bool = True) -> None:

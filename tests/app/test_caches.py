@@ -195,15 +195,17 @@ def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
     synthetic_run(40, model="other options", k=4)
     calibrates = synthetic_run(60, model="c")  # its first thirty calibrate, q25 among them
     asked = question_cache.runs_of_question(first, "q25")
-    others = question_cache.in_runs(asked.tested, "q25", 10)
+    question = store.read_question(first, "q25")
+    others = question_cache.in_runs(asked.tested, question, 10)
     assert [record.run_id for record, _ in others.tested] == [first, second]
     assert (asked.untested, others.left_out) == (1, 0)
-    by = one_question.bench(evaluation.load(second))
-    expected = one_question.standings(by, by.probabilities[by.rows["q25"]], place=by.rows["q25"])
+    run = evaluation.load(second)
+    row = run.ids.tolist().index("q25")
+    expected = one_question.standings(one_question.bench(run), run.probabilities[row], place=row)
     assert [standing.counts.tolist() for standing in others.tested[1][1]] == [
         standing.counts.tolist() for standing in expected
     ]
-    assert question_cache.in_runs(asked.tested, "q25", 1).left_out == 1
+    assert question_cache.in_runs(asked.tested, question, 1).left_out == 1
     assert {record.run_id for record in question_cache.runs_of_question(first, "q35").tested} == {
         first,
         second,
@@ -228,7 +230,7 @@ class Calls:
 def in_other_runs(run_id: str, question_id: str) -> QuestionInRuns:
     """What the page shows of a question in other runs once they are unfolded."""
     asked = question_cache.runs_of_question(run_id, question_id)
-    return question_cache.in_runs(asked.tested, question_id, MOST_RUNS)
+    return question_cache.in_runs(asked.tested, store.read_question(run_id, question_id), MOST_RUNS)
 
 
 @pytest.fixture
