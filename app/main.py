@@ -22,7 +22,9 @@ from app.background import following  # noqa: E402
 from app.components.shared.shortcuts import shortcuts  # noqa: E402
 from app.errors import spoken  # noqa: E402
 from app.serving import login  # noqa: E402
+from core import settings  # noqa: E402
 
+settings.hold()
 st.set_page_config(
     page_title=tab_title.shown(),
     page_icon=str(navigation.ICON),

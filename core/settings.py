@@ -27,7 +27,8 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Literal
@@ -148,12 +149,26 @@ def _host_name(given: str) -> str:
 VARIABLES = tuple(f"HEDGE_{name.upper()}" for name in Settings.model_fields)
 
 
+_held: ContextVar[Settings | None] = ContextVar("held", default=None)
+
+
+def hold() -> None:
+    """Read the settings now, for this thread until it calls this again: the script of a page asks thousands of times.
+
+    Where a variable holds what it can't, :func:`settings` still says so each time.
+    """
+    _held.set(None)
+    with suppress(InputError):
+        _held.set(settings())
+
+
 def settings() -> Settings:
     """The settings in force now.
 
     Raises :class:`~core.errors.InputError` if a variable holds what it can't.
     """
-    # A page asks a thousand times a tick, and reading the environment again takes a millisecond each time.
+    if held := _held.get():
+        return held
     variables = tuple(map(os.environ.get, VARIABLES))
     try:
         return _settings(variables, os.getcwd() if variables[0] and not os.path.isabs(variables[0]) else "")

@@ -18,6 +18,7 @@ from core.errors import HedgeError, UnreadableRunError
 from core.reports import evaluation as evaluations
 from core.reports import frames
 from core.reports.frames import RunSummary
+from core.reports.overview import kept_summaries
 from core.reports.overview.example_question import ExampleQuestion, example_question
 from core.reports.report import DEFAULT_SCORES
 from core.runs import store
@@ -92,8 +93,8 @@ def _with_score(key: RunKey, score: str) -> RunSummary:
 @by_version(run_key, max_entries=32)  # 2 kB per entry: one question and its options
 def example(run_id: str, score: str) -> ExampleQuestion:
     """A test question of a finished run that shows what a set by ``score`` is."""
-    threshold = summary(run_id, score).scores[score].curve.thresholds[EXAMPLE_ALPHA - 1]
-    return example_question(evaluation(run_id), score, float(threshold))
+    threshold = summary(run_id, score).scores[score].threshold(EXAMPLE_ALPHA)
+    return example_question(evaluation(run_id), score, threshold)
 
 
 def shared_view(view: OverviewView) -> OverviewView:
@@ -107,8 +108,8 @@ def _of_score(name: str) -> PerRun[frames.ScoreSummary]:
 
 
 # Not through load_evaluation: an overview of many runs would evict the run that a person is looking at.
-# 0.2 MB per entry: 230 MB with the runs that ship and 1,000 more.
-_summary = PerRun(lambda key: frames.summarise(evaluations.load(key.run_id)), most=4096)
+# 25 kB per entry for a run of 400 questions, at most 60 kB for one of 1,000: 60 MB with 1,000 such runs.
+_summary = PerRun(lambda key: kept_summaries.summary(key.run_id), most=4096)
 # 0.1 MB per entry. Only scores beside LAC and APS have such entries, and a person looks at one at a time.
 _score_summaries = {name: _of_score(name) for name in SCORES if name not in DEFAULT_SCORES}
 

@@ -1,8 +1,11 @@
 """The One question page's cached data: one question of a run under every score, and the same question in other runs."""
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from app.caches.by_version import by_version
@@ -10,23 +13,29 @@ from app.caches.per_run import PerRun, RunKey
 from app.caches.run_cache import EVERY_RUN, evaluation, run_key, runs
 from core.errors import HedgeError
 from core.records import FloatArray, Question
-from core.reports import evaluation as evaluations
-from core.reports import frames, one_question, question_identity
-from core.reports.one_question import CalibratedRun, OptionPValues
+from core.reports import frames, kept_calibration, one_question, question_identity, question_marks
+from core.reports.one_question import Answer, CalibratedRun, OptionPValues
 from core.reports.question_kind import QuestionKind, kind_of_run
+from core.runs import store
 from core.runs.store import RunRecord
 
 
-@by_version(run_key, max_entries=32, show_spinner="Reading the questions …")  # at most 97 kB: 2 MB. A view needs one
+@by_version(run_key, max_entries=32, show_spinner="Reading the questions …")  # at most 97 kB: 2 MB. A search needs one
 def question_list(run_id: str) -> pd.DataFrame:
     """The test questions of a finished run, with the columns row, id, group and question."""
     return frames.question_list(evaluation(run_id))
 
 
-@by_version(run_key, max_entries=512, show_spinner="Reading the questions …")  # an id per entry
+@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 11 bytes a question: 5 kB, seldom 5 MB
+def question_ids(run_id: str) -> pa.StringArray:
+    """The ids of a finished run's test questions, in the order of :func:`question_list`, whose texts take much longer
+    to read."""
+    return store.tested_ids(run_id)
+
+
 def first_shown(run_id: str) -> str:
     """The id of the test question with which the page opens (:func:`core.reports.one_question.first_shown`)."""
-    return one_question.first_shown(evaluation(run_id))
+    return calibrated_run(run_id).first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +49,19 @@ class ShownQuestion:
     no_answer: str
 
 
-# 0.1 MB per entry, at most 0.2 MB: 18 MB in all. A view needs at most 41 of them.
+# 11 kB per entry of 400 questions, 28 MB of a million. A view needs at most 41 of them.
 @by_version(run_key, max_entries=128, show_spinner="Reading the run …")
 def calibrated_run(run_id: str) -> CalibratedRun:
     """A finished run with the calibration scores against which its questions are measured."""
-    # Not through evaluation: a question in many runs would evict the run that a person is looking at.
-    return one_question.bench(evaluations.load(run_id))
+    return kept_calibration.calibrated_run(run_id)
 
 
 @by_version(run_key, max_entries=256)  # 2 kB per entry: 0.5 MB in all. One per question
 def shown_question(run_id: str, question_id: str) -> ShownQuestion:
     """A test question of a finished run under every score."""
-    run, by = evaluation(run_id), calibrated_run(run_id)
-    row = by.rows[question_id]
-    return ShownQuestion(
-        frames.question(run, row), by.asked(row), _standings(run_id, question_id), by.unanswered.get(question_id, "")
-    )
+    question = store.read_question(run_id, question_id)
+    answer, standings = _answer(run_id, question)
+    return ShownQuestion(question, answer.probabilities, standings, answer.no_answer)
 
 
 def question_kind(run_id: str) -> QuestionKind:
@@ -64,42 +70,65 @@ def question_kind(run_id: str) -> QuestionKind:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionInOtherRuns:
-    """The other runs in which a question was asked.
+class RunsOfQuestion:
+    """The runs that asked a question. ``tested`` are those that tested it, the requested run first; ``untested`` counts
+    those that used it for calibration or as a demonstration."""
 
-    ``tested`` has the runs that tested it, with its p-values there; the requested run comes first. ``untested`` counts
-    the runs that used it for calibration or as a demonstration, ``unanswered`` those whose letters are no answer to it.
-    ``left_out`` counts the runs that were not read.
+    tested: tuple[RunRecord, ...]
+    untested: int
+
+
+def runs_of_question(run_id: str, question_id: str) -> RunsOfQuestion:
+    """The finished runs that asked the same question (id, text and options)."""
+    stamps = store.run_stamps()
+    finished = sorted(runs().finished, key=lambda record: record.run_id != run_id)
+    keys = [RunKey(record.run_id, stamps.get(record.run_id, 0)) for record in finished]
+    tested, untested = _marks_of_question(run_id, question_id)
+    held = all(map(_marks.held, keys))
+    found, others = [], 0
+    with nullcontext() if held else st.spinner("Looking for the question in other runs …"):
+        for record, key in zip(finished, keys, strict=True):
+            try:
+                marks = _marks(key)
+            except HedgeError:
+                continue  # a run that can't be read is reported where it is opened
+            if question_marks.holds(marks, tested):
+                found.append(record)
+            else:
+                others += question_marks.holds(marks, untested)
+    return RunsOfQuestion(tuple(found), others)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionInRuns:
+    """A question in the runs that tested it.
+
+    ``tested`` has its p-values there. ``unanswered`` counts the runs whose letters are no answer to it, and
+    ``left_out`` those that were not read.
     """
 
     tested: tuple[tuple[RunRecord, tuple[OptionPValues, ...]], ...]
-    untested: int
     unanswered: int
     left_out: int
 
 
-def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRuns:
-    """The same question (id, text and options) in every finished run, for at most ``most`` of them."""
-    same = _index(run_key(run_id))[question_id][1]
+def in_runs(records: Sequence[RunRecord], question: Question, most: int) -> QuestionInRuns:
+    """A question in these runs, which tested it, for at most ``most`` of them. The first is the requested one."""
     tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
-    untested = unanswered = left_out = 0
-    finished = runs().finished
-    for record in sorted(finished, key=lambda record: record.run_id != run_id):
+    unanswered = left_out = 0
+    for record in records:
         try:
-            role, digest = _index(run_key(record.run_id)).get(question_id, ("", ""))
-            if digest != same:
-                continue
-            if role != "test":
-                untested += 1
-            elif len(tested) == most:
+            if len(tested) == most:
                 left_out += 1
-            elif question_id in calibrated_run(record.run_id).unanswered:
-                unanswered += record.run_id != run_id
+                continue
+            answer, standings = _answer(record.run_id, question)
+            if answer.no_answer:
+                unanswered += record is not records[0]
             else:
-                tested.append((record, _standings(record.run_id, question_id)))
+                tested.append((record, standings))
         except HedgeError:
-            continue  # a run that can't be read is reported where it is opened
-    return QuestionInOtherRuns(tuple(tested), untested, unanswered, left_out)
+            continue  # as above
+    return QuestionInRuns(tuple(tested), unanswered, left_out)
 
 
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # three values per entry, one per set of questions
@@ -109,22 +138,16 @@ def _question_kind(questions: tuple[str, ...], _run_id: str) -> QuestionKind:
 
 # 1.5 kB per entry: 12 MB in all. A view needs 41, and the next question needs 41 others.
 @by_version(run_key, max_entries=8192)
-def _standings(run_id: str, question_id: str) -> tuple[OptionPValues, ...]:
-    by = calibrated_run(run_id)
-    row = by.rows[question_id]
-    return one_question.standings(by, by.asked(row), place=row)
+def _answer(run_id: str, question: Question) -> tuple[Answer, tuple[OptionPValues, ...]]:
+    answer = one_question.read_answer(run_id, question)
+    return answer, one_question.standings(calibrated_run(run_id), answer.probabilities, place=answer.row)
 
 
-# Each entry is a reference to an index that runs with the same questions share.
-def _read_index(key: RunKey) -> dict[str, tuple[str, str]]:
-    return _index_of(question_identity.questions_key(key.run_id), key.run_id)
+@by_version(run_key, max_entries=512)  # two numbers per entry
+def _marks_of_question(run_id: str, question_id: str) -> tuple[int, int]:
+    tested, untested = (question_marks.mark_of(run_id, question_id, tested=tested) for tested in (True, False))
+    return tested, untested
 
 
-_index = PerRun(_read_index, most=16_384)
-
-
-# 0.1 MB per entry: 5 MB in all.
-@st.cache_resource(max_entries=64, show_spinner="Looking for the question in other runs …")
-def _index_of(questions: tuple[str, ...], _run_id: str) -> dict[str, tuple[str, str]]:
-    # Runs with the same questions share one index: the 41 shipped runs that answer questions need only 6 indexes.
-    return one_question.question_index(_run_id)
+# 8 bytes for each question of a run, which runs with the same questions share: 3 kB per entry of 400 questions.
+_marks = PerRun(lambda key: question_marks.marks(key.run_id), most=16_384)

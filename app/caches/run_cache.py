@@ -16,7 +16,7 @@ from core import access
 from core.access import UserRole
 from core.errors import HedgeError, InputError, UnreadableRunError
 from core.reports import evaluation as evaluations
-from core.reports.caveats import of_run
+from core.reports import kept_calibration
 from core.reports.evaluation import Evaluation
 from core.runs import store
 from core.runs.caveats import Caveats, of_run_record
@@ -290,8 +290,7 @@ def _read_caveats(key: RunKey) -> Caveats:
     record = _record(key)
     if record.has_no_answer:
         return of_run_record(record)
-    bounded = record.bounded
-    return of_run(evaluations.load(key.run_id, with_bounds=True) if bounded else load_evaluation(key))
+    return kept_calibration.caveats(key.run_id, with_bounds=bool(record.bounded))
 
 
 _caveats = PerRun(_read_caveats, most=4096)  # some sentences per entry, mostly none

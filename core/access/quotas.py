@@ -146,7 +146,8 @@ def disk_of(name: str) -> int:
     """Bytes that this person's runs and juries take on the disk, including the bin, and everything else that was
     kept for this person (:func:`note_kept`)."""
     home, folders = settings().home, set(_folders_of(name))
-    rows = {home / "cache" / "run_rows" / f"{folder.name}.json" for folder in folders}
+    cached = ("run_rows/{}.json", "run_summaries/{}.bin")
+    rows = {home / "cache" / name.format(folder.name) for folder in folders for name in cached}
     with suppress(OSError):
         lines = _list_of(name).read_text(encoding="utf-8", errors="replace").splitlines()
         folders |= {home / line for line in lines if line and line.isprintable()}  # a damaged line names no file

@@ -60,9 +60,11 @@ def bundled_adapters() -> list[str]:
 
 def ships(model: str) -> bool:
     """Whether a model or an adapter ships with Hedge, by its name or its folder."""
-    named = {*bundled_models(), *bundled_adapters()}
-    folders = {str(ASSETS / room / name) for room in ("models", "adapters") for name in named}
-    return model in named | folders
+    for folder, file in ((f"{ASSETS}/models/", CONFIGURATION), (f"{ASSETS}/adapters/", ADAPTER)):
+        name = model.removeprefix(folder)
+        if name not in ("", ".", "..") and "/" not in name and os.path.isfile(f"{folder}{name}/{file}"):
+            return True
+    return False
 
 
 def is_local(model: str) -> bool:

@@ -9,15 +9,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.conformal.alpha import THOUSAND
+from core.conformal.alpha import ALPHAS, THOUSAND
 from core.conformal.coverage import covered_questions, strata_band, strata_p_value
-from core.conformal.curve import AlphaCurve, alpha_curve
+from core.conformal.curve import alpha_curve
 from core.conformal.draws import WORD
 from core.conformal.set_sizes.by_rank import SizeCurve
 from core.conformal.set_sizes.intervals import intervals
+from core.conformal.threshold import rank
 from core.errors import InputError
 from core.questions.option_names import short_names
-from core.records import LETTERS, IntArray, Question
+from core.records import LETTERS, FloatArray, IntArray, Question
 from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.caveats import in_one
@@ -84,36 +85,65 @@ def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEF
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
-    """One score's sets of a run at every alpha. ``coverage`` is what the law of their coverage depends on."""
+    """One score's sets of a run at every alpha.
 
-    curve: AlphaCurve
+    Two alphas with the same rank of the threshold have the same sets. ``ranks`` (r,) are the ranks of the 999 alphas,
+    each once and rising; ``thresholds``, ``coverage`` and ``empty_rate`` (r,) are the figures at each. ``sizes`` has
+    the mean set size at every rank, and ``strata`` what the law of the coverage depends on.
+    """
+
+    ranks: IntArray
+    thresholds: FloatArray
+    coverage: FloatArray
+    empty_rate: FloatArray
     sizes: SizeCurve
-    coverage: CoverageStrata
+    strata: CoverageStrata
+
+    def place(self, alpha: int) -> int:
+        """The place of ``alpha`` thousandths in ``ranks``."""
+        return int(np.searchsorted(self.ranks, rank(self.sizes.n, alpha)))
+
+    def threshold(self, alpha: int) -> float:
+        """The exact threshold at ``alpha`` thousandths; infinite if every option is in the set."""
+        return float(self.thresholds[self.place(alpha)])
+
+    def mean_set_size(self, alpha: int) -> float:
+        """The mean set size at ``alpha`` thousandths, in options."""
+        return float(self.sizes.size[int(rank(self.sizes.n, alpha)) - 1])
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """The figures of a run that the overview needs at any alpha, so that no run is read again when alpha changes.
-    ``questions`` is the digest of its test questions (:func:`core.reports.question_identity.question_set`)."""
+    ``row`` has those that do not depend on alpha (:func:`overview_row`)."""
 
-    report: Report
+    row: dict[str, Any]
     scores: dict[str, ScoreSummary]
-    questions: str
+
+    @property
+    def questions(self) -> str:
+        """The digest of the run's test questions (:func:`core.reports.question_identity.question_set`)."""
+        return str(self.row["questions"])
 
 
 def summarise(run: Evaluation, scores: Sequence[str] = DEFAULT_SCORES) -> RunSummary:
     """The figures that do not depend on alpha, and those of the scores at every alpha."""
-    summaries = {name: summarise_score(run, name) for name in scores}
-    return RunSummary(report(run, TENTH, scores=()), summaries, question_identity.question_set(run.run_id))
+    row = overview_row(report(run, TENTH, scores=()), question_identity.question_set(run.run_id))
+    return RunSummary(row, {name: summarise_score(run, name) for name in scores})
 
 
 def summarise_score(run: Evaluation, name: str) -> ScoreSummary:
     """The figures of one score at every alpha."""
     sets = form(run, name, TENTH)  # whose scores, and exact thresholds by rank, are those of every alpha
+    curve = alpha_curve(sets.calibration_scores, sets.test_scores, run.labels[run.test])
+    ranks, first = np.unique(rank(len(sets.calibration_scores), ALPHAS), return_index=True)
     return ScoreSummary(
-        curve=alpha_curve(sets.calibration_scores, sets.test_scores, run.labels[run.test]),
+        ranks=ranks,
+        thresholds=curve.thresholds[first],
+        coverage=curve.coverage[first],
+        empty_rate=curve.empty_rate[first],
         sizes=sizes_by_rank(run, sets, TENTH),
-        coverage=coverage_strata(run, sets, "all"),
+        strata=coverage_strata(run, sets, "all"),
     )
 
 
@@ -121,7 +151,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     """The rows of :func:`overview` from summaries."""
     rows = []
     for run in runs:
-        row = overview_row(run.report, run.questions)
+        row = dict(run.row)
         for name, summary in run.scores.items():
             row |= _score_columns(name, summary, alpha)
         rows.append(row)
@@ -130,11 +160,12 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
 
 def _score_columns(name: str, summary: ScoreSummary, alpha: int) -> dict[str, float]:
     """A score's figures in a row of the overview; mean set size and UAcc with the ends of their intervals."""
-    law, coverage = summary.coverage, float(summary.curve.coverage[alpha - 1])
+    place, law = summary.place(alpha), summary.strata
+    coverage = float(summary.coverage[place])
     low, high = strata_band(law.calibrated, law.tested, alpha, ties=law.ties)
     covered = covered_questions(coverage, sum(law.tested.values()))
     columns = {f"{name}_coverage": coverage, f"{name}_coverage_low": low, f"{name}_coverage_high": high}
-    columns[f"{name}_empty_rate"] = float(summary.curve.empty_rate[alpha - 1])
+    columns[f"{name}_empty_rate"] = float(summary.empty_rate[place])
     columns[f"{name}_coverage_p"] = strata_p_value(covered, law.calibrated, law.tested, alpha)
     likely = intervals(summary.sizes, alpha)
     for figure, estimate in (("set_size", likely.mean_set_size), ("uacc", likely.uacc)):
@@ -265,32 +296,14 @@ def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:
 
 def question(run: Evaluation, row: int) -> Question:
     """The whole question of a row of the run's arrays."""
-    texts = store.read_questions(run.run_id)
-    row_texts = texts.slice(texts["id"].to_pylist().index(str(run.ids[row])), 1).to_pylist()[0]
-    return Question(
-        id=row_texts["id"],
-        task=row_texts["task"],
-        group=row_texts["group"],
-        context=row_texts["context"],
-        question=row_texts["question"],
-        options=tuple(row_texts["options"]),
-        label=row_texts["label"],
-    )
+    return store.read_question(run.run_id, str(run.ids[row]))
 
 
 def question_list(run: Evaluation) -> pd.DataFrame:
     """The test questions: ``row`` in the run's arrays, id, group and question."""
-    texts = store.read_questions(run.run_id)
-    question_texts = dict(zip(texts["id"].to_pylist(), texts["question"].to_pylist(), strict=True))
-    ids = run.ids[run.test]
-    return pd.DataFrame(
-        {
-            "row": run.test,
-            "id": ids,
-            "group": run.groups[run.test],
-            "question": [question_texts[name] for name in ids.tolist()],
-        }
-    )
+    texts = store.read_questions(run.run_id, columns=["id", "group", "question"])
+    table = texts.take(pc.index_in(pa.array(run.ids[run.test].tolist()), texts["id"]))
+    return pd.DataFrame({"row": run.test, **{name: table[name].to_pandas() for name in ("id", "group", "question")}})
 
 
 def score_table(run: Report) -> pd.DataFrame:

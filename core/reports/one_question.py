@@ -9,25 +9,23 @@ Calibration is that of a run. The question is one of its test questions, or one 
 placed after the run's last row, so that randomised scores have a number of their own for it.
 """
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
-from core.conformal.probabilities import softmax, top_options
+from core.conformal.probabilities import option_shares, softmax, top_options
 from core.conformal.pvalues import p_values
 from core.conformal.scores import SCORES, Parameters, ranks, score, true_scores
 from core.conformal.sets import check_empty
 from core.conformal.threshold import rank
 from core.conformal.tuning import tune
 from core.errors import InputError
+from core.models.letter_mass import unanswered
 from core.questions.option_names import set_text
-from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
-from core.reports import question_identity
+from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, Question
 from core.reports.evaluation import Evaluation
 from core.reports.report import tuning_note
 from core.reports.scored_sets import form
@@ -94,10 +92,11 @@ class OptionPValues:
 
 @dataclass(frozen=True, slots=True)
 class CalibratedRun:
-    """A finished run by which questions are judged: its answers, and the calibration of every score.
+    """A finished run by which questions are judged: the calibration of every score.
 
-    ``letters`` and ``classes`` are those of the evaluation, as ``unanswered`` is. ``rows`` finds a test question's row
-    by its id; ``places`` counts all rows. ``probabilities`` (n, k) are NaN for options that a question lacks.
+    ``letters`` and ``classes`` are those of the evaluation. ``places`` is the number of the run's questions, which is
+    also the row of a question that is not one of them. ``first`` is the test question with which a page opens
+    (:func:`first_shown`).
     """
 
     run_id: str
@@ -105,25 +104,33 @@ class CalibratedRun:
     k: int
     letters: Sequence[str]
     classes: bool
-    probabilities: FloatArray
-    labels: IntArray
-    rows: dict[str, int]
+    places: int
     scores: dict[str, ScoreCalibration]
-    unanswered: Mapping[str, str]
+    first: str
 
     def names(self, k: int) -> Sequence[str]:
         """The names of a question's k options: classes by their names, others by their letters."""
         return self.letters if self.classes and k == self.k else OPTION_NAMES[:k]
 
-    @property
-    def places(self) -> int:
-        """The number of the run's questions, which is also the row of a question that is not one of them."""
-        return len(self.labels)
 
-    def asked(self, row: int) -> FloatArray:
-        """The probabilities of the options that a question has."""
-        own: FloatArray = self.probabilities[row]
-        return np.asarray(own[~np.isnan(own)])
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A run's answer to one of its questions: the question's ``row`` in the run, and the ``probabilities`` (k,) of its
+    options. ``no_answer`` says why the letters are no answer; it is empty if they are."""
+
+    row: int
+    probabilities: FloatArray
+    no_answer: str
+
+
+def read_answer(run_id: str, question: Question) -> Answer:
+    """Read a run's answer to one of its questions, and no other.
+
+    Raises :class:`InputError` if the run has none.
+    """
+    row, scored = store.read_answer(run_id, question.id)
+    probabilities = option_shares(scored)[0][0, : len(question.options)]
+    return Answer(row, probabilities, unanswered(scored).get(question.id, ""))
 
 
 def bench(run: Evaluation) -> CalibratedRun:
@@ -139,11 +146,9 @@ def bench(run: Evaluation) -> CalibratedRun:
         k=run.k,
         letters=run.letters,
         classes=run.classes,
-        probabilities=run.option_probabilities,
-        labels=run.labels,
-        rows={str(run.ids[row]): int(row) for row in run.test},
+        places=len(run.labels),
         scores={name: _calibrated(run, name) for name in SCORES},
-        unanswered=run.unanswered,
+        first=first_shown(run) if len(run.test) else "",
     )
 
 
@@ -186,10 +191,8 @@ def asked(by: CalibratedRun, logits: FloatArray | Sequence[float]) -> tuple[Floa
 
 def _scores_at(name: str, probabilities: FloatArray, place: int, *, seed: int, parameters: Parameters) -> FloatArray:
     """The scores (k,) of a question. A randomised score uses the random number of the question's row."""
-    before = place if SCORES[name].randomised else 0
-    k = len(probabilities)
-    rows = np.concatenate([np.full((before, k), 1 / k), probabilities[None]])
-    scores: FloatArray = score(name, rows, seed=seed, parameters=parameters)[-1]
+    places = np.array([place])
+    scores: FloatArray = score(name, probabilities[None], seed=seed, parameters=parameters, places=places)[0]
     return scores
 
 
@@ -260,15 +263,3 @@ def score_frame(
             }
         )
     return pd.DataFrame(records)
-
-
-def question_index(run_id: str) -> dict[str, tuple[str, str]]:
-    """Maps each question's id to its role in the run and to what it shares with the same question in other runs: its
-    identity and the order of its options, because a set is shown by its letters."""
-    table, named = store.read_questions(run_id), question_identity.identities(run_id)
-    columns = [table[name].to_pylist() for name in ("id", "role", "options")]
-    return {name: (role, _digest(named[name], options)) for name, role, options in zip(*columns, strict=True)}
-
-
-def _digest(identity: str, options: list[str]) -> str:
-    return hashlib.blake2b(json.dumps([identity, options]).encode(), digest_size=12).hexdigest()

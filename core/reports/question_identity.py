@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -73,7 +73,7 @@ def shared(first: AskedQuestions, second: AskedQuestions) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class QuestionFile:
     """A file of questions. Two files with the same content are equal, so a cached result of one is used for both. The
     runs of a matrix ask the same questions, and hashing the questions of each run takes longer than hashing its file.
     """
@@ -87,21 +87,21 @@ class AskedQuestions:
     """The questions of a run, and what they were drawn from."""
 
     run_id: str
-    file: _File
+    file: QuestionFile
     source: QuestionSource
 
 
-def _file(run_id: str) -> _File:
-    return _File(store.questions_digest(run_id), store.questions_path(run_id))
+def _file(run_id: str) -> QuestionFile:
+    return QuestionFile(store.questions_digest(run_id), store.questions_path(run_id))
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _identities(file: _File, source: QuestionSource) -> Mapping[str, str]:
+def _identities(file: QuestionFile, source: QuestionSource) -> Mapping[str, str]:
     return MappingProxyType(source.identities(_rows(_table(file.path))))
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _tests(file: _File, source: QuestionSource) -> Counter[str]:
+def _tests(file: QuestionFile, source: QuestionSource) -> Counter[str]:
     """How often each question is tested, by its identity."""
     named = _identities(file, source)
     table = read_table(file.path, columns=["id", "role"])
@@ -109,18 +109,17 @@ def _tests(file: _File, source: QuestionSource) -> Counter[str]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _shared(first: _File, source: QuestionSource, second: _File, other: QuestionSource) -> int:
+def _shared(first: QuestionFile, source: QuestionSource, second: QuestionFile, other: QuestionSource) -> int:
     return (_tests(first, source) & _tests(second, other)).total()
 
 
 @functools.lru_cache(maxsize=1024)
-def _set_digest(file: _File, source: QuestionSource) -> str:
+def _set_digest(file: QuestionFile, source: QuestionSource) -> str:
     """As :meth:`~core.questions.identity.QuestionSource.test_digest`, which needs the texts of all questions at
     once.
     """
     table = _table(file.path)
-    untold = pc.any(pc.equal(pc.list_flatten(table["options"]), NOT_PUBLISHED)).as_py()
-    if untold or not source.texts:
+    if _untold(table) or not source.texts:
         return source.test_digest(_rows(table))
     tests = table.filter(pc.equal(table["role"], "test"))
     return set_digest(
@@ -128,6 +127,21 @@ def _set_digest(file: _File, source: QuestionSource) -> str:
         for batch in tests.to_batches(max_chunksize=AT_ONCE)
         for _, context, question, options, label, _ in _rows(batch)
     )
+
+
+def named_rows(file: QuestionFile, source: QuestionSource) -> Iterator[tuple[Row, str]]:
+    """Each question of a file, with its identity. The texts of a few are held at the same time, unless some were
+    published without a text."""
+    table = _table(file.path)
+    named = None if source.texts and not _untold(table) else _identities(file, source)
+    for batch in table.to_batches(max_chunksize=AT_ONCE):
+        rows = _rows(batch)
+        names = source.identities(rows) if named is None else named
+        yield from ((row, names[row[0]]) for row in rows)
+
+
+def _untold(table: pa.Table) -> bool:
+    return bool(pc.any(pc.equal(pc.list_flatten(table["options"]), NOT_PUBLISHED)).as_py())
 
 
 def _table(path: Path) -> pa.Table:

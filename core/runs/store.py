@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import InputError, UnreadableRunError, plain, shown_value
 from core.models import letter_mass
@@ -278,9 +279,12 @@ def readable() -> Iterator[RunRecord]:
             yield read_record(run_id)
 
 
-_files: dict[str, tuple[tuple[int, ...], dict[str, str]]] = {}
-"""How the ``run.json`` of each folder looked when it was last read, and the digests in it: a run's tables are read one
+_records: dict[str, tuple[tuple[int, ...], RunRecord]] = {}
+"""How the ``run.json`` of each folder looked when it was last read, and the record in it: a run's tables are read one
 after the other, and its record takes as long as a small table."""
+SETTLED_NS = 5 * 10**7
+"""A file that changed at least this long before it is read will have another time if it changes again: file systems
+note times in steps of up to 10 ms."""
 
 
 def _look(path: Path) -> tuple[int, ...]:
@@ -292,8 +296,13 @@ def _look(path: Path) -> tuple[int, ...]:
 def _record(folder: Path) -> RunRecord:
     try:
         look = _look(folder / RECORD)
+        known, record = _records.get(str(folder), ((), None))
+        if record is not None and known == look:
+            return record
+        now = time.time_ns()
         record = _checked(folder, read_json(folder / RECORD))
-        _files[str(folder)] = (look, record.files)
+        if now - look[-1] > SETTLED_NS:
+            _records[str(folder)] = (look, record)
         return record
     except UnreadableRunError:
         raise
@@ -513,6 +522,18 @@ def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.T
     return read_file(run_id, FILE, columns=columns)
 
 
+def read_question(run_id: str, question_id: str) -> Question:
+    """One question of a run; no more than its row is held. Raises :class:`InputError` if the run does not ask it."""
+    with reading(run_id, FILE):
+        _, row = tables.read_row(questions_path(run_id), "id", question_id, digest=_digest(run_id, FILE))
+        if row.num_rows:
+            check_columns(FILE, row)
+            values = row.to_pylist()[0]
+            names = ("id", "task", "group", "context", "question", "options", "label")
+            return Question(**{name: values[name] for name in names} | {"options": tuple(values["options"])})
+    raise InputError(f"run {run_id} has no question {question_id[:80]!r}; choose one of its own")
+
+
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
     """Write one finished chunk of logits; writing it again replaces it."""
     tables.write_chunk(folder, index, logits_table(scored))
@@ -544,6 +565,28 @@ def read_logits(run_id: str) -> OptionLogits:
     table = read_file(run_id, LOGITS)
     with reading(run_id, LOGITS):
         return option_logits(table)
+
+
+def read_answer(run_id: str, question_id: str) -> tuple[int, OptionLogits]:
+    """One row of ``logits.parquet`` of a successfully finished run, and its place there. Raises :class:`InputError` if
+    the run has no answer to the question."""
+    with reading(run_id, LOGITS):
+        digest = _digest(run_id, LOGITS)
+        place, row = tables.read_row(folder_of(run_id) / LOGITS, "id", question_id, digest=digest)
+        if row.num_rows:
+            check_columns(LOGITS, row)
+            return place, option_logits(row)
+    raise InputError(f"run {run_id} has no answer to a question {question_id[:80]!r}; choose one of its own")
+
+
+def tested_ids(run_id: str) -> pa.StringArray:
+    """The ids of a finished run's test questions, in the order of its answers."""
+    questions = read_questions(run_id, columns=["id", "role"])
+    answers = read_file(run_id, LOGITS, columns=["id"])["id"]
+    if not answers.equals(questions["id"]):
+        questions = questions.take(pc.index_in(answers, questions["id"]))
+    tested = questions.filter(pc.equal(questions["role"], "test"))["id"]
+    return pc.cast(tested, pa.string()).combine_chunks()
 
 
 def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
@@ -609,10 +652,6 @@ def _digest(run_id: str, name: str) -> str:
     folder = folder_of(run_id)
     if name == FILE and (shared := questions_file(folder)).parent == FOLDER:
         return shared.stem
-    look, files = _files.get(str(folder), ((), {}))
-    with suppress(OSError):  # reading the record says what is wrong with it
-        if look == _look(folder / RECORD):
-            return files.get(name, "")
     return _record(folder).files.get(name, "")
 
 

@@ -8,14 +8,17 @@ file without a digest was written by an older version, or by another program, an
 import functools
 import hashlib
 import json
+import math
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from core.errors import HedgeError
-from core.storage.atomic import write_atomically
+from core.storage.atomic import replacing, write_atomically
 from core.storage.json_text import loads
 
 SEALED = "sealed"
@@ -116,6 +119,41 @@ def _read(content: bytes, *, of_list: str = "") -> dict[str, Any]:
 def _digest(values: Mapping[str, Any]) -> str:
     content = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(content.encode(), digest_size=DIGEST_BYTES).hexdigest()
+
+
+# ---------------------------------------------------------------- values with arrays
+
+
+def write_arrays(path: Path, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Replace a file by values that JSON can hold and arrays of numbers, behind a digest. Such files only save time:
+    a power cut may lose one.
+    """
+    shapes = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
+    head = json.dumps([values, shapes]).encode()
+    parts = [len(head).to_bytes(4, "little"), head, *(array.tobytes() for array in arrays.values())]
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for part in parts:
+        digest.update(part)
+    with replacing(path, lasting=False) as new, new.open("wb") as file:
+        file.writelines([digest.digest(), *parts])
+
+
+def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    """The values and the read-only arrays of a file that :func:`write_arrays` wrote.
+
+    Raises :class:`DamagedError` if it is not what was written, and :class:`OSError` if it can't be read.
+    """
+    content = content_of(path)
+    start = DIGEST_BYTES + 4
+    if content[:DIGEST_BYTES] != hashlib.blake2b(memoryview(content)[DIGEST_BYTES:], digest_size=DIGEST_BYTES).digest():
+        raise DamagedError("it is not what was written")
+    place = start + int.from_bytes(content[DIGEST_BYTES:start], "little")
+    values, shapes = json.loads(content[start:place])
+    arrays = {}
+    for name, (kind, *shape) in shapes.items():
+        arrays[name] = np.frombuffer(content, kind, math.prod(shape), place).reshape(shape)
+        place += arrays[name].nbytes
+    return values, arrays
 
 
 # ---------------------------------------------------------------- Parquet files

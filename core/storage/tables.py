@@ -20,6 +20,8 @@ from core.storage.sealed import checked_digest, damage, seal_parquet
 
 SMALL = 2**18
 """Bytes of a file that is hashed in less than a millisecond."""
+AT_ONCE = 16_384
+"""Rows that are held at the same time where one of them is looked for."""
 REPAIRS = 3
 """How often chunks that are damaged while a run is running are made again before it fails."""
 
@@ -54,6 +56,32 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
         if not digest:
             table.validate(full=True)  # an older file may hold invalid texts
     return table
+
+
+def read_row(path: Path, column: str, value: str, *, digest: str = "") -> tuple[int, pa.Table]:
+    """The first row of a Parquet file with this value in a column of texts: its place, from 0, and a table of it; -1
+    and an empty table if there is none. Few rows are held at the same time. Raises as :func:`read_table`.
+    """
+    with _reading(path):
+        checked_digest(path, digest)
+        with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
+            start = 0
+            for group in range(file.num_row_groups):
+                before = 0
+                for batch in file.iter_batches(AT_ONCE, row_groups=[group], columns=[column], use_threads=False):
+                    if (place := pc.index(batch.column(0), value).as_py()) >= 0:
+                        return start + before + place, _row_of(file, group, before + place)
+                    before += len(batch)
+                start += before
+            return -1, file.schema_arrow.empty_table()
+
+
+def _row_of(file: pq.ParquetFile, group: int, place: int) -> pa.Table:
+    for batch in file.iter_batches(AT_ONCE, row_groups=[group], use_threads=False):
+        if place < len(batch):
+            return pa.Table.from_batches([batch.slice(place, 1)])
+        place -= len(batch)
+    return file.schema_arrow.empty_table()
 
 
 def check_table(path: Path, digest: str = "", *, whole: bool = True) -> None:

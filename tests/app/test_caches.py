@@ -17,6 +17,7 @@ import streamlit as st
 
 from app.caches import alpha_lab_cache, overview_cache, prompting_cache, question_cache, run_cache
 from app.caches.per_run import PerRun, RunKey
+from app.caches.question_cache import QuestionInRuns
 from app.components.one_question.question import MOST_RUNS
 from app.components.perplexity import perplexity_library
 from app.state.alpha_lab import AlphaLabView
@@ -25,9 +26,10 @@ from core.errors import InputError
 from core.models.perplexity import conversations as talks
 from core.models.perplexity.prompts import SHIPPED
 from core.models.perplexity.request import Request
-from core.reports import evaluation, frames, one_question, question_identity
+from core.reports import evaluation, frames, one_question, question_marks
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView
+from core.reports.overview import kept_summaries
 from core.reports.prompting import experiments
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.runs import store
@@ -192,16 +194,19 @@ def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
     first, second = synthetic_run(40, model="a"), synthetic_run(40, model="b", seed=0, signal=3)
     synthetic_run(40, model="other options", k=4)
     calibrates = synthetic_run(60, model="c")  # its first thirty calibrate, q25 among them
-    others = question_cache.in_other_runs(first, "q25", 10)
+    asked = question_cache.runs_of_question(first, "q25")
+    question = store.read_question(first, "q25")
+    others = question_cache.in_runs(asked.tested, question, 10)
     assert [record.run_id for record, _ in others.tested] == [first, second]
-    assert (others.untested, others.left_out) == (1, 0)
-    by = one_question.bench(evaluation.load(second))
-    expected = one_question.standings(by, by.probabilities[by.rows["q25"]], place=by.rows["q25"])
+    assert (asked.untested, others.left_out) == (1, 0)
+    run = evaluation.load(second)
+    row = run.ids.tolist().index("q25")
+    expected = one_question.standings(one_question.bench(run), run.probabilities[row], place=row)
     assert [standing.counts.tolist() for standing in others.tested[1][1]] == [
         standing.counts.tolist() for standing in expected
     ]
-    assert question_cache.in_other_runs(first, "q25", 1).left_out == 1
-    assert {record.run_id for record, _ in question_cache.in_other_runs(first, "q35", 10).tested} == {
+    assert question_cache.in_runs(asked.tested, question, 1).left_out == 1
+    assert {record.run_id for record in question_cache.runs_of_question(first, "q35").tested} == {
         first,
         second,
         calibrates,
@@ -222,11 +227,17 @@ class Calls:
         return wrapped
 
 
+def in_other_runs(run_id: str, question_id: str) -> QuestionInRuns:
+    """What the page shows of a question in other runs once they are unfolded."""
+    asked = question_cache.runs_of_question(run_id, question_id)
+    return question_cache.in_runs(asked.tested, store.read_question(run_id, question_id), MOST_RUNS)
+
+
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """How often a run's files were read for its figures, or its questions were hashed."""
     calls = Calls()
-    for module, name in ((evaluation, "load"), (one_question, "question_index"), (question_identity, "questions_key")):
+    for module, name in ((evaluation, "load"), (question_marks, "marks")):
         monkeypatch.setattr(module, name, calls.counting(getattr(module, name)))
     return calls
 
@@ -235,20 +246,20 @@ def test_the_next_question_reads_no_run_that_ships_again(home: Path, monkeypatch
     monkeypatch.setattr("core.runs.store.ASSETS", ASSETS)
     ids = question_cache.question_list(MOST_SHARED)["id"]
     question_cache.shown_question(MOST_SHARED, ids[0])
-    first = question_cache.in_other_runs(MOST_SHARED, ids[0], MOST_RUNS)
+    first = in_other_runs(MOST_SHARED, ids[0])
     assert len(first.tested) == 11
     reads.count = 0
     question_cache.shown_question(MOST_SHARED, ids[1])
-    second = question_cache.in_other_runs(MOST_SHARED, ids[1], MOST_RUNS)
+    second = in_other_runs(MOST_SHARED, ids[1])
     assert [record.run_id for record, _ in second.tested] == [record.run_id for record, _ in first.tested]
     assert reads.count == 0
 
 
 def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: Path, reads: Calls):
     run_ids = [synthetic_run(20, model=f"model-{i}") for i in range(MOST_RUNS + 1)]
-    assert len(question_cache.in_other_runs(run_ids[0], "q15", MOST_RUNS).tested) == MOST_RUNS
+    assert len(in_other_runs(run_ids[0], "q15").tested) == MOST_RUNS
     reads.count = 0
-    assert question_cache.in_other_runs(run_ids[0], "q16", MOST_RUNS).left_out == 1
+    assert in_other_runs(run_ids[0], "q16").left_out == 1
     assert reads.count == 0
 
 
@@ -257,8 +268,8 @@ def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: P
     [
         (run_cache, "_record", store, "read_record"),
         (run_cache, "_disk_use", disk, "disk_use"),
-        (question_cache, "_index", question_identity, "questions_key"),
-        (overview_cache, "_summary", frames, "summarise"),
+        (question_cache, "_marks", question_marks, "marks"),
+        (overview_cache, "_summary", kept_summaries, "summary"),
         (perplexity_library, "_request", perplexity_run, "read_request"),
     ],
 )
@@ -268,7 +279,7 @@ def test_what_is_read_of_every_run_has_room_for_them_all(
     """The 45 runs that ship and 1,000 more, each gone through twice, as every view of a page does."""
     key, calls = run_cache.run_key(synthetic_run(20)), Calls()
     run = evaluation.load(key.run_id)
-    arguments = {"summarise": run, "disk_use": store.folder_of(key.run_id)}
+    arguments = {"disk_use": store.folder_of(key.run_id)}
     if computes == "read_request":  # a run of questions has none
         request = Request(tuple(SHIPPED.values()), talks.bundled())
     else:
@@ -299,19 +310,18 @@ def test_an_overview_that_was_shown_is_not_computed_again(home: Path, monkeypatc
     assert calls.count == 3
 
 
-def test_runs_of_the_same_questions_share_one_index(home: Path):
+def test_runs_of_the_same_questions_share_their_marks(home: Path):
     first, same = (run_cache.run_key(synthetic_run(20, model=model)) for model in ("a", "b"))
     others = [synthetic_run(20, model="c", k=4), synthetic_run(20, model="d", task="rc"), synthetic_run(30, model="e")]
-    assert question_cache._index(first) is question_cache._index(same)
+    assert question_cache._marks(first) is question_cache._marks(same)
     for run_id in others:
-        assert question_cache._index(run_cache.run_key(run_id)) is not question_cache._index(first)
-        assert question_cache._index(run_cache.run_key(run_id)) == one_question.question_index(run_id)
+        assert question_cache._marks(run_cache.run_key(run_id)) is not question_cache._marks(first)
 
 
 def test_a_run_that_lacks_its_questions_is_left_out(home: Path):
     run_id, other = synthetic_run(40, model="a"), synthetic_run(40, model="b")
     (store.folder_of(other) / "questions.parquet").unlink()
-    assert [record.run_id for record, _ in question_cache.in_other_runs(run_id, "q25", 10).tested] == [run_id]
+    assert [record.run_id for record in question_cache.runs_of_question(run_id, "q25").tested] == [run_id]
 
 
 def test_the_kind_of_a_runs_questions_is_kept_until_they_change(home: Path):

@@ -138,7 +138,10 @@ def test_the_lab_moves_as_in_the_app(opened, run_id: str):
 def test_a_question_moves_as_in_the_app(opened, run_id: str):
     page = opened("question", theme="dark")
     by = one_question.bench(evaluation.load(run_id))
-    by_score = {standing.name: standing for standing in one_question.standings(by, by.asked(200), place=200)}
+    by_score = {
+        standing.name: standing
+        for standing in one_question.standings(by, evaluation.load(run_id).probabilities[200], place=200)
+    }
     alpha = page.get_by_role("slider", name="alpha")
     expect(page.locator(".asked-question")).to_have_text(HOSTILE)
 

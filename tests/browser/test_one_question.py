@@ -106,7 +106,7 @@ def options_of(question: str) -> tuple[str, ...]:
 def standing_of(run_id: str, question: str, score: str = "lac") -> OptionPValues:
     run = evaluation.load(run_id)
     by = bench(run)
-    row = by.rows[question]
+    row = run.ids.tolist().index(question)
     return next(standing for standing in standings(by, run.probabilities[row], place=row) if standing.name == score)
 
 
@@ -242,7 +242,8 @@ def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: s
     expect(others).to_have_count(2)
     run = evaluation.load(first)
     by = bench(run)
-    expected = standings(by, run.probabilities[by.rows["q105"]], place=by.rows["q105"])
+    place = run.ids.tolist().index("q105")
+    expected = standings(by, run.probabilities[place], place=place)
     for alpha in (400, 50):
         bars.type(f"{alpha / 1000}")
         bars.expect_alpha(alpha)

@@ -32,7 +32,8 @@ def test_a_question_whose_letters_are_no_answer_has_no_set(open_page: Open):
     assert not app.warning
     assert sent(app, "question")["scores"]
     there = open_page("one_question", run=other, question=scored.ids[27])
-    assert "In 1 other run, the letters are no answer to this question" in page_text(there)
+    there.session_state["other_runs"] = True  # unfolded
+    assert "In 1 other run, the letters are no answer to this question" in page_text(there.run())
 
 
 def test_a_question_of_a_link_with_its_p_values(open_page: Open):
@@ -74,6 +75,9 @@ def test_the_same_question_in_other_runs(open_page: Open):
     first, second = synthetic_run(40, model="one"), synthetic_run(40, model="two", signal=3)
     synthetic_run(60, model="calibrates q25")
     app = open_page("one_question", run=first, question="q25")
+    assert "The same question in 1 other run" in [folded.label for folded in app.expander]
+    app.session_state["other_runs"] = True
+    app.run()
     rows = sent(app, "runs")["runs"]
     assert [row["run"] for row in rows] == [first, second]
     assert [row["here"] for row in rows] == [True, False]

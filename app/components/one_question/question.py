@@ -1,18 +1,19 @@
 """Choose and show a question of a run."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import state
 from app.caches import bounded_cache, question_cache, run_cache
-from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
+from app.caches.question_cache import QuestionInRuns, ShownQuestion
 from app.components.one_question.option_bars import AskedQuestion, RunRow, embedded_bars, option_bars, run_table
 from app.components.shared import controls
 from app.components.shared.caveat_notes import caveat_line
@@ -77,25 +78,24 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator, *, first: bo
     if record.bounded:
         _question_with_ranges(record, view, turning)
         return
-    questions = question_cache.question_list(record.run_id)
+    ids = question_cache.question_ids(record.run_id)
     if not view.question:
-        opened = str(questions["id"].iloc[0]) if first else question_cache.first_shown(record.run_id)
+        opened = ids[0].as_py() if first else question_cache.first_shown(record.run_id)
         view = state.change(OneQuestionView, question=opened)
     with turning:
-        at = pick_question(view, questions)
-    shown = question_cache.shown_question(record.run_id, str(questions["id"].iloc[at]))
+        at = pick_question(view, ids, lambda: question_cache.question_list(record.run_id))
+    shown = question_cache.shown_question(record.run_id, ids[at].as_py())
     by = question_cache.calibrated_run(record.run_id)
     options, label = shown.question.options, shown.question.label
     with st.container():  # one place on the page, whatever a question has: what follows stays where it is
         name_tab(shown.question.question)
-        show_question(shown.question, f"Question {at + 1:,} of {len(questions):,}")
+        show_question(shown.question, f"Question {at + 1:,} of {len(ids):,}")
     if shown.no_answer:
         no_answer(shown.no_answer, options)
         other_runs(shown, record, view)
         return
     version = f"{run_cache.version(record.run_id)}:{shown.question.id}"
     question = AskedQuestion(shown.question.question, shown.question.context, options, label, shown.probabilities)
-    ids = questions["id"]
     option_bars(
         question,
         shown.standings,
@@ -119,7 +119,7 @@ def _question_with_ranges(record: RunRecord, view: OneQuestionView, turning: Del
     run = bounded_cache.bounded_run(record.run_id, scores_shown(view))
     questions = bounded_cache.question_list(record.run_id)
     with turning:
-        place = pick_question(view, questions)
+        place = pick_question(view, pa.array(questions["id"]), lambda: questions)
     row = int(questions["row"].iloc[place])
     question = bounded_cache.question(record.run_id, row)
     name_tab(question.question)
@@ -144,20 +144,19 @@ def scores_shown(view: OneQuestionView) -> tuple[str, str]:
     return (view.bars, "aps") if view.bars != "aps" else ("lac", "aps")
 
 
-def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
-    """Show the controls that select a question, and return its position in ``questions``, from 0.
+def pick_question(view: OneQuestionView, ids: pa.StringArray, questions: Callable[[], pd.DataFrame]) -> int:
+    """Show the controls that select one of the questions with these ids, and return its position, from 0.
 
-    ``questions`` is a frame of :func:`core.reports.frames.question_list`. If the view names no question in it, the
-    first one is shown, with a warning if the view named another.
+    ``questions`` gives the frame of :func:`core.reports.frames.question_list`, which is read when a person searches. If
+    the view names none of them, the first one is shown, with a warning if the view named another.
     """
-    places = questions.index[questions["id"] == view.question]
-    if view.question and places.empty:
+    place = int(ids.index(view.question).as_py())
+    if view.question and place < 0:
         st.warning(
             f"This run has no test question {plain(shortened(view.question))}, so its first one is shown. "
             "Calibration questions have no sets of their own."
         )
-    place = int(places[0]) if len(places) else 0
-    ids = questions["id"]
+    place = max(place, 0)
     st.session_state[NUMBER_KEY] = place + 1
     last = len(ids) - 1
     st.button("Previous", on_click=_show, args=(ids, place - 1), disabled=place == 0, shortcut="Left")
@@ -172,25 +171,26 @@ def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
     return place
 
 
-def _numbered(ids: pd.Series) -> None:
+def _numbered(ids: pa.StringArray) -> None:
     _show(ids, int(st.session_state[NUMBER_KEY] or 1) - 1)
 
 
-def _show(ids: pd.Series, place: int) -> None:
-    state.change(OneQuestionView, question=str(ids.iloc[max(0, min(place, len(ids) - 1))]))
+def _show(ids: pa.StringArray, place: int) -> None:
+    state.change(OneQuestionView, question=ids[max(0, min(place, len(ids) - 1))].as_py())
 
 
-def _show_random(ids: pd.Series, place: int) -> None:
+def _show_random(ids: pa.StringArray, place: int) -> None:
     """Show any question but the one that is shown."""
     other = secrets.randbelow(len(ids) - 1)
     _show(ids, other + (other >= place))
 
 
-def _found(questions: pd.DataFrame, words: str) -> None:
+def _found(list_questions: Callable[[], pd.DataFrame], words: str) -> None:
     """Show a choice of the questions that contain every search word."""
     terms = words.lower().split()
     if not terms:
         return
+    questions = list_questions()
     texts = (questions["group"] + " " + questions["question"]).str.lower()
     holds = pd.Series(True, index=questions.index)
     for word in terms[:8]:
@@ -307,15 +307,27 @@ def _open_other_run(run_id: str, question_id: str) -> None:
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
     """Show the same question in every other finished run that tested it, folded away."""
-    others = question_cache.in_other_runs(record.run_id, shown.question.id, MOST_RUNS)
-    if len(others.tested) > 1:
-        with st.expander(f"The same question in {counted(len(others.tested) - 1, 'other run')}", key="other_runs"):
-            _run_table(others, shown.question, record, view)
+    asked = question_cache.runs_of_question(record.run_id, shown.question.id)
+    if others := sum(run.run_id != record.run_id for run in asked.tested):
+        words = f"The same question in {counted(min(others, MOST_RUNS - 1), 'other run')}"
+        with st.expander(words, key="other_runs", on_change="rerun") as folded:
+            if folded.open:
+                _in_other_runs(question_cache.in_runs(asked.tested, shown.question, MOST_RUNS), shown, record, view)
+    if asked.untested:
+        st.caption(
+            f"In {counted(asked.untested, 'other run')}, the question calibrates or is shown as an example, so it has "
+            "no set there."
+        )
+
+
+def _in_other_runs(others: QuestionInRuns, shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
+    if any(run.run_id != record.run_id for run, _ in others.tested):
+        _run_table(others, shown.question, record, view)
     if notes := _left_out(others):
         st.caption(notes)
 
 
-def _run_table(others: QuestionInOtherRuns, question: Question, record: RunRecord, view: OneQuestionView) -> None:
+def _run_table(others: QuestionInRuns, question: Question, record: RunRecord, view: OneQuestionView) -> None:
     here_first = sorted(others.tested, key=lambda entry: (entry[0].run_id != record.run_id, reading_order(entry[0])))
     names = _titles_without_task([other for other, _ in others.tested])
     versions = [run_cache.version(other.run_id) for other, _ in here_first]
@@ -346,13 +358,8 @@ def _titles_without_task(records: Sequence[RunRecord]) -> dict[str, str]:
     return names if others else {name: title.replace(f" · {first}", "", 1) for name, title in names.items()}
 
 
-def _left_out(others: QuestionInOtherRuns) -> str:
+def _left_out(others: QuestionInRuns) -> str:
     sentences = []
-    if others.untested:
-        sentences.append(
-            f"In {counted(others.untested, 'other run')}, the question calibrates or is shown as an example, so it "
-            "has no set there."
-        )
     if others.unanswered:
         sentences.append(f"In {counted(others.unanswered, 'other run')}, the letters are no answer to this question.")
     if others.left_out:

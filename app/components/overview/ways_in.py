@@ -80,11 +80,11 @@ def _with_short_question(showcase: RunRecord, finished: Sequence[RunRecord], vie
 
 def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
     summary = overview_cache.summary(showcase.run_id, view.score)
-    curve, options = summary.scores[view.score].curve, summary.report.k
+    sizes, options = summary.scores[view.score], summary.row["k"]
     # From the smallest alpha on, where sets are largest, so that no alpha has a mark above the curve.
     alphas = [*ALPHAS[:1], *ALPHAS[CURVE_STEP - 1 :: CURVE_STEP]]
-    points = [[int(alpha), float(curve.mean_set_size[alpha - 1])] for alpha in alphas]
-    size = float(curve.mean_set_size[view.alpha - 1])
+    points = [[int(alpha), sizes.mean_set_size(int(alpha))] for alpha in alphas]
+    size = sizes.mean_set_size(view.alpha)
     return {
         "kind": "curve",
         "title": "Drag alpha",
@@ -100,8 +100,8 @@ def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
 
 def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
     example = overview_cache.example(run.run_id, view.score)
-    threshold = overview_cache.summary(run.run_id, view.score).scores[view.score].curve.thresholds[view.alpha - 1]
-    options = zip(example.options, example.members(float(threshold)), strict=True)
+    threshold = overview_cache.summary(run.run_id, view.score).scores[view.score].threshold(view.alpha)
+    options = zip(example.options, example.members(threshold), strict=True)
     return {
         "kind": "question",
         "title": "One question",

@@ -1,31 +1,25 @@
 """The figures of compared runs, kept on disk, so that a run is read once and not at each start of the server.
 
-A file for each run is in ``cache/run_rows`` of the home. It holds for the run's files as they are now, for the code
-that computes figures, and for the versions of NumPy and SciPy; if one of these differs, the figures are computed again.
-The folder can be deleted at any time.
+A file for each run is in ``cache/run_rows`` of the home, which holds as those of :mod:`core.reports.kept` do.
 """
 
-import functools
-import hashlib
 import json
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from core.reports import kept
 from core.reports.compare.benchmark import SetRule, reports, rows_of, with_weights
 from core.reports.compare.common_options import wider, without_extra
 from core.reports.evaluation import Evaluation
 from core.runs import store
-from core.settings import ROOT, settings
+from core.settings import settings
 from core.storage.sealed import read_json, write_json
 
 MOST_RULES = 64
 """Rows that are kept of one run: 64 kB. There is one for each score and each alpha at which it has been compared."""
-FIGURED_BY = ("calibration", "conformal", "questions", "reports", "runs", "storage")
-"""The packages of core that take part in computing a row."""
 
 
 def compared_rows(run_ids: Sequence[str], rule: SetRule, load: Callable[[str], Evaluation]) -> pd.DataFrame:
@@ -45,7 +39,7 @@ def compared_rows(run_ids: Sequence[str], rule: SetRule, load: Callable[[str], E
 def _rows(
     run_id: str, rule: SetRule, load: Callable[[str], Evaluation], *, narrow: bool = False
 ) -> list[dict[str, Any]]:
-    holds_for = _holds_for(run_id)
+    holds_for = kept.state_of(run_id)
     stored = _read(run_id, holds_for)
     names = [_name(rule, score) + " narrow" * narrow for score in rule.scores]
     if any(name not in stored for name in names):
@@ -85,23 +79,3 @@ def _write(run_id: str, holds_for: str, rows: dict[str, dict[str, Any]]) -> None
         write_json(path, {"holds_for": holds_for, "rows": plain}, lasting=False)
     except OSError:
         pass
-
-
-def _holds_for(run_id: str) -> str:
-    """A name for the run's files as they are now, and for what computes its figures."""
-    folder = store.folder_of(run_id)
-    files = sorted(path for path in folder.iterdir() if path.suffix in {".json", ".parquet"})
-    stats = [(path.name, stat.st_size, stat.st_mtime_ns) for path in files for stat in [path.stat()]]
-    return hashlib.blake2b(f"{folder} {stats} {_code()}".encode(), digest_size=16).hexdigest()
-
-
-@functools.cache
-def _code() -> str:
-    """A digest of the code that computes figures, and the versions of what it computes with."""
-    digest = hashlib.blake2b(f"{version('numpy')} {version('scipy')}".encode(), digest_size=16)
-    for folder in FIGURED_BY:
-        for path in sorted((ROOT / "core" / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
-    for name in ("estimates.py", "records.py"):
-        digest.update((ROOT / "core" / name).read_bytes())
-    return digest.hexdigest()

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.conformal.alpha import THOUSAND
@@ -60,10 +61,11 @@ def _compared(table: pd.DataFrame, task: str) -> pd.DataFrame:
     )
     if (keys == task).any():
         table = table[keys == task]
-    groups = sorted(
-        (group for _, group in table.groupby(SAME_QUESTIONS)), key=lambda group: task_order(keys[group.index[0]])
-    )
-    return max(groups, key=lambda group: (group["model"].nunique(), len(group)))  # the first of equally large groups
+    groups = table.assign(key=keys).groupby(SAME_QUESTIONS)
+    sizes = groups.agg(key=("key", "first"), models=("model", "nunique"), runs=("run", "size"))
+    in_order = sorted(sizes.itertuples(), key=lambda group: task_order(str(group.key)))
+    best = max(in_order, key=lambda group: (group.models, group.runs))  # the first of equally large groups
+    return table.take(np.asarray(groups.indices[best.Index]))
 
 
 def _options(run: Mapping[Hashable, Any], score: str) -> str:

@@ -129,12 +129,10 @@ def with_smallest(table: pd.DataFrame, score: str) -> pd.DataFrame:
     """The frame, which has ``too_few_covered``, with ``smallest``: whether a run's sets are among the smallest on its
     questions (:class:`Cell`)."""
     size = f"{score}_set_size"
+    compared = table.groupby(SAME_QUESTIONS)["run"].transform("size") > 1
+    fair = table[compared & (table[size] < table["k"]) & ~table["too_few_covered"]].sort_values([size, "run"])
     smallest = pd.Series(False, index=table.index)
-    for _, group in table.groupby(SAME_QUESTIONS):
-        fair = group[(group[size] < group["k"]) & ~group["too_few_covered"]]
-        if len(group) > 1 and len(fair):
-            best = fair.sort_values([size, "run"]).iloc[0]
-            smallest[fair.index] = fair[f"{size}_low"] <= best[f"{size}_high"]
+    smallest[fair.index] = fair[f"{size}_low"] <= fair.groupby(SAME_QUESTIONS)[f"{size}_high"].transform("first")
     return table.assign(smallest=smallest)
 
 

@@ -22,13 +22,14 @@ from core.reports.one_question import (
     bench,
     first_shown,
     option_frame,
-    question_index,
+    read_answer,
     score_frame,
     standings,
 )
 from core.reports.report import report
+from core.runs import store
 from core.runs.spec import RunSpec
-from tests.conftest import synthetic_run
+from tests.conftest import synthetic_questions, synthetic_run
 
 
 def run_of(probabilities: FloatArray, labels: IntArray, n: int, *, seed: int = 0) -> Evaluation:
@@ -179,22 +180,16 @@ def test_a_run_without_calibration_forms_no_set():
         bench(run_of(np.array([[0.5, 0.5]]), np.array([0]), 0))
 
 
-def test_the_index_tells_the_same_question_from_another_of_its_id(home: Path):
-    first, second = (question_index(synthetic_run(20, model=model)) for model in ("a", "b"))
-    assert first == second
-    other = question_index(synthetic_run(20, model="c", k=4))
-    assert first.keys() == other.keys()
-    assert all(first[name][1] != other[name][1] for name in first)
-    assert first["q0"][0] == "calibration"
-    assert first["q15"][0] == "test"
-
-
-def test_the_bench_knows_the_test_questions(home: Path):
-    run = evaluation.load(synthetic_run(20))
-    by = bench(run)
-    assert set(by.rows) == {f"q{i}" for i in range(10, 20)}
-    assert run.ids[by.rows["q13"]] == "q13"
-    assert by.places == 20
+def test_an_answer_that_is_read_alone_is_the_runs(home: Path):
+    run_id = synthetic_run(20)
+    run = evaluation.load(run_id)
+    assert bench(run).places == 20
+    for row in (0, 13, 19):
+        answer = read_answer(run_id, store.read_question(run_id, f"q{row}"))
+        assert (answer.row, answer.no_answer) == (row, "")
+        assert answer.probabilities.tolist() == run.probabilities[row].tolist()
+    with pytest.raises(InputError, match="no answer to a question 'q20'"):
+        read_answer(run_id, synthetic_questions(21)[20])
 
 
 ASKED = {

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from core.records import OptionLogits
-from core.reports import evaluation
+from core.reports import evaluation, kept
 from core.reports.compare import benchmark, kept_rows
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
@@ -93,7 +93,7 @@ def test_new_answers_are_figured_anew(runs: list[str], home: Path):
 
 def test_other_code_and_other_versions_figure_anew(runs: list[str], monkeypatch: pytest.MonkeyPatch):
     kept_rows.compared_rows(runs, RULE, evaluation.load)
-    monkeypatch.setattr(kept_rows, "_code", lambda: "other code")
+    monkeypatch.setattr(kept, "code", lambda: "other code")
     assert not are_kept(runs[0], RULE)
 
 

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.quick
 @pytest.mark.parametrize("score", ["lac", "aps", "raps"])
 def test_its_set_is_the_one_that_the_run_forms(home: Path, score: str):
     run = evaluation.load(synthetic_run(300))
-    curve = frames.summarise_score(run, score).curve
-    result = example_question(run, score, float(curve.thresholds[99]))
+    summary = frames.summarise_score(run, score)
+    result = example_question(run, score, summary.threshold(100))
     place = [f"Which option of question {i} is right?" for i in range(300)].index(result.question)
     row = int((run.ids == f"q{place}").nonzero()[0][0])
     assert row in run.test
@@ -26,8 +26,8 @@ def test_its_set_is_the_one_that_the_run_forms(home: Path, score: str):
     assert result.probabilities.tolist() == run.probabilities[row].tolist()
     for alpha in (50, 100, 400):
         sets = form(run, score, alpha).members
-        assert result.members(float(curve.thresholds[alpha - 1])) == sets[run.test.tolist().index(row)].tolist()
-    inside = result.members(float(curve.thresholds[99]))
+        assert result.members(summary.threshold(alpha)) == sets[run.test.tolist().index(row)].tolist()
+    inside = result.members(summary.threshold(100))
     assert inside[result.label]
     assert sum(inside) == SET_SIZE
     assert result.short

@@ -63,7 +63,8 @@ def test_a_test_question_typed_again_gets_the_logits_and_the_set_that_the_run_re
         assert given.letter_mass == pytest.approx(recorded.letter_mass[at], abs=1e-3)
         assert stages[-1] == "answering"
         _, option_rows = asked(by, np.array(given.logits))
-        expected = standings(by, run.probabilities[by.rows[row["id"]]], place=by.rows[row["id"]])
+        place = run.ids.tolist().index(row["id"])
+        expected = standings(by, run.probabilities[place], place=place)
         for option_row, other in zip(option_rows, expected, strict=True):
             if option_row.name != "aps-randomised":  # a typed question has a random number of its own
                 assert abs(option_row.counts - other.counts).max() <= 2
