@@ -20,7 +20,7 @@ from app.serving.stopping import is_stopping
 
 ARRIVED, ASK_AGAIN, GONE = 200, 202, 204
 """The answers: run the page again; nothing yet, because proxies end a request that takes long; nothing will come."""
-GATHER_S = (1.0, 5.0)
+GATHER_S = (1.0, 10.0)
 """When the first value has arrived, the others have as long as it took to come with it, within these seconds, so that
 the page runs once for several."""
 ANSWER_WITHIN_S = 20.0

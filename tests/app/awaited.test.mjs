@@ -1,0 +1,49 @@
+// How the browser asks for what a page awaits (shared/awaited.js): it asks until something has arrived, once at a time.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Awaited } from "../../app/components/shared/awaited.js";
+
+// A server that gives its answers in turn, and none after the last one until the request is aborted.
+function serve(...answers) {
+  const asked = [];
+  globalThis.fetch = (address, { signal }) => {
+    asked.push(address);
+    const answer = answers.shift();
+    if (answer) return Promise.resolve({ status: answer });
+    return new Promise((_, failed) => signal.addEventListener("abort", () => failed(new Error("aborted"))));
+  };
+  return asked;
+}
+
+const turns = () => new Promise((done) => setTimeout(done, 20));
+
+test("the page runs again once, when an answer says that something has arrived", async () => {
+  const asked = serve(202, 202, 200);
+  let runs = 0;
+  new Awaited().follow({ address: "/awaited/a", after: 0 }, () => runs++);
+  await turns();
+  assert.deepEqual([asked.length, runs], [3, 1]);
+});
+
+test("the page does not run for a ticket that is gone", async () => {
+  const asked = serve(204);
+  new Awaited().follow({ address: "/awaited/a", after: 0 }, () => assert.fail());
+  await turns();
+  assert.equal(asked.length, 1);
+});
+
+test("the same address is asked once, another one in its place, and nothing when the list is closed", async () => {
+  const asked = serve();
+  const awaited = new Awaited();
+  const signals = [];
+  for (const address of ["/awaited/a", "/awaited/a", "/awaited/b"]) {
+    awaited.follow({ address, after: 0 }, () => assert.fail());
+    signals.push(awaited.ends.signal);
+    await turns();
+  }
+  assert.deepEqual(asked, ["/awaited/a", "/awaited/b"]);
+  assert.deepEqual([signals[0].aborted, signals[2].aborted], [true, false]);
+  awaited.follow({ address: "", after: 0 }, () => assert.fail());
+  assert.ok(signals[2].aborted);
+});
