@@ -484,11 +484,15 @@ def test_an_agent_that_does_not_start_is_one_sentence(open_page: Open, calls: li
     def refuse() -> None:
         raise RunError("no agent could be started on this host")
 
-    app = open_page("overview")
+    queue: list[RunStatus] = []
+    monkeypatch.setattr("core.runs.engine.statuses", lambda: queue)
     monkeypatch.setattr("core.runs.engine.agent_alive", lambda: False)
     monkeypatch.setattr("core.runs.engine.ensure_agent", refuse)
-    app.switch_page("../pages/new_run.py").run()
-    assert "No agent could be started" in page_text(app)
+    app = open_page("new_run")
+    assert "No agent could be started" not in page_text(app)  # no run waits, so none is needed
+    queue += waiting(1)
+    live_runs.current(refresh=True)
+    assert "No agent could be started" in page_text(open_page("new_run"))
 
 
 def test_a_database_that_hangs_holds_up_nothing(open_page: Open, calls: list[Any], monkeypatch: Any):
