@@ -78,12 +78,12 @@ class RunsOfQuestion:
     untested: int
 
 
-def runs_of_question(run_id: str, question_id: str) -> RunsOfQuestion:
+def runs_of_question(run_id: str, question: Question) -> RunsOfQuestion:
     """The finished runs that asked the same question (id, text and options)."""
     stamps = store.run_stamps()
     finished = sorted(runs().finished, key=lambda record: record.run_id != run_id)
     keys = [RunKey(record.run_id, stamps.get(record.run_id, 0)) for record in finished]
-    tested, untested = _marks_of_question(run_id, question_id)
+    tested, untested = _marks_of_question(run_id, question)
     held = all(map(_marks.held, keys))
     found, others = [], 0
     with nullcontext() if held else st.spinner("Looking for the question in other runs …"):
@@ -144,8 +144,8 @@ def _answer(run_id: str, question: Question) -> tuple[Answer, tuple[OptionPValue
 
 
 @by_version(run_key, max_entries=512)  # two numbers per entry
-def _marks_of_question(run_id: str, question_id: str) -> tuple[int, int]:
-    tested, untested = (question_marks.mark_of(run_id, question_id, tested=tested) for tested in (True, False))
+def _marks_of_question(run_id: str, question: Question) -> tuple[int, int]:
+    tested, untested = (question_marks.mark_of(run_id, question, tested=tested) for tested in (True, False))
     return tested, untested
 
 
