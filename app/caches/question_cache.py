@@ -14,7 +14,7 @@ from app.caches.run_cache import EVERY_RUN, evaluation, run_key, runs
 from core.errors import HedgeError
 from core.records import FloatArray, Question
 from core.reports import frames, kept_calibration, one_question, question_identity, question_marks
-from core.reports.one_question import Answer, CalibratedRun, OptionPValues
+from core.reports.one_question import CalibratedRun, OptionPValues, QuestionAnswer
 from core.reports.question_kind import QuestionKind, kind_of_run
 from core.runs import store
 from core.runs.store import RunRecord
@@ -138,7 +138,7 @@ def _question_kind(questions: tuple[str, ...], _run_id: str) -> QuestionKind:
 
 # 1.5 kB per entry: 12 MB in all. A view needs 41, and the next question needs 41 others.
 @by_version(run_key, max_entries=8192)
-def _answer(run_id: str, question: Question) -> tuple[Answer, tuple[OptionPValues, ...]]:
+def _answer(run_id: str, question: Question) -> tuple[QuestionAnswer, tuple[OptionPValues, ...]]:
     answer = one_question.read_answer(run_id, question)
     return answer, one_question.standings(calibrated_run(run_id), answer.probabilities, place=answer.row)
 
