@@ -14,7 +14,7 @@ from app.caches.run_cache import EVERY_RUN, evaluation, run_key, runs
 from core.errors import HedgeError
 from core.records import FloatArray, Question
 from core.reports import frames, kept_calibration, one_question, question_identity, question_marks
-from core.reports.one_question import Answer, CalibratedRun, OptionPValues
+from core.reports.one_question import CalibratedRun, OptionPValues, QuestionAnswer
 from core.reports.question_kind import QuestionKind, kind_of_run
 from core.runs import store
 from core.runs.store import RunRecord
@@ -78,12 +78,12 @@ class RunsOfQuestion:
     untested: int
 
 
-def runs_of_question(run_id: str, question_id: str) -> RunsOfQuestion:
+def runs_of_question(run_id: str, question: Question) -> RunsOfQuestion:
     """The finished runs that asked the same question (id, text and options)."""
     stamps = store.run_stamps()
     finished = sorted(runs().finished, key=lambda record: record.run_id != run_id)
     keys = [RunKey(record.run_id, stamps.get(record.run_id, 0)) for record in finished]
-    tested, untested = _marks_of_question(run_id, question_id)
+    tested, untested = _marks_of_question(run_id, question)
     held = all(map(_marks.held, keys))
     found, others = [], 0
     with nullcontext() if held else st.spinner("Looking for the question in other runs …"):
@@ -138,14 +138,14 @@ def _question_kind(questions: tuple[str, ...], _run_id: str) -> QuestionKind:
 
 # 1.5 kB per entry: 12 MB in all. A view needs 41, and the next question needs 41 others.
 @by_version(run_key, max_entries=8192)
-def _answer(run_id: str, question: Question) -> tuple[Answer, tuple[OptionPValues, ...]]:
+def _answer(run_id: str, question: Question) -> tuple[QuestionAnswer, tuple[OptionPValues, ...]]:
     answer = one_question.read_answer(run_id, question)
     return answer, one_question.standings(calibrated_run(run_id), answer.probabilities, place=answer.row)
 
 
 @by_version(run_key, max_entries=512)  # two numbers per entry
-def _marks_of_question(run_id: str, question_id: str) -> tuple[int, int]:
-    tested, untested = (question_marks.mark_of(run_id, question_id, tested=tested) for tested in (True, False))
+def _marks_of_question(run_id: str, question: Question) -> tuple[int, int]:
+    tested, untested = (question_marks.mark_of(run_id, question, tested=tested) for tested in (True, False))
     return tested, untested
 
 

@@ -20,6 +20,7 @@ from core.errors import QuotaError
 from core.settings import settings
 from core.storage.disk import disk_use
 from core.storage.json_text import loads
+from core.storage.kept_files import kept_of
 from core.storage.sealed import content_of
 
 GB = 1_000_000_000
@@ -146,12 +147,11 @@ def disk_of(name: str) -> int:
     """Bytes that this person's runs and juries take on the disk, including the bin, and everything else that was
     kept for this person (:func:`note_kept`)."""
     home, folders = settings().home, set(_folders_of(name))
-    cached = ("run_rows/{}.json", "run_summaries/{}.bin")
-    rows = {home / "cache" / name.format(folder.name) for folder in folders for name in cached}
+    cached = {path for folder in folders for path in kept_of(folder.name)}
     with suppress(OSError):
         lines = _list_of(name).read_text(encoding="utf-8", errors="replace").splitlines()
         folders |= {home / line for line in lines if line and line.isprintable()}  # a damaged line names no file
-    return sum(disk_use(path) for path in folders | rows)
+    return sum(disk_use(path) for path in folders | cached)
 
 
 def note_kept(path: Path) -> None:

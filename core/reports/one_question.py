@@ -114,7 +114,7 @@ class CalibratedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QuestionAnswer:
     """A run's answer to one of its questions: the question's ``row`` in the run, and the ``probabilities`` (k,) of its
     options. ``no_answer`` says why the letters are no answer; it is empty if they are."""
 
@@ -123,14 +123,14 @@ class Answer:
     no_answer: str
 
 
-def read_answer(run_id: str, question: Question) -> Answer:
+def read_answer(run_id: str, question: Question) -> QuestionAnswer:
     """Read a run's answer to one of its questions, and no other.
 
     Raises :class:`InputError` if the run has none.
     """
     row, scored = store.read_answer(run_id, question.id)
     probabilities = option_shares(scored)[0][0, : len(question.options)]
-    return Answer(row, probabilities, unanswered(scored).get(question.id, ""))
+    return QuestionAnswer(row, probabilities, unanswered(scored).get(question.id, ""))
 
 
 def bench(run: Evaluation) -> CalibratedRun:

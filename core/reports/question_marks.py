@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.questions.identity import QuestionSource, identity, unpublished
+from core.records import Question
 from core.reports import kept
 from core.reports.question_identity import QuestionFile, asked_questions, identities, named_rows
 from core.runs import store
@@ -34,17 +35,14 @@ def marks(run_id: str) -> Marks:
         return _marks(questions.file, questions.source)
 
 
-def mark_of(run_id: str, question_id: str, *, tested: bool) -> int:
-    """The mark that a run's question has in the runs that test it, or in those that use it for something else.
-
-    Raises :class:`~core.errors.InputError` if the run does not ask it.
-    """
-    question, source = store.read_question(run_id, question_id), asked_questions(run_id).source
+def mark_of(run_id: str, question: Question, *, tested: bool) -> int:
+    """The mark that a question of a run has in the runs that test it, or in those that use it for something else."""
+    source = asked_questions(run_id).source
     if source.texts and not unpublished(question.options):
         name = identity(question.context, question.question, question.options, question.label)
     else:
-        name = identities(run_id)[question_id]
-    return _mark(question_id, name, question.options, tested=tested)
+        name = identities(run_id)[question.id]
+    return _mark(question.id, name, question.options, tested=tested)
 
 
 def holds(marks: Marks, mark: int) -> bool:

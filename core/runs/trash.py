@@ -6,6 +6,7 @@ changes, so restoring it means moving it back.
 
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from core.runs.store import RunRecord
 from core.settings import settings
 from core.storage.disk import disk_use
 from core.storage.json_text import loads
+from core.storage.kept_files import kept_of
 from core.storage.sealed import content_of
 
 KEEP_S = 7 * 24 * 3600.0
@@ -102,4 +104,7 @@ def empty_bin(*, older_than_s: float = 0.0) -> list[str]:
     old = [each for each in binned() if time.time() - each.deleted >= older_than_s]
     for each in old:
         shutil.rmtree(each.folder, ignore_errors=True)
+        for path in kept_of(each.run_id):
+            with suppress(OSError):
+                path.unlink()
     return [each.run_id for each in old]

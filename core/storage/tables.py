@@ -64,16 +64,24 @@ def read_row(path: Path, column: str, value: str, *, digest: str = "") -> tuple[
     """
     with _reading(path):
         checked_digest(path, digest)
-        with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
-            start = 0
-            for group in range(file.num_row_groups):
-                before = 0
-                for batch in file.iter_batches(AT_ONCE, row_groups=[group], columns=[column], use_threads=False):
-                    if (place := pc.index(batch.column(0), value).as_py()) >= 0:
-                        return start + before + place, _row_of(file, group, before + place)
-                    before += len(batch)
-                start += before
-            return -1, file.schema_arrow.empty_table()
+        try:
+            with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
+                return _found(file, column, value)
+        finally:
+            if path.stat().st_size > SMALL:
+                pa.default_memory_pool().release_unused()  # else Arrow holds 100 MB of a million rows for a while
+
+
+def _found(file: pq.ParquetFile, column: str, value: str) -> tuple[int, pa.Table]:
+    start = 0
+    for group in range(file.num_row_groups):
+        before = 0
+        for batch in file.iter_batches(AT_ONCE, row_groups=[group], columns=[column], use_threads=False):
+            if (place := pc.index(batch.column(0), value).as_py()) >= 0:
+                return start + before + place, _row_of(file, group, before + place)
+            before += len(batch)
+        start += before
+    return -1, file.schema_arrow.empty_table()
 
 
 def _row_of(file: pq.ParquetFile, group: int, place: int) -> pa.Table:

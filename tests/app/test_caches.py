@@ -194,8 +194,8 @@ def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
     first, second = synthetic_run(40, model="a"), synthetic_run(40, model="b", seed=0, signal=3)
     synthetic_run(40, model="other options", k=4)
     calibrates = synthetic_run(60, model="c")  # its first thirty calibrate, q25 among them
-    asked = question_cache.runs_of_question(first, "q25")
-    question = store.read_question(first, "q25")
+    question, next_question = (store.read_question(first, name) for name in ("q25", "q35"))
+    asked = question_cache.runs_of_question(first, question)
     others = question_cache.in_runs(asked.tested, question, 10)
     assert [record.run_id for record, _ in others.tested] == [first, second]
     assert (asked.untested, others.left_out) == (1, 0)
@@ -206,7 +206,7 @@ def test_a_question_is_found_in_the_other_runs_that_tested_it(home: Path):
         standing.counts.tolist() for standing in expected
     ]
     assert question_cache.in_runs(asked.tested, question, 1).left_out == 1
-    assert {record.run_id for record in question_cache.runs_of_question(first, "q35").tested} == {
+    assert {record.run_id for record in question_cache.runs_of_question(first, next_question).tested} == {
         first,
         second,
         calibrates,
@@ -229,8 +229,8 @@ class Calls:
 
 def in_other_runs(run_id: str, question_id: str) -> QuestionInRuns:
     """What the page shows of a question in other runs once they are unfolded."""
-    asked = question_cache.runs_of_question(run_id, question_id)
-    return question_cache.in_runs(asked.tested, store.read_question(run_id, question_id), MOST_RUNS)
+    question = store.read_question(run_id, question_id)
+    return question_cache.in_runs(question_cache.runs_of_question(run_id, question).tested, question, MOST_RUNS)
 
 
 @pytest.fixture
@@ -321,7 +321,9 @@ def test_runs_of_the_same_questions_share_their_marks(home: Path):
 def test_a_run_that_lacks_its_questions_is_left_out(home: Path):
     run_id, other = synthetic_run(40, model="a"), synthetic_run(40, model="b")
     (store.folder_of(other) / "questions.parquet").unlink()
-    assert [record.run_id for record in question_cache.runs_of_question(run_id, "q25").tested] == [run_id]
+    assert [
+        record.run_id for record in question_cache.runs_of_question(run_id, store.read_question(run_id, "q25")).tested
+    ] == [run_id]
 
 
 def test_the_kind_of_a_runs_questions_is_kept_until_they_change(home: Path):

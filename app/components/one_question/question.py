@@ -307,7 +307,7 @@ def _open_other_run(run_id: str, question_id: str) -> None:
 
 def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -> None:
     """Show the same question in every other finished run that tested it, folded away."""
-    asked = question_cache.runs_of_question(record.run_id, shown.question.id)
+    asked = question_cache.runs_of_question(record.run_id, shown.question)
     if others := sum(run.run_id != record.run_id for run in asked.tested):
         words = f"The same question in {counted(min(others, MOST_RUNS - 1), 'other run')}"
         with st.expander(words, key="other_runs", on_change="rerun") as folded:

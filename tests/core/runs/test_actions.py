@@ -13,6 +13,7 @@ from core.runs.queue import run_queue
 from core.runs.store import RunRecord
 from core.settings import settings
 from core.storage import disk
+from core.storage.kept_files import kept_of
 from hedge import cli
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import begun, is_in, spec, until
@@ -181,9 +182,12 @@ def test_a_damaged_copy_of_a_bundled_run_can_be_deleted(no_agent):
 def test_the_bin_is_emptied_of_what_is_a_week_old(home):
     old, new = synthetic_run(seed=1), synthetic_run(seed=2)
     for name in (old, new):
+        kept_of(name)[0].parent.mkdir(parents=True, exist_ok=True)
+        kept_of(name)[0].write_text("figures of the run")
         trash.put_in_bin(store.folder_of(name))
     folder = next(each.folder for each in trash.binned() if each.run_id == old)
     week_ago = time.time() - trash.KEEP_S - 60
     os.rename(folder, folder.with_name(f"{old}@{int(week_ago * 1000)}"))
     trash.empty_bin(older_than_s=trash.KEEP_S)
     assert [each.run_id for each in trash.binned()] == [new]
+    assert [kept_of(name)[0].exists() for name in (old, new)] == [False, True]
