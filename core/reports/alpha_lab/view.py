@@ -20,7 +20,6 @@ from core.records import DONT_KNOW, NONE_OF_ABOVE, FloatArray, IntArray, Questio
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import one_row_each
 from core.runs import store
-from core.storage import parquet_columns
 
 KEPT = 4
 FEWEST = 5
@@ -59,7 +58,7 @@ def extra_options(run: Evaluation) -> tuple[int, ...]:
         return ()
     rows = store.read_questions(run.run_id, columns=["options"])["options"].combine_chunks()
     fewest = pc.min(rows.value_lengths()).as_py() or 0
-    extra = parquet_columns.texts([DONT_KNOW, NONE_OF_ABOVE])  # pa.array would import pandas
+    extra = pa.array([DONT_KNOW, NONE_OF_ABOVE])
     places = range(min(run.k, fewest))
     extra_places = tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
     return () if len(extra_places) == 1 and np.isin(run.labels, extra_places).any() else extra_places
