@@ -4,11 +4,13 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from core.access import without_places
 from core.estimates import signed as signed  # for pages and reports alike
+
+if TYPE_CHECKING:
+    import pandas as pd  # only for a type: the server's first page need not wait for its import
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:=^\"'&])")
 DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -61,7 +63,7 @@ PERCENT = "%.1f%%"
 two decimals and drops zeros."""
 
 
-def in_percent(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+def in_percent(frame: "pd.DataFrame", columns: Iterable[str]) -> "pd.DataFrame":
     """The frame with these columns of shares as percentages, for :data:`PERCENT`."""
     return frame.assign(**{name: 100 * frame[name] for name in columns})
 

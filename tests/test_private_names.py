@@ -52,6 +52,11 @@ USES = (
         "the attention and the revision that a loaded model really uses are given nowhere else",
     ),
     Use(
+        "transformers/masking_utils.py",
+        ("_dynamo", "_trace_wrapped_higher_order_op", "TransformGetItemToIndex"),
+        "transformers imports torch's compiler by this name, which takes a second, and Hedge compiles nothing",
+    ),
+    Use(
         "transformers/integrations/peft.py",
         ("_hf_peft_config_loaded",),
         "a folder that holds a model and an adapter is loaded without a word otherwise",

@@ -1,11 +1,16 @@
 """Faster imports of large libraries."""
 
 import gc
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 from core import extras
+from core.models.kept_names import kept_names
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -28,27 +33,95 @@ def uncollected() -> Iterator[None]:
 
 def language_models() -> None:
     """Import what loads and runs a language model: torch, and the parts of transformers that every model needs.
-    transformers is told that two libraries are not installed, which saves a fifth of the time: scipy.optimize, which it
-    uses for object detection, and, without a GPU, accelerate (with boto3 and more), which spreads a model over GPUs.
-    Only one thread does this at a time, because another one would take this temporary answer for the truth.
+
+    transformers is told that some libraries are not installed: scipy.optimize, which it uses for object detection, and,
+    without a GPU, accelerate and torch's tensors and attention for several GPUs. Without a GPU it also gets no compiler
+    (:func:`_no_compiler`). Its names of models are kept in the home (:mod:`core.models.kept_names`). Together that
+    saves half of the time. If a new version of transformers needs one of them, it is imported as usual.
+
+    Only one thread does this at a time, because another one would take these temporary answers for the truth.
 
     Raises :class:`~core.extras.MissingPackageError` in a light install.
     """
     extras.need("models")
     with _ONE_AT_A_TIME, uncollected():
         import torch
-        import transformers.utils
 
-        hidden = {"is_scipy_available"} | ({"is_accelerate_available"} if not torch.cuda.is_available() else set())
-        real = {name: getattr(transformers.utils, name) for name in hidden}
-        for name in hidden:
-            setattr(transformers.utils, name, _absent)
-        try:
-            import transformers.modeling_utils
-            import transformers.generation.utils  # isort: skip - imports accelerate if it is visible; every model imports it
-        finally:
-            for name in hidden:
-                setattr(transformers.utils, name, real[name])
+        with kept_names():
+            import_module("transformers.utils")
+        has_gpu = torch.cuda.is_available()
+        absent = FOR_IMAGES if has_gpu else FOR_IMAGES | FOR_GPUS
+        with (
+            suppress(ImportError, AttributeError, NameError),
+            _told_absent(absent),
+            nullcontext() if has_gpu else _no_compiler(),
+        ):
+            _import_transformers()
+            return
+        _import_transformers()
+
+
+def _import_transformers() -> None:
+    import_module("transformers.modeling_utils")
+    import_module("transformers.generation.utils")  # imports accelerate if it is visible; every model imports it
+
+
+FOR_IMAGES = frozenset({"is_scipy_available"})
+FOR_GPUS = frozenset({"is_accelerate_available", "is_torch_distributed_available", "is_torch_flex_attn_available"})
+
+
+@contextmanager
+def _told_absent(questions: frozenset[str]) -> Iterator[None]:
+    """While the body runs, transformers' functions of these names answer that a library is not installed. Modules that
+    are imported then keep this answer."""
+    from transformers import utils
+
+    real = [
+        (module, name, getattr(module, name))
+        for module in (utils, utils.import_utils)
+        for name in questions
+        if hasattr(module, name)
+    ]
+    for module, name, _ in real:
+        setattr(module, name, _absent)
+    try:
+        yield
+    finally:
+        for module, name, function in real:
+            setattr(module, name, function)
+
+
+@contextmanager
+def _no_compiler() -> Iterator[None]:
+    """While the body runs, a small module stands in for ``torch._dynamo``, the compiler, whose import takes a second
+    with all that it needs. transformers marks some of its functions for the compiler; Hedge compiles nothing, so they
+    stay as they are."""
+    names = ("torch._dynamo", "torch._dynamo._trace_wrapped_higher_order_op")
+    if names[0] in sys.modules:
+        yield
+        return
+    compiler, masks = map(ModuleType, names)
+    for mark in ("disable", "allow_in_graph", "assume_constant_result"):
+        setattr(compiler, mark, _unchanged)
+    masks.TransformGetItemToIndex = _getitem_to_index  # type: ignore[attr-defined]
+    sys.modules.update({names[0]: compiler, names[1]: masks})
+    try:
+        yield
+    finally:
+        for name in names:
+            del sys.modules[name]
+
+
+def _unchanged(function: Any = None, *_: object, **__: object) -> Any:
+    """The function itself, or a decorator that gives it."""
+    return _unchanged if function is None else function
+
+
+def _getitem_to_index() -> Any:
+    """An instance of torch's own class, for the masks that need it."""
+    from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+
+    return TransformGetItemToIndex()
 
 
 @contextmanager

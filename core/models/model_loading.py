@@ -19,6 +19,7 @@ from core.models.hub_cache import cached_file
 from core.models.kinds import quantisation
 from core.models.loaded import check_left_to_right, check_numbers, check_tensors, check_types
 from core.models.loading_progress import reported
+from core.models.meta_device import QuickMeta
 from core.models.model_fingerprint import pinned
 from core.models.model_sources import ModelSource
 from core.models.out_of_memory import is_out_of_memory
@@ -116,7 +117,7 @@ def _whole_model(
     """The model with every tensor in its place, or :class:`InputError`."""
     raised: list[Exception] = []
     try:
-        with reported(report, _files(base) if report else {}) as raised:
+        with reported(report, _files(base) if report else {}) as raised, QuickMeta():
             model, info = AutoModelForCausalLM.from_pretrained(
                 base.location, **arguments, **base.pin, output_loading_info=True, ignore_mismatched_sizes=True
             )

@@ -6,10 +6,9 @@ NLL, Brier score and calibration error are not computed: they need every probabi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
 from core.conformal.bounds import ScoreBounds, bounded_sets, exact_alphas, exact_shares, score_bounds
@@ -23,6 +22,9 @@ from core.reports.repeated import questions_of, sides
 from core.reports.report import DEFAULT_SCORES, finite
 from core.runs import store
 from core.runs.caveats import Caveats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Ends = tuple[float, float]
 
@@ -249,8 +251,10 @@ def _probabilities(logits: FloatArray, bounded: BoolArray) -> tuple[FloatArray, 
     return np.clip(1 - lac.upper[0], 0.0, 1.0), np.clip(1 - lac.lower[0], 0.0, 1.0)
 
 
-def report_frame(report: BoundedReport) -> pd.DataFrame:
+def report_frame(report: BoundedReport) -> "pd.DataFrame":
     """Both ends of each figure, one row per score."""
+    import pandas as pd  # imported here: it is slow, and ``hedge run`` needs no frames
+
     return pd.DataFrame(
         [
             {

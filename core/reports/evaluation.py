@@ -31,7 +31,7 @@ from core.runs import shared_questions, store
 from core.runs.caveats import Caveats, of_letters, of_other_orders, of_record
 from core.runs.shared_questions import FILE
 from core.runs.spec import RunSpec
-from core.storage.parquet_columns import texts
+from core.storage.parquet_columns import array_of, texts
 from core.storage.sealed import DamagedError
 from core.storage.tables import read_table
 
@@ -234,7 +234,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         logits = _normalised(answers, normalisation)
         probabilities, log_probabilities = softmax(logits), log_softmax(logits)
     with store.reading(record.run_id, FILE):
-        labels = check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)
+        labels = check_labels(array_of(picked["label"]).astype(np.int64), n=n, k=k)
     with store.reading(record.run_id, store.LOGITS):
         probabilities, counts = check_probabilities(probabilities), _counts(picked, scored.logits)
     return Evaluation(
@@ -278,7 +278,7 @@ def _clusters(answers: StoredAnswers) -> IntArray | None:
     say it, and no bundled run repeats a question."""
     questions = answers.questions
     if "cluster" in questions.column_names:
-        return _frozen(questions["cluster"].to_numpy().astype(np.int64))
+        return _frozen(array_of(questions["cluster"]).astype(np.int64))
     if "clusters" in {key.decode() for key in questions.schema.metadata or {}}:
         return None
     path = store.questions_path(answers.record.run_id)
@@ -309,7 +309,7 @@ def _texts_of(column: pa.ChunkedArray) -> npt.NDArray[np.str_]:
     """A column (n,) with few different texts as an array; each text is converted to a Python string only once."""
     encoded = column.combine_chunks().dictionary_encode()
     unique_texts: npt.NDArray[np.str_] = np.array(encoded.dictionary.to_pylist(), dtype=np.str_)[
-        encoded.indices.to_numpy()
+        array_of(encoded.indices)
     ]
     return unique_texts
 
@@ -330,8 +330,8 @@ def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str,
     alone = {by: np.zeros(shape) for by in bare}
     # Several questions offer the same option, so each of d different texts is measured once: (d,), spread to (n, k).
     offered = options.flatten().dictionary_encode()
-    texts, which = offered.dictionary.to_pylist(), offered.indices.to_numpy()
-    real = np.arange(shape[1]) < options.value_lengths().to_numpy()[:, None]
+    texts, which = offered.dictionary.to_pylist(), array_of(offered.indices)
+    real = np.arange(shape[1]) < array_of(options.value_lengths())[:, None]
     stripped = [text.strip() for text in texts]
     characters[real] = np.array([len(text) for text in stripped])[which]
     sizes[real] = np.array([len(text.encode()) for text in stripped])[which]
@@ -346,7 +346,7 @@ def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str,
 
 def _counts(questions: pa.Table, logits: LogitArray) -> IntArray:
     """How many options each question has; the logits behind them must be those of no option."""
-    counts = np.asarray(pc.list_value_length(questions["options"]).to_numpy(), dtype=np.int64)
+    counts = array_of(pc.list_value_length(questions["options"])).astype(np.int64)
     behind = np.arange(logits.shape[1]) >= counts[:, None]
     if (counts > logits.shape[1]).any() or np.isfinite(logits[behind]).any():
         raise DamagedError("it does not fit the options of the run's questions")

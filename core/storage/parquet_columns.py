@@ -1,10 +1,11 @@
 """Columns of Parquet files, made from buffers.
 
-``pyarrow.array`` imports pandas the first time it is called, which takes a third of a second. A worker does not need
-pandas, and columns made from buffers avoid the import.
+``pyarrow.array`` and ``to_numpy`` import pandas the first time they are called, which takes a third of a second. A
+worker does not need pandas, and columns made from buffers avoid the import.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,17 @@ def numbers(values: Numbers) -> pa.Array:
 def number_rows(values: Numbers) -> pa.FixedSizeListArray:
     """A column of lists of one length from an array of shape ``(n, length)``."""
     return pa.FixedSizeListArray.from_arrays(numbers(values.ravel()), values.shape[1])
+
+
+def array_of(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
+    """The numbers of a column as an array of shape ``(n,)``, which may share its memory; missing ones are NaN."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if column.null_count or not numeric or not len(column):
+        values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        return values
+    return np.from_dlpack(column)
 
 
 def _offsets(lengths: Sequence[int]) -> pa.Buffer:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from core.records import IntArray, OptionLogits, Question, Role
-from core.storage.parquet_columns import number_rows, numbers, text_lists, texts
+from core.storage.parquet_columns import array_of, number_rows, numbers, text_lists, texts
 from core.storage.sealed import DamagedError
 
 TEXT, NUMBERS, TEXTS, WHOLE, FRACTION = "texts", "lists of numbers", "lists of texts", "whole numbers", "numbers"
@@ -78,19 +78,18 @@ def option_logits(table: pa.Table) -> OptionLogits:
     """What :func:`logits_table` made a table of."""
 
     def rows(name: str) -> npt.NDArray[Any]:
-        flat: npt.NDArray[Any] = table[name].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        return flat.reshape(table.num_rows, -1)
+        return array_of(table[name].combine_chunks().flatten()).reshape(table.num_rows, -1)
 
     known = set(table.column_names)
     return OptionLogits(
         ids=tuple(table["id"].to_pylist()),
         logits=rows("logits"),
-        letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
+        letter_mass=array_of(table["letter_mass"]).astype(np.float32, copy=False),
         option_tokens=rows("option_tokens") if "option_tokens" in known else None,
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in known else None,
         bounded=rows("bounded").astype(np.bool_) if "bounded" in known else None,
         probabilities=rows("probabilities") if "probabilities" in known else None,
-        samples=table["samples"].to_numpy().astype(np.int64) if "samples" in known else None,
+        samples=array_of(table["samples"]).astype(np.int64) if "samples" in known else None,
     )
 
 

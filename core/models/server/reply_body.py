@@ -8,11 +8,12 @@ import html
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
-
-import aiohttp
+from typing import TYPE_CHECKING, Any
 
 from core.storage.json_text import loads, whole_texts
+
+if TYPE_CHECKING:
+    import aiohttp  # workers without a server count tokens with this module, and need no aiohttp
 
 LARGEST = 4_000_000
 """Bytes of a reply about the server, such as the list of its models."""
@@ -140,7 +141,7 @@ def _sentence(value: Any, depth: int = 0) -> str:
     return sentence
 
 
-async def read(reply: aiohttp.ClientResponse, *, limit: int) -> bytes:
+async def read(reply: "aiohttp.ClientResponse", *, limit: int) -> bytes:
     """The whole body. Raises :class:`TooLargeError` as soon as it has more bytes than ``limit``."""
     content = bytearray()
     async for piece in reply.content.iter_chunked(PIECE):

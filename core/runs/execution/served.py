@@ -26,8 +26,6 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
     the same name, because the stored figures are not theirs. Each model is asked once. Returns a sentence for each
     model that could not be asked.
     """
-    from core.models.server.connect import abilities_of
-
     stored, now, notes = set(store.run_ids()), dict[object, ServedWeights | None](), []
     for spec in specs:
         if not spec.servers or spec.run_id not in stored:
@@ -41,6 +39,10 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
             continue
         model = spec.asked_model, spec.key_variable
         if model not in now:
+            from core.models.server.connect import (
+                abilities_of,
+            )  # imports aiohttp, which runs without a server don't need
+
             try:
                 now[model] = abilities_of(
                     spec.model, spec.servers, key=spec.key_variable, lists_needed=not spec.picks
