@@ -21,6 +21,8 @@ AGENT_AFTER_S = 5.0
 then."""
 LOOK_EVERY_S = 20.0
 """How often the server checks whether runs are waiting without an agent, and whether a class is old."""
+KEEP_WITHIN_S = 1.0
+"""How long it computes summaries of new runs each time, so that pages wait for it seldom and not for long."""
 
 opens_browser = threading.Event()
 """Set by `hedge`: open the first page in the browser, where there is a screen."""
@@ -65,13 +67,15 @@ def start_agent() -> None:
 def _keep_agent() -> None:
     time.sleep(AGENT_AFTER_S)
     wake_agent()
+    looked_at: dict[str, int] = {}
     while True:
-        look_after()
+        look_after(looked_at)
         time.sleep(LOOK_EVERY_S)
 
 
-def look_after() -> None:
-    """Delete old classes, and start the agent if it was killed together with its workers while runs wait."""
+def look_after(looked_at: dict[str, int]) -> None:
+    """Delete old classes, start the agent if it was killed together with its workers while runs wait, and keep the
+    summaries of new runs (:func:`core.reports.overview.kept_summaries.keep_new`)."""
     with suppress(Exception):  # the file or the database may come back; until then the pages report the fault
         from core.serving.classroom import live_class
 
@@ -80,6 +84,10 @@ def look_after() -> None:
         from core.runs import engine
 
         engine.ensure_agent_if_needed()
+    with suppress(Exception):
+        from core.reports.overview import kept_summaries
+
+        kept_summaries.keep_new(looked_at, within_s=KEEP_WITHIN_S)
 
 
 def wake_agent() -> None:

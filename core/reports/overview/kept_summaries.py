@@ -1,14 +1,18 @@
 """The summaries of runs for the Overview, kept on disk (:mod:`core.reports.kept`): 25 kB for a run of 400 questions."""
 
+import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from core.conformal.coverage import Ties
 from core.conformal.set_sizes.by_rank import SizeCurve
+from core.errors import HedgeError
 from core.reports import evaluation, frames, kept
 from core.reports.frames import RunSummary, ScoreSummary
 from core.reports.report import CoverageStrata
+from core.runs import store
 
 KIND = "run_summaries"
 
@@ -28,6 +32,23 @@ def summary(run_id: str) -> RunSummary:
     if kept.state_of(run_id) == state and all(_can_be_kept(score) for score in computed.scores.values()):
         kept.write(KIND, run_id, state, *_packed(computed))
     return computed
+
+
+def keep_new(looked_at: dict[str, int], *, within_s: float) -> None:
+    """Keep the summaries of runs that have none yet, so that the next look at the Overview finds them.
+
+    ``looked_at`` has the stamps of the runs that were looked at, and is added to. It stops after ``within_s`` seconds;
+    the next call continues.
+    """
+    end = time.monotonic() + within_s
+    for run_id, stamp in store.run_stamps().items():
+        if looked_at.get(run_id) == stamp:
+            continue
+        if time.monotonic() > end:
+            return
+        with suppress(HedgeError):  # it has not finished, has no figures, or can't be read
+            summary(run_id)
+        looked_at[run_id] = stamp
 
 
 def _can_be_kept(summary: ScoreSummary) -> bool:
