@@ -9,6 +9,7 @@ import torch
 
 from core.errors import InputError
 from core.models.folders import ADAPTER_WEIGHTS, check_adapter, check_digests
+from core.models.imports import adapters
 from core.models.loaded import check_tensors
 from core.models.out_of_memory import is_out_of_memory
 from core.models.quiet import quiet
@@ -32,6 +33,7 @@ def put_adapter(model: Any, folder: Path, *, where: str, way_out: str = WAY_OUT)
     check_digests(folder)
     check_adapter(folder)
     absent = any(parameter.is_meta for parameter in model.parameters())
+    adapters()
     from peft import PeftConfig, PeftModel
 
     try:

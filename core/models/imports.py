@@ -66,6 +66,17 @@ def _import_transformers() -> None:
     import_module("transformers.generation.utils")  # imports accelerate if it is visible; every model imports it
 
 
+def adapters() -> None:
+    """Import what peft needs to put an adapter into a model: it uses ``torch.distributed.tensor`` without importing it,
+    because transformers usually does.
+    """
+    language_models()
+    import torch
+
+    if torch.distributed.is_available():
+        import_module("torch.distributed.tensor")
+
+
 FOR_IMAGES = frozenset({"is_scipy_available"})
 FOR_GPUS = frozenset({"is_accelerate_available", "is_torch_distributed_available", "is_torch_flex_attn_available"})
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.models.adapters.layer import ProbLora, is_linear
+from core.models.imports import adapters
 from core.models.model_sources import ModelSource, resolve
 
 TARGETS = ("q_proj", "v_proj")
@@ -36,6 +37,7 @@ def inject(model: Any, *, rank: int, alpha: float, targets: Sequence[str] = TARG
 
 def inject_lora(model: Any, *, rank: int, alpha: float, targets: Sequence[str] = TARGETS) -> Any:
     """The model with PEFT's LoRA in the same layers (Hu et al. 2021)."""
+    adapters()
     from peft import LoraConfig, get_peft_model
 
     check_rank(rank)

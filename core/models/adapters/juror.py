@@ -25,6 +25,7 @@ from core.models.adapters.texts import IGNORED, Tokenized, batch_of
 from core.models.budget import free
 from core.models.encoding import Encoder, context_of
 from core.models.folders import ADAPTER, TRAINING
+from core.models.imports import adapters
 from core.models.model_loading import QUANTIZED, load_model
 from core.models.model_sources import canonical
 from core.models.out_of_memory import is_out_of_memory
@@ -137,6 +138,7 @@ def _drawn(examples: Sequence[Example], tuning: Tuning, step: int) -> list[Examp
 
 
 def _with_adapter(model: Any, tuning: Tuning, *, quantized: bool) -> Any:
+    adapters()
     if quantized:
         prepare: Callable[[Any], Any] = prepare_model_for_kbit_training
         model = prepare(model)

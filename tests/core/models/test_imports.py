@@ -26,6 +26,31 @@ def test_what_is_left_out_of_the_import_is_there_again_after_it():
     assert done.stdout.split() == ["True", "True", "True"]
 
 
+ADAPTERS = """
+from core.models.imports import language_models
+language_models()
+import torch
+from core.models.adapters.inject import inject_lora
+from core.models.adapters.juror import Tuning, _with_adapter
+from core.models.model_loading import load_model
+from core.models.model_sources import resolve
+load_model(resolve("pocket-8m-humble"), dtype="float32")
+model, _ = load_model(resolve("pocket-1m"), dtype="float32")
+inject_lora(model, rank=2, alpha=4)
+model = _with_adapter(load_model(resolve("pocket-1m"), dtype="float32")[0], Tuning(rank=2), quantized=False)
+steps = torch.optim.AdamW(parameter for parameter in model.parameters() if parameter.requires_grad)
+model(torch.arange(1, 9)[None]).logits.sum().backward()
+steps.step()
+print("trained")
+"""
+
+
+def test_adapters_are_loaded_and_trained_after_the_short_import(home):
+    """In a process of its own: that of the tests has imported transformers as a whole."""
+    done = subprocess.run([sys.executable, "-c", ADAPTERS], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.split() == ["trained"], done.stderr
+
+
 def test_the_garbage_collector_is_as_it_was():
     with uncollected():
         assert not gc.isenabled()
