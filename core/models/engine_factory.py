@@ -25,14 +25,17 @@ def load_server_engine(
     timeout_s: float = TIMEOUT_S,
     all_needed: bool = True,
     picks: int = 0,
+    decisions: str = "",
     on_wait: Callable[[str], None] = lambda reason: None,
 ) -> ServerEngine:
     """The engine of a model on servers; see :meth:`~core.models.server.engine.ServerEngine.load`. With ``picks``, it
-    asks each question this many times."""
+    asks each question this many times, and with ``decisions`` in this format of requests for decisions."""
+    from core.models.server.decisions import DecisionEngine
     from core.models.server.engine import ServerEngine
     from core.models.server.picks import PickEngine
 
-    return (PickEngine.asking(picks) if picks else ServerEngine).load(
+    kind = DecisionEngine.asking(decisions) if decisions else PickEngine.asking(picks) if picks else ServerEngine
+    return kind.load(
         model,
         servers=servers,
         key_variable=key_variable,
