@@ -13,6 +13,7 @@ from core.models.server.spending import Spending
 from core.models.server_address import TIMEOUT_S
 
 if TYPE_CHECKING:
+    from core.models.server.client import Patience
     from core.models.server.engine import ServerEngine
 
 
@@ -22,6 +23,7 @@ def load_server_engine(
     servers: Sequence[str],
     key_variable: str = "",
     spending: Spending | None = None,
+    patience: Patience | None = None,
     timeout_s: float = TIMEOUT_S,
     all_needed: bool = True,
     picks: int = 0,
@@ -40,6 +42,7 @@ def load_server_engine(
         servers=servers,
         key_variable=key_variable,
         spending=spending,
+        patience=patience,
         timeout_s=timeout_s,
         all_needed=all_needed,
         on_wait=on_wait,

@@ -221,8 +221,6 @@ class RunSpec:
         """Raise :class:`InputError` for what a request for a decision has no place for."""
         if self.prompt_format not in DECISION_FORMATS or self.is_imported:
             return
-        if not self.servers:
-            raise InputError(f"the format {self.prompt_format} is one of servers; give the server's address (--server)")
         for what, asked in (
             ("demonstrations (shots)", self.shots),
             ("a system prompt", self.system),

@@ -147,6 +147,8 @@ def preflight(spec: RunSpec, source: ModelSource | None = None) -> None:
             "picks are for models on a server (--server): a model that is loaded here gives the probability of every "
             "option"
         )
+    if spec.decisions and not spec.servers:
+        raise InputError(f"the format {spec.decisions} is one of servers; give the server's address (--server)")
     if spec.servers:
         check_key(spec.key_variable)
     # The base model of a jury may be on a server, too.
