@@ -97,8 +97,9 @@ def abilities_of(
     it is asked, and if the first gives no log-probabilities.
     """
     try:
-        how = {"lists_needed": lists_needed, "decisions": decisions, "all_formats": True}
-        able = partial(abilities.abilities, model=model, **how)
+        able = partial(
+            abilities.abilities, model=model, lists_needed=lists_needed, decisions=decisions, all_formats=True
+        )
         return _asked(servers, key, able)
     except UnreadableError as error:
         raise InputError(f"{error}, then check again") from error

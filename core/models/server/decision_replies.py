@@ -74,6 +74,9 @@ def _answer(answer: object, k: int, label_mass: object) -> Decided | Fault:
         says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
         return Fault(REFUSED, f"the model declined to answer{says}")
     given = values.get("probabilities")
+    yes = values.get("noul", values.get("probability")) if given is None else None
+    if yes is not None:
+        return _yes_or_no(yes)
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif isinstance(given, list):
@@ -82,6 +85,15 @@ def _answer(answer: object, k: int, label_mass: object) -> Decided | Fault:
         return Fault(UNANSWERED, "the answer has no probabilities")
     mass = number(values.get("label_mass", label_mass))
     return option_probabilities(pairs, LETTERS[:k], label_mass=mass if 0 <= mass <= 1 else math.nan)
+
+
+def _yes_or_no(yes: object) -> Decided | Fault:
+    """The answer to a question whose two options are yes and no."""
+    probability = number(yes)
+    if not 0 <= probability <= 1:
+        return Fault(UNANSWERED, f"the probability of yes is {clean(str(yes), SHOWN)}")
+    decimals = decimals_of(probability)
+    return Decided((probability, round(1 - probability, MOST_DECIMALS)), decimals, math.nan)
 
 
 def option_probabilities(
@@ -138,5 +150,5 @@ def decimals_of(value: float) -> int:
 
 
 def half_of_last(decimals: int) -> float:
-    """Half a unit of the last of so many decimals: what rounding may have changed, and the bound of a rounded 0."""
+    """Half a unit of the last decimal: what rounding may have changed, and the bound of a 0 that was rounded."""
     return 0.5 * 10.0**-decimals

@@ -55,6 +55,23 @@ def decision_prompt(question: Question, *, strategy: str, demonstrations: Sequen
     return Prompt(question.id, json.dumps(request, ensure_ascii=False, indent=2), len(options))
 
 
+def verdict_request(name: str, question: str, answer: str, *, form: str) -> Prompt:
+    """The request to a juror whether an answer is right, a ``noul`` or a ``predicate``; what comes back is the
+    probability of yes, which is the first of two options.
+
+    >>> json.loads(verdict_request("1", "What is 1 + 1?", "3", form="decisions").text)["questions"][0]["instructions"]
+    'The answer “3” to the question “What is 1 + 1?” is right.'
+    """
+    statement = f"The answer “{answer}” to the question “{question}” is right."
+    if form == SYSTEM_ONE:
+        asked = {"type": "noul", "instructions": f"{statement} Is this so?"}
+        request: dict[str, Any] = {"state": "", "questions": {name_of(0): asked}}
+    else:
+        asked = {"type": "predicate", "instructions": statement, "name": name_of(0)}
+        request = {"input": "", "questions": [asked]}
+    return Prompt(name, json.dumps(request, ensure_ascii=False, indent=2), 2)
+
+
 def joined_request(prompts: Sequence[Prompt]) -> dict[str, Any]:
     """One request for several prompts of :func:`decision_prompt` that have the same context (:func:`shared_part`)."""
     requests = [json.loads(prompt.text) for prompt in prompts]

@@ -262,6 +262,15 @@ class Loopback:
     def decide(self, body: dict[str, Any]) -> dict[str, Any]:
         """The reply to a request of either format, made of the probabilities of the letters after a plain prompt."""
         does, questions = self.behaviour, body["questions"]
+        if isinstance(questions, dict) and "criteria" not in next(iter(questions.values())):
+            yes = {
+                name: does.decided(i, self.verdict(each["instructions"]))
+                for i, (name, each) in enumerate(questions.items())
+            }
+            return {"model": self.name, "answers": {name: {"type": "noul", "noul": p} for name, p in yes.items()}}
+        if isinstance(questions, list) and "choices" not in questions[0]:
+            shares = [self.verdict(each["instructions"]) for each in questions]
+            return {"model": self.name, "answers": [{"type": "predicate", "probability": p} for p in shares]}
         if isinstance(questions, dict):
             answers = {
                 name: does.decided(number, self.choice(body["state"], question["instructions"], question["criteria"]))
@@ -281,6 +290,12 @@ class Loopback:
                 answer = {"type": "choice", "name": question["name"], **answer, **given}
             listed.append(answer)
         return {"model": self.name, "answers": listed, "usage": {"input_tokens": 9, "output_tokens": len(listed)}}
+
+    def verdict(self, statement: str) -> float:
+        """The probability of True after a statement, of True and False."""
+        tokens = tuple(self.tokenizer(f"{statement}\nTrue or False?\nAnswer:")["input_ids"])
+        words = [self.tokenizer(f" {word}", add_special_tokens=False)["input_ids"][0] for word in ("True", "False")]
+        return float(torch.softmax(self.log_p(tokens)[-1][words].double(), -1)[0])
 
     def choice(self, context: str, question: str, criteria: dict[str, str]) -> dict[str, Any]:
         """The probabilities of the options by their letters, and the ``mass`` of all letters."""

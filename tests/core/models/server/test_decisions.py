@@ -1,5 +1,6 @@
 """A server that answers decisions gives what the local model gives, or one clear sentence, in both formats."""
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
@@ -13,8 +14,9 @@ from core.models.server.client import ServerClient
 from core.models.server.decision_replies import Decided
 from core.models.server.decisions import DecisionEngine
 from core.models.transformers_engine import TransformersEngine
+from core.models.verdicts import judge
 from core.questions import bank
-from core.questions.prompting.decision import DECISION_FORMATS
+from core.questions.prompting.decision import DECISION_FORMATS, verdict_request
 from core.questions.prompting.forms import form_prompt
 from core.records import joined
 from tests.core.models.server.conftest import MODEL, SOON, scored
@@ -240,3 +242,27 @@ def test_a_server_without_the_format_says_so(server, load):
 def test_a_server_that_lists_no_models_is_asked(server, load):
     server.reset(decisions=PATHS, unlisted=True)
     assert load(server, "decisions").able.decisions == ("decisions",)
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_server_that_decides_is_a_juror(server, form, alone):
+    """Where it scores no texts."""
+    server.reset(decisions=(f"/{form}",), completions=not alone, chat=not alone, echo=False)
+    answers = [(f"{i}", f"What is {i} + 1?", f"{i + 1 + i % 2}") for i in range(12)]
+    judging = judge(f"{MODEL}@{server.url}", answers, dtype="float32")
+    assert judging.engine.decisions == form
+    verdicts = dict(judging.verdicts())
+    asked = {name: json.loads(verdict_request(name, *each, form=form).text) for name, *each in answers}
+    for name, (p_true, p_false) in verdicts.items():
+        questions = asked[name]["questions"]
+        statement = (questions["q1"] if form == "systemone" else questions[0])["instructions"]
+        assert p_true == pytest.approx(server.verdict(statement), abs=1e-9)
+        assert p_true + p_false == pytest.approx(1)
+    assert len(verdicts) == 12
+
+
+def test_a_juror_without_texts_and_decisions_says_what_it_lacks(server):
+    server.reset(echo=False)
+    with pytest.raises(InputError, match="texts can't be scored"):
+        judge(f"{MODEL}@{server.url}", [("1", "What?", "This.")], dtype="float32")
