@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from core.conformal.probabilities import sum_within
-from core.models.server.client import MissingAnswerError
 from core.models.server.left_out import REFUSED, UNANSWERED
 from core.models.server.reply_body import clean, mapping, number
 from core.questions.prompting.decision import name_of
@@ -46,8 +45,11 @@ def decided(reply: Mapping[str, Any], options: Sequence[int]) -> list[Decided | 
     """The answers to a request's questions, which have these numbers of ``options``, in their order.
 
     A reply of the format ``systemone`` has its answers by the questions' names, one of ``decisions`` in their order.
-    Raises :class:`MissingAnswerError` if there are no answers, or if a list of them has another length.
+    Raises :class:`~core.models.server.client.MissingAnswerError` if there are no answers, or if a list of them has
+    another length.
     """
+    from core.models.server.client import MissingAnswerError  # importers check answers without a client
+
     answers = reply.get("answers")
     if isinstance(answers, Mapping):
         diagnostics = mapping(reply.get("diagnostics"))
@@ -110,11 +112,12 @@ def option_probabilities(
     'the probabilities sum to 0.7'
     """
     by_option: dict[str, float] = {}
+    known = frozenset(options)
     for option, given in pairs:
         shown = clean(str(option), SHOWN)
         if not isinstance(option, str):
             return Fault(UNANSWERED, f"the answer names {shown}, which is no text, as an option")
-        if option.strip() not in options:
+        if option.strip() not in known:
             return Fault(UNANSWERED, f"the answer names the option {shown!r}, which was not asked for")
         if option.strip() in by_option:
             return Fault(UNANSWERED, f"the answer names the option {option.strip()!r} twice")

@@ -4,15 +4,18 @@ A body is read piece by piece, after decompression, and no further than its limi
 short and have no control characters.
 """
 
+from __future__ import annotations
+
 import html
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
-
-import aiohttp
+from typing import TYPE_CHECKING, Any
 
 from core.storage.json_text import loads, whole_texts
+
+if TYPE_CHECKING:
+    import aiohttp
 
 LARGEST = 4_000_000
 """Bytes of a reply about the server, such as the list of its models."""
