@@ -29,7 +29,7 @@ PICKS = "picks"
 VARIATION = "variation"
 """The key of ``run.json`` that says how much a server's answers to identical requests vary
 (:meth:`~core.models.server.decisions.DecisionEngine.variation`)."""
-MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter")
+MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter", "unsupported", "abstained")
 """What an importer counts as left out; everything else that it counts is in the run or is asked again."""
 NO_ANSWER = "no answer"
 """The kind of the caveat of a run that has no figures, because its letters have almost no probability."""
