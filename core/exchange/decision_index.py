@@ -277,7 +277,7 @@ def _stated(benchmark: _Benchmark, models: Counter[str]) -> str:
     sentences = []
     if benchmark.without_row:
         sentences.append(
-            f"The file has {_without_row(benchmark.without_row)}. What is right there is not known, so figures are "
+            f"The file has {_without_row(benchmark.without_row)}. Their right options are not known, so figures are "
             "those of the others."
         )
     if benchmark.other_choices:

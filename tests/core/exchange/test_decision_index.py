@@ -222,7 +222,7 @@ def test_what_is_right_is_joined_by_id_and_hash_or_by_hash_alone(tmp_path):
     names = [question.id.rpartition(":")[2] for question in run.questions]
     assert names == ["MMLU-0", "1", "2", "3", "4", "6"]
     assert run.provenance["caveats"].startswith(
-        "The file has 2 results without a row of the suite (24:MMLU:MMLU:test:5, 24:MMLU:MMLU:test:7). What is right"
+        "The file has 2 results without a row of the suite (24:MMLU:MMLU:test:5, 24:MMLU:MMLU:test:7). Their right"
     )
     assert "2 results without a row of the suite (24:MMLU:MMLU:test:5" in run.read_as
 
