@@ -16,9 +16,9 @@ from core.tables.safe_read import check_count, json_lines, shown
 
 
 @dataclass(slots=True)
-class Request:
-    """A request of the results: its last line, how many lines it has before that, its hash (empty: not known), and
-    whether its texts are in the line."""
+class ResultLine:
+    """The last line of a request in the results: its number, the request's hash (empty: not known), whether its texts
+    are in the line, and how many lines it has before."""
 
     line: int
     sha256: str
@@ -48,7 +48,7 @@ class JoinedRows:
     by_name: Mapping[str, SuiteRow]
     by_hash: Mapping[str, SuiteRow | None]
 
-    def of(self, name: str, request: Request) -> SuiteRow | None:
+    def of(self, name: str, request: ResultLine) -> SuiteRow | None:
         """The row of a request, or None."""
         return self.by_name.get(name) or self.by_hash.get(request.sha256)
 
@@ -68,9 +68,9 @@ def name_of(result: Mapping[str, Any]) -> str:
     return str(result.get("run_id") or result.get("payload_sha256"))
 
 
-def requests_of(path: Path) -> dict[str, Request]:
+def requests_of(path: Path) -> dict[str, ResultLine]:
     """The requests of a file of results, by their names. Raises :class:`InputError` for a line that is no result."""
-    requests: dict[str, Request] = {}
+    requests: dict[str, ResultLine] = {}
     for line, result in json_lines(path):
         if not is_results(result):
             raise InputError(
@@ -78,7 +78,7 @@ def requests_of(path: Path) -> dict[str, Request]:
                 f"'status', found {shown(', '.join(result))}"
             )
         before = requests.get(name_of(result))
-        requests[name_of(result)] = Request(
+        requests[name_of(result)] = ResultLine(
             line,
             sha256=_text(result["payload_sha256"]),
             has_texts="questions" in mapping(result.get("payload")),
@@ -88,7 +88,7 @@ def requests_of(path: Path) -> dict[str, Request]:
     return requests
 
 
-def joined_rows(suites: Sequence[Path], requests: Mapping[str, Request]) -> JoinedRows:
+def joined_rows(suites: Sequence[Path], requests: Mapping[str, ResultLine]) -> JoinedRows:
     """The rows of the suite's files that belong to requests. Raises :class:`InputError` for a line that is no row."""
     has_texts = {request.sha256: request.has_texts for request in requests.values() if request.sha256}
     by_name: dict[str, SuiteRow] = {}
