@@ -386,3 +386,19 @@ def test_a_server_that_answers_decisions_is_asked_for_them(
     assert calls == [RunSpec("pocket-3m", "qa", dtype="served", samples=100, servers=(server.url,),
                              prompt_format="decisions")]  # fmt: skip
     assert calls[0].picks == 0
+
+
+def test_a_server_that_only_answers_decisions_holds_jurors(
+    open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch
+):
+    launched: list[Any] = []
+    monkeypatch.setattr("core.runs.jury_job.launch", lambda spec, **terms: launched.append(spec))
+    server.reset(decisions=("/systemone",), completions=False, chat=False)
+    app = on_server(open_page, server.url, "jury", "jury")
+    there = f"pocket-3m@{server.url}"
+    assert there not in app.selectbox(key="jury_base").options
+    assert app.multiselect(key="jury_jurors_served").value == [there]
+    app.text_input(key="jury_jurors").set_value("juror-3m")
+    click(app, "Make this jury")
+    (spec,) = launched
+    assert spec.jurors == (there, "juror-3m")

@@ -174,14 +174,20 @@ def offer(prefix: str, spec: RunSpec) -> None:
 
 
 def served_models(
-    prefix: str, *, most: int | None = None, without_texts: str = "", priced: bool = True, may_pick: bool = False
+    prefix: str,
+    *,
+    most: int | None = None,
+    without_texts: str = "",
+    priced: bool = True,
+    may_pick: bool = False,
+    may_decide: bool = False,
 ) -> ServedModels | None:
     """Show the address, the models of the server that is connected, what it can do, and prices. None without a model
     that can be asked.
 
     At most ``most`` models can be chosen. If the page needs a server that scores texts, ``without_texts`` says what is
     not possible with another one. Prices and limits are shown only if ``priced``. With ``may_pick``, a model without
-    log-probabilities can be asked for picks.
+    log-probabilities can be asked for picks, and with ``may_decide`` one that only answers decisions will do.
     """
     with st.container(border=True, gap="small"):
         _address(prefix)
@@ -207,7 +213,9 @@ def served_models(
             help=MODELS_HELP,
         )
         answers = [
-            server_cache.abilities(model, connection.servers, connection.key_variable, lists_needed=not may_pick)
+            server_cache.abilities(
+                model, connection.servers, connection.key_variable, lists_needed=not (may_pick or may_decide)
+            )
             for model in chosen
         ]
         for problem in dict.fromkeys(item.problem for item in answers if item.problem):
@@ -227,11 +235,14 @@ def served_models(
             return None
         limits = _limits(prefix) if priced else {}
         if any(not _lists(item) and not item.decisions for item in able):
+            if not may_pick:
+                st.error(f"This server gives no log-probabilities and answers no decisions. {WITH_TEXTS}")
+                return None
             limits["picks"] = _picks(prefix)
     if not chosen or len(able) < len(chosen) or limits.get("picks") == 0:
         return None
     served = ServedModels(tuple(map(str, chosen)), connection, tuple(able), **limits)
-    if not served.formats and not (may_pick and served.decisions):
+    if not served.formats and not ((may_pick or may_decide) and served.decisions):
         st.error("These models have no format of the prompt in common. Launch them one after the other.")
         return None
     return served
