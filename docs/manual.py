@@ -61,6 +61,7 @@ MENU: dict[str, dict[str, str]] = {
         "shell.md": "Using the command line",
         "shelf.md": "The shelf",
         "servers.md": "Models on a server",
+        "decisions.md": "Models that answer decisions",
         "notebook.md": "In a notebook",
         "inspect.md": "In Inspect",
         "running.md": "Running Hedge",

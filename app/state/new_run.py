@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 from app.state.fields import SWITCH, Names, amount_or_nothing, amount_text, one_of, some_of, whole, whole_or_nothing
 from app.state.shared import SharedView
 from core.models.server_address import TIMEOUT_S
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.questions.prompting.forms import FORMATS, FORMS
 from core.questions.prompting.strategies import STRATEGIES
 from core.runs.spec import MAX_SHOTS, MODES
@@ -34,7 +35,7 @@ class NewRunView(SharedView):
     form: Annotated[str, one_of(FORMS)] = FORMS[0]
     strategies: Annotated[str, some_of(STRATEGIES)] = STRATEGIES[0]
     shots: Annotated[str, some_of(tuple(map(str, range(MAX_SHOTS + 1))))] = "0"
-    format: Annotated[str, one_of(FORMATS)] = FORMATS[0]
+    format: Annotated[str, one_of((*FORMATS, *DECISION_FORMATS))] = FORMATS[0]
     rotations: Annotated[str, one_of(SWITCH)] = "off"
     precision: Names = ""
     """The precisions ("": the one that suits this machine)."""

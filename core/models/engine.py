@@ -93,6 +93,15 @@ class DatedEngine(Protocol):
 
 
 @runtime_checkable
+class RepeatableEngine(Protocol):
+    """An engine whose answers to identical requests may vary."""
+
+    def variation(self, prompts: Sequence[Prompt]) -> dict[str, Any]:
+        """How much they vary for a few of these prompts; empty if none was answered twice."""
+        ...
+
+
+@runtime_checkable
 class SharingEngine(Protocol):
     """An engine whose batches other engines of the same model may score, each in a process of its own.
 

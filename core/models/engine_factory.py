@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from core.errors import InputError
 from core.models.engine import Engine
 from core.models.imports import language_models, uncollected
 from core.models.model_fingerprint import pinned, revisions
 from core.models.model_sources import FAKE_MODEL, resolve
 from core.models.server.spending import Spending
 from core.models.server_address import TIMEOUT_S
+from core.questions.prompting.decision import DECISION_FORMATS
 
 if TYPE_CHECKING:
+    from core.models.server.client import Patience
     from core.models.server.engine import ServerEngine
 
 
@@ -22,25 +25,60 @@ def load_server_engine(
     servers: Sequence[str],
     key_variable: str = "",
     spending: Spending | None = None,
+    patience: Patience | None = None,
     timeout_s: float = TIMEOUT_S,
     all_needed: bool = True,
     picks: int = 0,
+    decisions: str = "",
     on_wait: Callable[[str], None] = lambda reason: None,
 ) -> ServerEngine:
     """The engine of a model on servers; see :meth:`~core.models.server.engine.ServerEngine.load`. With ``picks``, it
-    asks each question this many times."""
+    asks each question this many times, and with ``decisions`` in this format of requests for decisions."""
+    from core.models.server.decisions import DecisionEngine
     from core.models.server.engine import ServerEngine
     from core.models.server.picks import PickEngine
 
-    return (PickEngine.asking(picks) if picks else ServerEngine).load(
+    kind = DecisionEngine.asking(decisions) if decisions else PickEngine.asking(picks) if picks else ServerEngine
+    return kind.load(
         model,
         servers=servers,
         key_variable=key_variable,
         spending=spending,
+        patience=patience,
         timeout_s=timeout_s,
         all_needed=all_needed,
         on_wait=on_wait,
     )
+
+
+def load_served_juror(model: str, *, url: str, **how: Any) -> ServerEngine:
+    """The engine of a juror on a server: it scores texts, or it answers decisions.
+
+    ``how`` are other arguments of :func:`load_server_engine`. Raises :class:`InputError` as that does, if it can do
+    neither.
+    """
+    from core.models.server.abilities import NoListsError
+
+    engine: ServerEngine | None = None
+    refused: NoListsError | None = None
+    try:
+        engine = load_server_engine(model, servers=[url], **how)
+        if engine.able.echo:
+            return engine
+    except NoListsError as error:
+        refused = error
+    for form in DECISION_FORMATS:
+        try:
+            deciding = load_server_engine(model, servers=[url], decisions=form, **how)
+        except InputError:
+            continue
+        if engine:
+            engine.close()
+        return deciding
+    if refused:
+        raise refused
+    assert engine is not None
+    return engine
 
 
 def load_engine(

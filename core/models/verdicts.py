@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.conformal.probabilities import option_shares
 from core.errors import InputError
 from core.models.engine import Engine, SelfCheck
-from core.models.engine_factory import load_engine, load_server_engine
+from core.models.engine_factory import load_engine, load_served_juror
 from core.models.letter_mass import LEAST, share_text
 from core.models.server.left_out import NoAnswer, missing_of
 from core.models.server.spending import Spending
 from core.models.server_address import TIMEOUT_S, served_model
+from core.questions.prompting.decision import verdict_request
 from core.questions.prompting.verdict import verdict_prompt
 from core.records import Prompt
 
@@ -44,8 +46,7 @@ class Judging:
             for batch in self.engine.score(self.prompts):
                 logits = batch.logits.astype(np.float64)
                 self.masses += np.exp(logits).sum(axis=1).tolist()
-                shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-                shares /= shares.sum(axis=1, keepdims=True)
+                shares, _ = option_shares(batch)
                 yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
         finally:
             _close(self.engine)
@@ -79,17 +80,16 @@ def judge(
     """Load a juror, which may be on a server (``NAME@URL``), for answers (id, question, answer).
 
     ``key_variable`` and what follows are the arguments of
-    :func:`~core.models.engine_factory.load_server_engine`; ``on_server`` is given the engine of a model on a server
+    :func:`~core.models.engine_factory.load_served_juror`; ``on_server`` is given the engine of a model on a server
     before it is asked.
 
     Raises :class:`~core.errors.InputError` if it can't be loaded, or was tuned on other weights of its base model.
     """
-    prompts = [verdict_prompt(*answer) for answer in answers]
     engine: Engine
     if there := served_model(model):
-        served = engine = load_server_engine(
+        served = engine = load_served_juror(
             there.name,
-            servers=[there.url],
+            url=there.url,
             key_variable=key_variable,
             timeout_s=timeout_s,
             spending=spending,
@@ -97,6 +97,8 @@ def judge(
         )
     else:
         served, engine = None, load_engine(model, dtype=dtype)
+    form = served.decisions if served else ""
+    prompts = [verdict_request(*each, form=form) if form else verdict_prompt(*each) for each in answers]
     try:
         if served:
             on_server(served)

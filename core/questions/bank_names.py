@@ -38,6 +38,7 @@ ORIGINS = {
     "helm": "HELM",
     "opencompass": "OpenCompass",
     "lighteval": "lighteval",
+    "decision-index": "Decision Index",
     "vlm-uncertainty-bench": "VLM-Uncertainty-Bench",
     "table": "table",
 }

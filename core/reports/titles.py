@@ -34,8 +34,13 @@ PRECISION_TITLES = {
 """Precision → the size of the numbers that the model computes with."""
 FORM_TITLES = {"letters": "by letter", "cloze": "by text", "continuation": "as continuation"}
 """Form → how the model answers: with an option's letter, or by how likely each option's text is."""
-FORMAT_TITLES = {"plain": "plain text", "chat": "chat format"}
-"""Prompt format → whether the prompt stands in the model's chat template."""
+FORMAT_TITLES = {
+    "plain": "plain text",
+    "chat": "chat format",
+    "systemone": "System One decisions",
+    "decisions": "OpenAI decisions",
+}
+"""Prompt format → whether the prompt stands in the model's chat template, or is a request for a decision."""
 ORIGIN_TITLES = {
     "hedge": "run by Hedge",
     **{kind.origin: f"from {ORIGINS.get(kind.origin, kind.origin)}" for kind in KINDS.values() if kind.origin},
@@ -292,7 +297,7 @@ APART: tuple[Callable[[RunSpec], str], ...] = (
 
 def _additions(spec: RunSpec) -> list[str]:
     """The settings that are named only for runs that use them."""
-    parts = [FORMAT_TITLES["chat"]] * (spec.prompt_format == "chat")
+    parts = [FORMAT_TITLES[spec.prompt_format]] * (spec.prompt_format != "plain")
     parts += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
     parts += ["own system prompt"] * bool(spec.system)
     parts += [_counted(spec.repeats, "written answer")] * bool(spec.repeats)

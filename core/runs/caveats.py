@@ -26,7 +26,10 @@ COLUMN = "caveats"
 """The column of a table, and the key of ``run.json``, that holds them as text."""
 PICKS = "picks"
 """The key of ``run.json`` that says how many picks the frequencies of a run are made of, as :func:`picked`."""
-MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter")
+VARIATION = "variation"
+"""The key of ``run.json`` that says how much a server's answers to identical requests vary
+(:meth:`~core.models.server.decisions.DecisionEngine.variation`)."""
+MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter", "unsupported", "abstained")
 """What an importer counts as left out; everything else that it counts is in the run or is asked again."""
 NO_ANSWER = "no answer"
 """The kind of the caveat of a run that has no figures, because its letters have almost no probability."""
@@ -48,8 +51,8 @@ class Caveat:
     another), ``template`` (what a chat template writes), ``sampling`` (of written answers), ``unchecked`` (the list
     of a server that echoes nothing), ``demonstration`` (no model answered), ``stated`` (by the file that was imported),
     ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their
-    number differs), ``ties`` (at the top), ``infinite`` (NLL), and ``frequencies`` (of picks, in place of
-    probabilities).
+    number differs), ``ties`` (at the top), ``infinite`` (NLL), ``frequencies`` (of picks, in place of
+    probabilities), and ``variation`` (of answers to identical requests).
     """
 
     kind: str
@@ -105,6 +108,8 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
         caveats += _of_chance(below)
     if spec.picks:
         caveats.append(frequencies_caveat(_numbers(provenance.get(PICKS)), spec.picks))
+    if isinstance(varied := provenance.get(VARIATION), Mapping):
+        caveats += _of_variation(varied)
     engine = provenance.get("engine")
     if isinstance(engine, Mapping) and not spec.is_imported:
         caveats += _of_engine(spec, engine)
@@ -126,6 +131,23 @@ def _of_chance(below: Mapping[str, Any]) -> list[Caveat]:
             f"Only {right:,} of {questions:,} answers ({right / questions:.1%}) are right, far fewer than by guessing "
             f"({chance:.1%}).",
             "Check the file: its labels may count from another number, or its options may be in another order.",
+        )
+    ]
+
+
+def _of_variation(varied: Mapping[str, Any]) -> list[Caveat]:
+    """A caveat on answers that vary between identical requests."""
+    questions, requests, changed = (_numbers(varied).get(name, 0) for name in ("questions", "requests", "changed"))
+    largest, mean = (value if isinstance(value := varied.get(name), float) else 0.0 for name in ("largest", "mean"))
+    if not 0 < largest <= 1:
+        return []
+    flips = f"; for {changed:,} of them, the most probable option changed" if changed else ""
+    return [
+        Caveat(
+            "variation",
+            f"Identical requests get different answers: asked {requests} times, {questions:,} questions gave an option "
+            f"probabilities that lie up to {largest:.2g} apart, on average {mean:.2g}{flips}.",
+            "Differences between runs that are no larger say nothing.",
         )
     ]
 

@@ -42,6 +42,7 @@ from core.models.server_address import (
     server_url,
 )
 from core.questions import short_task
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.questions.prompting.strategies import STRATEGIES
 from core.storage.kinds import fits
@@ -103,8 +104,9 @@ class RunSpec:
     names the format an imported run came from and ``fingerprint`` its data; Hedge's own runs have ``hedge`` and a
     fingerprint only where their questions lie in a person's file. An imported run only describes what was done
     elsewhere: it has none of the fields of :data:`HOW`, and no servers. ``prompt_format`` says whether the prompt is
-    plain or in the model's chat template. ``rotations`` asks every test question in all rotations of its options, and
-    ``orders`` in all their orders (:mod:`core.questions.rotation`). ``system`` is a person's own system prompt.
+    plain, in the model's chat template, or a request for a decision
+    (:mod:`core.questions.prompting.decision`). ``rotations`` asks every test question in all rotations of its options,
+    and ``orders`` in all their orders (:mod:`core.questions.rotation`). ``system`` is a person's own system prompt.
     ``repeats`` is the number of sampled answers that the model also writes to each test question. ``servers`` are the
     addresses of the servers that hold the model, whose dtype is then ``served``, whatever their precision is. The same
     model name on two servers means two models. ``picks`` is the largest number of samples of a question, where the
@@ -159,10 +161,11 @@ class RunSpec:
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, (SERVED,) if self.servers else (*DTYPES, *[SERVED] * self.is_imported))
         _among("form", self.form, (*FORMS, PERPLEXITY, JURY))
-        _among("format", self.prompt_format, FORMATS)
+        _among("format", self.prompt_format, (*FORMATS, *DECISION_FORMATS))
         if self.model_fingerprint and (self.servers or not FINGERPRINT.match(self.model_fingerprint)):
             raise InputError(f"{self.model_fingerprint[:80]!r} is no fingerprint of a model's files; leave it out")
         self._check_asking()
+        self._check_decisions()
         self._check_servers()
         if self.batch_size is not None and self.batch_size < 1:
             raise InputError(
@@ -214,6 +217,19 @@ class RunSpec:
         if len(self.system) > MAX_SYSTEM:
             raise InputError(f"a system prompt may have {MAX_SYSTEM:,} characters, got {len(self.system):,}")
 
+    def _check_decisions(self) -> None:
+        """Raise :class:`InputError` for what a request for a decision has no place for."""
+        if self.prompt_format not in DECISION_FORMATS or self.is_imported:
+            return
+        for what, asked in (
+            ("demonstrations (shots)", self.shots),
+            ("a system prompt", self.system),
+            ("answers in writing (repeats or picks)", self.repeats or self.picks),
+            ("options that are not shown", self.form != "letters"),
+        ):
+            if asked:
+                raise InputError(f"a request for a decision has no place for {what}; leave that out")
+
     def _check_servers(self) -> None:
         if not self.servers:
             paid = self.budget is not None or self.price_read or self.price_written
@@ -256,6 +272,11 @@ class RunSpec:
     def asks_texts(self) -> bool:
         """Whether the options' texts are scored, which the model does not see, and not their letters."""
         return self.form in TEXT_FORMS
+
+    @property
+    def decisions(self) -> str:
+        """The format of the requests if the model is asked for decisions, else empty."""
+        return self.prompt_format if self.prompt_format in DECISION_FORMATS else ""
 
     @property
     def answers(self) -> bool:

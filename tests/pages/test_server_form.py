@@ -366,3 +366,39 @@ def test_a_text_is_read_again_once_the_server_holds_other_weights_by_the_same_na
     assert "by loopback 1.2.3 Q4_K_M" in page_text(app).replace("\\", "")
     with pytest.raises(InputError, match="holds other weights by the name of pocket-3m than when it was last asked"):
         client.ask(heard[0])  # its connection is older than the server
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_server_that_answers_decisions_is_asked_for_them(
+    open_page: Open, server: Loopback, calls: list[Any], alone: bool
+):
+    server.reset(decisions=("/systemone", "/decisions"), completions=not alone, chat=not alone)
+    app = on_server(open_page, server.url)
+    said = "answers decisions: it gives the probability" if alone else "It also answers decisions, with the probability"
+    assert said in page_text(app)
+    others = [] if alone else ["plain text", "chat format"]
+    control = app.segmented_control(key="launch_format")
+    assert control.options == [*others, "System One decisions", "OpenAI decisions"]
+    app.segmented_control(key="launch_format").set_value("decisions").run()
+    assert not [field for field in app.multiselect if field.key == "launch_shots"]
+    assert app.segmented_control(key="launch_form").options == ["by letter"]
+    click(app, "Launch")
+    assert calls == [RunSpec("pocket-3m", "qa", dtype="served", samples=100, servers=(server.url,),
+                             prompt_format="decisions")]  # fmt: skip
+    assert calls[0].picks == 0
+
+
+def test_a_server_that_only_answers_decisions_holds_jurors(
+    open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch
+):
+    launched: list[Any] = []
+    monkeypatch.setattr("core.runs.jury_job.launch", lambda spec, **terms: launched.append(spec))
+    server.reset(decisions=("/systemone",), completions=False, chat=False)
+    app = on_server(open_page, server.url, "jury", "jury")
+    there = f"pocket-3m@{server.url}"
+    assert there not in app.selectbox(key="jury_base").options
+    assert app.multiselect(key="jury_jurors_served").value == [there]
+    app.text_input(key="jury_jurors").set_value("juror-3m")
+    click(app, "Make this jury")
+    (spec,) = launched
+    assert spec.jurors == (there, "juror-3m")

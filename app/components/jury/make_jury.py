@@ -35,8 +35,8 @@ JURORS_HELP = (
 )
 SERVED_HELP = "They are not fine-tuned. Jurors that Hedge loads are tuned first."
 NO_JURORS = (
-    "This server does not give the log-probabilities of a text that it was sent, so its models can't be jurors. They "
-    "can give the answers. A server that gives them, such as vLLM, can hold jurors too."
+    "This server does not give the log-probabilities of a text that it was sent, and answers no decisions, so its "
+    "models can't be jurors. They can give the answers. A server that gives them, such as vLLM, can hold jurors too."
 )
 SERVER = "jury"
 """The beginning of the widget keys of the server form."""
@@ -61,7 +61,7 @@ def section() -> None:
         served = None
         with left:
             if server_form.is_on_server(SERVER, "Where the models are"):
-                served = server_form.served_models(SERVER)
+                served = server_form.served_models(SERVER, may_decide=True)
                 if served is None:
                     st.caption("Connect to a server and choose a model there, or let Hedge load all models.")
         with right:
@@ -71,9 +71,11 @@ def section() -> None:
 
 
 def _form(served: ServedModels | None) -> None:
-    """Show the form. Models of a server that is connected can give the answers, and judge if it scores texts."""
-    there = served.jury_models if served else {}
-    judges = [model for model, able in there.items() if able.echo]
+    """Show the form. Models of a server that is connected can give the answers if it gives log-probabilities, and judge
+    if it scores texts or answers decisions."""
+    models = served.jury_models if served else {}
+    judges = [model for model, able in models.items() if able.echo or able.decisions]
+    there = [model for model, able in models.items() if able.listed or able.chat_listed]
     if served and not judges:
         st.caption(NO_JURORS)
     offered = [*there, *known_models()]

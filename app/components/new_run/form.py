@@ -21,6 +21,7 @@ from core.models import model_sources
 from core.models.model_sources import DTYPES, QUANTIZED
 from core.models.registry import BY_ID, MODELS
 from core.questions import catalogue
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.questions.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
@@ -65,7 +66,10 @@ SHOTS_HELP = (
     "How many answered examples come before each question, from 0 to 16. Each number makes one run. The examples are "
     "neither calibration nor test questions."
 )
-FORMAT_HELP = "Chat puts the prompt into the model's chat template, if the model has one."
+FORMAT_HELP = (
+    "Chat puts the prompt into the model's chat template, if the model has one. Some servers answer requests for "
+    "decisions, in the format of System One or of OpenAI: they give the probability of every option."
+)
 ROTATIONS_HELP = (
     "Asks every test question once for each rotation of its options, four times for four options. It shows whether the "
     "model prefers a letter."
@@ -167,7 +171,7 @@ def _request() -> Combination | None:
     """Show the form's widgets and return what they request."""
     served = None
     if on_server := server_form.is_on_server("launch"):
-        served = server_form.served_models("launch", may_pick=True)
+        served = server_form.served_models("launch", may_pick=True, may_decide=True)
         chosen = list(served.models) if served else []
     else:
         chosen = _models()
@@ -241,13 +245,16 @@ def _samples() -> int | None:
 
 def _prompt_choices(combination: Combination, served: ServedModels | None) -> Combination:
     """Add the options that change the prompt; of a server, only those that it can answer."""
-    forms, formats = (served.forms, served.formats) if served else (FORMS, FORMATS)
+    forms, formats = (served.forms, (*served.formats, *served.decisions)) if served else (FORMS, FORMATS)
     for key, offered in (("launch_form", forms), ("launch_format", formats)):
         if st.session_state[key] not in offered:
             st.session_state[key] = offered[0]
     if served and st.session_state["launch_form"] in TEXT_FORMS:
         formats = ("plain",)  # a server does not say how likely a text is in its chat format
         st.session_state["launch_format"] = "plain"
+    decides = st.session_state["launch_format"] in DECISION_FORMATS
+    if decides:
+        forms = ("letters",)
     scored = choice("Options are scored", FORM_TITLES, forms, key="launch_form", help=FORM_HELP)
     strategies = st.segmented_control(
         "Strategies",
@@ -257,14 +264,18 @@ def _prompt_choices(combination: Combination, served: ServedModels | None) -> Co
         key="launch_strategies",
         help=STRATEGY_HELP,
     )
-    shots = st.multiselect(
-        "Shots",
-        range(MAX_SHOTS + 1),
-        placeholder="0 to 16",
-        select_all=False,  # typing 2 and Enter chooses 2, not 12 as well
-        key="launch_shots",
-        wrap=True,
-        help=SHOTS_HELP,
+    shots = (
+        ()
+        if decides  # a request for a decision has no place for demonstrations
+        else st.multiselect(
+            "Shots",
+            range(MAX_SHOTS + 1),
+            placeholder="0 to 16",
+            select_all=False,  # typing 2 and Enter chooses 2, not 12 as well
+            key="launch_shots",
+            wrap=True,
+            help=SHOTS_HELP,
+        )
     )
     prompt_format = choice("Format", FORMAT_TITLES, formats, key="launch_format", help=FORMAT_HELP)
     rotations = st.checkbox("Ask with the options rotated too", key="launch_rotations", help=ROTATIONS_HELP)

@@ -19,6 +19,7 @@ from core.models.server import permission
 from core.models.server.abilities import COMPLETIONS, TEXTS, Abilities
 from core.models.server.known_servers import RememberedServers, remember, remembered
 from core.models.server_address import TIMEOUT_S, ServedModel, model_on_servers
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.runs.prompts import Combination
 from core.runs.spec import MAX_PICKS, RunSpec
@@ -26,7 +27,7 @@ from core.runs.spec import MAX_PICKS, RunSpec
 PLACES = {HERE: "Loaded by Hedge", SERVER: "On a server"}
 PLACE_HELP = (
     "A model on a server is one that vLLM, SGLang, llama.cpp, Ollama or an API holds, in this room or far away. The "
-    "server must speak the OpenAI protocol and give log-probabilities."
+    "server must speak the OpenAI protocol and give log-probabilities, or answer decisions."
 )
 ADDRESS_HELP = (
     "The address of the API, which usually ends in /v1. Several addresses, separated by spaces, share the work if all "
@@ -102,6 +103,11 @@ class ServedModels:
         return tuple(name for name in FORMATS if able[name])
 
     @property
+    def decisions(self) -> tuple[str, ...]:
+        """The formats of requests for decisions that can be asked."""
+        return tuple(name for name in DECISION_FORMATS if all(name in able.decisions for able in self.able))
+
+    @property
     def forms(self) -> tuple[str, ...]:
         """The forms that can be asked."""
         texts = not self.picks and all(abilities.echo for abilities in self.able) and "plain" in self.formats
@@ -168,14 +174,20 @@ def offer(prefix: str, spec: RunSpec) -> None:
 
 
 def served_models(
-    prefix: str, *, most: int | None = None, without_texts: str = "", priced: bool = True, may_pick: bool = False
+    prefix: str,
+    *,
+    most: int | None = None,
+    without_texts: str = "",
+    priced: bool = True,
+    may_pick: bool = False,
+    may_decide: bool = False,
 ) -> ServedModels | None:
     """Show the address, the models of the server that is connected, what it can do, and prices. None without a model
     that can be asked.
 
     At most ``most`` models can be chosen. If the page needs a server that scores texts, ``without_texts`` says what is
     not possible with another one. Prices and limits are shown only if ``priced``. With ``may_pick``, a model without
-    log-probabilities can be asked for picks.
+    log-probabilities can be asked for picks, and with ``may_decide`` one that only answers decisions will do.
     """
     with st.container(border=True, gap="small"):
         _address(prefix)
@@ -201,7 +213,9 @@ def served_models(
             help=MODELS_HELP,
         )
         answers = [
-            server_cache.abilities(model, connection.servers, connection.key_variable, lists_needed=not may_pick)
+            server_cache.abilities(
+                model, connection.servers, connection.key_variable, lists_needed=not (may_pick or may_decide)
+            )
             for model in chosen
         ]
         for problem in dict.fromkeys(item.problem for item in answers if item.problem):
@@ -220,12 +234,15 @@ def served_models(
         if lacking:
             return None
         limits = _limits(prefix) if priced else {}
-        if any(not _lists(item) for item in able):
+        if any(not _lists(item) and not item.decisions for item in able):
+            if not may_pick:
+                st.error(f"This server gives no log-probabilities and answers no decisions. {WITH_TEXTS}")
+                return None
             limits["picks"] = _picks(prefix)
     if not chosen or len(able) < len(chosen) or limits.get("picks") == 0:
         return None
     served = ServedModels(tuple(map(str, chosen)), connection, tuple(able), **limits)
-    if not served.formats:
+    if not served.formats and not ((may_pick or may_decide) and served.decisions):
         st.error("These models have no format of the prompt in common. Launch them one after the other.")
         return None
     return served
@@ -270,9 +287,12 @@ def able_words(able: Abilities) -> str:
     """What a server can do, in a sentence or two."""
     kind = "" if able.kind == UNTOLD_KIND else able.kind
     who = " ".join(filter(None, (kind, able.version, able.quantisation)))
+    named = f" ({who})" if who else ""
+    if not _lists(able) and able.decisions:
+        return f"This server{named} answers decisions: it gives the probability of every option of a question."
     if not _lists(able):
         return (
-            f"This server{f' ({who})' if who else ''} gives no log-probabilities. It can be asked each question "
+            f"This server{named} gives no log-probabilities. It can be asked each question "
             "several times, and the shares of its answers stand for probabilities."
         )
     texts = "scores texts and writes answers" if able.echo else "writes answers, but can't score texts"
@@ -280,9 +300,9 @@ def able_words(able: Abilities) -> str:
     sure = able.echo or -1 in (able.listed, able.chat_listed)
     bounds = "" if sure else " A letter that it does not list has only an upper bound, so figures may be ranges."
     reasoning = " In chat format, the model's reasoning is switched off." if able.reasoning_off else ""
-    named = f" ({who})" if who else ""
+    decisions = " It also answers decisions, with the probability of every option." if able.decisions else ""
     given = f"gives the log-probabilities of {_most_listed(able)}, {texts}"
-    return f"This server{named} {given}.{bounds}{context}{reasoning}"
+    return f"This server{named} {given}.{bounds}{decisions}{context}{reasoning}"
 
 
 def list_words(able: Abilities) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from core.errors import HedgeError, InputError, Undecided
 from core.exchange import (
     array_sides,
     column_mappings,
+    decision_index,
     judged_pairs,
     juries,
     llm_uncertainty_bench,
@@ -88,6 +89,7 @@ def grouped(
     _numpy_archives(files_by_kind, mappings, done)
     _alone(files_by_kind, done)
     _harness(files_by_kind, done)
+    _decision_index(files_by_kind, done)
     _benchmark(files_by_kind, done, at)
     _arrays(files_by_kind, mappings, done, at)
     _juries(files_by_kind, done, at)
@@ -244,6 +246,20 @@ def _harness(files_by_kind: dict[str, list[DroppedFile]], done: Sorted) -> None:
                     "--log_samples",
                 )
             )
+
+
+def _decision_index(files_by_kind: dict[str, list[DroppedFile]], done: Sorted) -> None:
+    """Results of the Decision Index, each with all rows of the suite, which say what is right."""
+    results, suites = files_by_kind.pop("decision index", []), files_by_kind.pop("decision suite", [])
+    for file in results if suites else []:
+        read = partial(_in_folder, file, decision_index.read, file.path, [suite.path for suite in suites])
+        done.groups.append(replace(_group([file, *suites], read), title=KINDS["decision index"].title))
+    if not suites:
+        sentence = "it does not say which options are right; import the suite's selected-rows.jsonl.gz too"
+        done.refused += [Refusal(file.name, sentence) for file in results]
+    if not results:
+        sentence = "it holds questions with their right options; import the results.jsonl of a model too"
+        done.refused += [Refusal(file.name, sentence) for file in suites]
 
 
 def _benchmark(files_by_kind: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:

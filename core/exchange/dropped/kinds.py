@@ -6,6 +6,7 @@ record recognises it, so the order matters where two would.
 
 from core.exchange import (
     bluq,
+    decision_index,
     helm,
     inspect_log,
     judged_pairs,
@@ -50,6 +51,8 @@ KINDS: dict[str, Kind] = {
     ),
     "inspect": inspect_log.KIND,
     "lighteval": lighteval.KIND,
+    "decision index": decision_index.KIND,
+    "decision suite": decision_index.SUITE_KIND,
     "bench": Kind(
         title="option logits of LLM-Uncertainty-Bench",
         article="",

@@ -23,12 +23,15 @@ from core.models.server.client import (
     UnreadableError,
     WrongReplyError,
 )
+from core.models.server.decision_replies import Decided, decided, log_bound
 from core.models.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck, ListFault
 from core.models.server.provenance import version_and_quantisation
 from core.models.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.models.server.reply_body import clean, count, mapping
 from core.models.server_address import ServedWeights, addresses_near
+from core.questions.prompting.decision import DECISION_FORMATS, decision_prompt, joined_request
 from core.questions.prompting.reasoning import SWITCHES
+from core.records import LETTERS, Question
 
 Found = TypeVar("Found")
 
@@ -38,6 +41,8 @@ MOST_FOLLOWED = 1_000
 """The largest number of next tokens that a server can ask Hedge to request."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
+DECISION_PROBE = Question("probe", "qa", "", "", "Pick one of these words.", ("the", "and", "of", "in"), 0)
+"""No answer is right, so weights answer it in their own ways."""
 NO_REASONING: Body = {"chat_template_kwargs": dict.fromkeys(SWITCHES, False)}
 """Switches reasoning off in the chat templates of vLLM, SGLang and llama.cpp; other servers refuse or ignore it."""
 FAR_MORE = 10
@@ -86,6 +91,7 @@ class Abilities:
     :data:`TEXTS`, how it failed): it counts as not possible. ``refused`` are its words about what it refuses,
     by the same names. ``letters`` and ``chat_letters`` are the letter mass after :data:`PROBE` on the two endpoints
     (None: the list can't be believed). ``reasoning_off`` says that chats are asked with :data:`NO_REASONING`.
+    ``decisions`` are the :data:`~core.questions.prompting.decision.DECISION_FORMATS` that the server answers.
     """
 
     kind: str
@@ -107,6 +113,7 @@ class Abilities:
     chat_letters: LetterMass | None = None
     reasoning_off: bool = False
     refused: tuple[tuple[str, str], ...] = ()
+    decisions: tuple[str, ...] = ()
 
     @property
     def weights(self) -> ServedWeights:
@@ -125,7 +132,7 @@ class Abilities:
     def does(self) -> tuple[object, ...]:
         """The values that must be equal if several servers share the work."""
         lists = [(check.fault is None, check.temperature) for check in (self.lists, self.chat_lists)]
-        return self.listed, self.chat_listed, self.echo, self.by_id, self.reasoning_off, *lists
+        return self.listed, self.chat_listed, self.echo, self.by_id, self.reasoning_off, self.decisions, *lists
 
 
 def models(client: ServerClient) -> list[str]:
@@ -133,18 +140,32 @@ def models(client: ServerClient) -> list[str]:
     return sorted({entry["id"] for entry in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
 
 
-def abilities(client: ServerClient, model: str, *, all_needed: bool = True, lists_needed: bool = True) -> Abilities:
+def abilities(
+    client: ServerClient,
+    model: str,
+    *,
+    all_needed: bool = True,
+    lists_needed: bool = True,
+    decisions: str = "",
+    all_formats: bool = False,
+) -> Abilities:
     """What the servers do for ``model``. Each is asked, and all must do the same.
 
     With ``all_needed`` off, a server that can't be reached is dropped if another can; with ``lists_needed`` off, one
-    that gives no log-probabilities will do. Raises :class:`InputError` if one
-    of them has no such model, gives no log-probabilities at all, or is unlike the first;
+    that gives no log-probabilities will do. With ``decisions``, only this format of requests is tried, and needed;
+    with ``all_formats``, both formats of decisions are tried beside the rest. Raises :class:`InputError` if one of them
+    has no such model, does not do what is needed, or is unlike the first;
     :class:`~core.errors.ServerError` if one that is needed can't be reached, or fails on all that it is asked.
     """
     by_url: dict[str, Abilities] = {}
     for url in client.urls:
         try:
-            by_url[client.corrected.get(url, url)] = _abilities(client, url, model, lists_needed)
+            able = (
+                _decides(client, url, model, decisions)
+                if decisions
+                else _abilities(client, url, model, lists_needed, all_formats)
+            )
+            by_url[client.corrected.get(url, url)] = able
         except PassingError:
             if all_needed or len(client.hosts) == 1:
                 raise
@@ -192,7 +213,7 @@ def failure(url: str, what: str, how: str) -> str:
     )
 
 
-def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -> Abilities:
+def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool, all_formats: bool) -> Abilities:
     url, entry = _entry(client, url, model)
     failing: dict[str, PassingError | UnreadableError] = {}
     refused: dict[str, str] = {}
@@ -213,15 +234,20 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
         root=clean(entry.get("root")),
         quantisation=quantisation,
     )
+    formats = DECISION_FORMATS if all_formats or first is None else ()
+    found = [form for form in formats if isinstance(decision_of_probe(client, url, model, form), Decided)]
+    able = replace(able, decisions=tuple(found))
     if first is None:
-        for error in failing.values():
-            raise error
+        if not found:
+            for error in failing.values():
+                raise error
         if not lists_needed:
             return able
+        decides = f"; it answers decisions, so ask in that format (--format {found[0]})" if found else ""
         raise NoListsError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
-            f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
-            f"{hint(' '.join(refused.values())) or WAYS_OUT[any(refused.values())]}"
+            f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}"
+            f"{decides or '; ' + (hint(' '.join(refused.values())) or WAYS_OUT[any(refused.values())])}"
         )
     lists, chat_lists = (each.check if each else UNCHECKED for each in (plain, chat))
     if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
@@ -243,6 +269,56 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
         chat_letters=_letters(chat.first) if chat and not chat_lists.fault else None,
         reasoning_off=bool(chat_endpoint.options),
     )
+
+
+def _decides(client: ServerClient, url: str, model: str, form: str) -> Abilities:
+    """What a server does that is asked for decisions alone; it may not list its models.
+
+    Raises :class:`InputError` if it does not answer requests of this format.
+    """
+    try:
+        url, entry = _entry(client, url, model)
+    except (RefusedError, UnreadableError) as error:
+        if isinstance(error, RefusedError) and error.status not in NO_SUCH_PATH:
+            raise
+        entry = {}
+    reply = decision_of_probe(client, url, model, form)
+    if not isinstance(reply, Decided):
+        raise InputError(
+            f"the server {url} does not answer POST {url}/{form} for {model} ({reply}); check the address and the "
+            "model, or ask in another format (--format)"
+        )
+    version, quantisation = version_and_quantisation(client, url, model, entry)
+    return Abilities(
+        kind=clean(entry.get("owned_by")),
+        version=version,
+        context=count(entry.get("max_model_len")),
+        listed=0,
+        chat_listed=0,
+        echo=False,
+        root=clean(entry.get("root")),
+        quantisation=quantisation,
+        probe=max(zip(LETTERS, log_bound(reply), strict=False), key=lambda pair: pair[1]),
+        decisions=(form,),
+    )
+
+
+def decision_of_probe(client: ServerClient, url: str, model: str, form: str) -> Decided | str:
+    """What a server answers to :data:`DECISION_PROBE`, or why that is no answer, in words."""
+    body = joined_request([decision_prompt(DECISION_PROBE, strategy="base", demonstrations=(), form=form)])
+    try:
+        answers = client.post(
+            f"/{form}", {"model": model, **body}, partial(decided, options=[len(DECISION_PROBE.options)]), url=url
+        )
+    except RefusedError as error:
+        if error.status in OF_ALL:
+            raise
+        return f'HTTP status {error.status}, "{error.words}"' if error.words else f"HTTP status {error.status}"
+    except (PassingError, WrongReplyError) as error:
+        if isinstance(error, PassingError) and not error.alive:
+            raise
+        return str(error).partition(";")[0]
+    return answers[0] if isinstance(answers[0], Decided) else answers[0].reason
 
 
 def _letters(reply: NextTokens) -> LetterMass | None:

@@ -5,6 +5,7 @@ Answers come soon or not at all, and each error is one sentence about the connec
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 from core import access
@@ -86,14 +87,20 @@ def _models(client: ServerClient) -> tuple[tuple[str, ...], list[str]]:
 
 
 @access.needs(UserRole.LAUNCHER, "connect to servers")
-def abilities_of(model: str, servers: Sequence[str], *, key: str = "", lists_needed: bool = True) -> Abilities:
-    """What the servers can do with ``model``. Without ``lists_needed``, one that gives no log-probabilities will do.
+def abilities_of(
+    model: str, servers: Sequence[str], *, key: str = "", lists_needed: bool = True, decisions: str = ""
+) -> Abilities:
+    """What the servers can do with ``model``. Without ``lists_needed``, one that gives no log-probabilities will do,
+    and with ``decisions`` only this format of requests is tried.
 
     Raises :class:`InputError` as :func:`models_on` does, if one of the servers has no such model or fails on all that
     it is asked, and if the first gives no log-probabilities.
     """
     try:
-        return _asked(servers, key, lambda client: abilities.abilities(client, model, lists_needed=lists_needed))
+        able = partial(
+            abilities.abilities, model=model, lists_needed=lists_needed, decisions=decisions, all_formats=True
+        )
+        return _asked(servers, key, able)
     except UnreadableError as error:
         raise InputError(f"{error}, then check again") from error
 

@@ -90,6 +90,8 @@ class ServerEngine:
 
     lists_needed = True
     """Whether the server has to give log-probabilities."""
+    decisions = ""
+    """The format of requests for decisions that is asked, if it is one."""
 
     def __init__(self, client: ServerClient, model: str, able: Abilities) -> None:
         self.client = client
@@ -134,7 +136,9 @@ class ServerEngine:
             on_wait=on_wait,
         )
         try:
-            able = abilities(client, model, all_needed=all_needed, lists_needed=cls.lists_needed)
+            able = abilities(
+                client, model, all_needed=all_needed, lists_needed=cls.lists_needed, decisions=cls.decisions
+            )
             return cls(client, model, able)
         except BaseException:
             client.close()

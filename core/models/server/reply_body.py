@@ -4,6 +4,8 @@ A body is read piece by piece, after decompression, and no further than its limi
 short and have no control characters.
 """
 
+from __future__ import annotations
+
 import html
 import math
 import re

@@ -1,5 +1,6 @@
 """The cost of requests, and a limit that is not exceeded."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,9 @@ from core.models.server.reply_body import count
 
 BYTES_A_TOKEN = 3
 """Fewer bytes than an average English token has (4 to 5), so that estimates are too high rather than too low."""
+
+COUNTED = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+"""The names under which servers count the tokens read and written."""
 
 
 class Spending:
@@ -54,8 +58,8 @@ class Spending:
         self.release(estimated)
         counts = usage if isinstance(usage, Mapping) else {}
         read, written = (
-            value if 3 * (value := count(counts.get(name))) >= guess else guess
-            for name, guess in zip(("prompt_tokens", "completion_tokens"), estimated, strict=True)
+            value if 3 * (value := max(count(counts.get(name)) for name in names)) >= guess else guess
+            for names, guess in zip(COUNTED, estimated, strict=True)
         )
         self.read += read
         self.written += written
@@ -71,6 +75,8 @@ def estimate(body: Mapping[str, Any]) -> tuple[int, int]:
     >>> estimate({"prompt": "Answer:", "max_tokens": 1})
     (3, 1)
     """
+    if "questions" in body:  # for decisions: every text of the request is read, and a token written for each question
+        return -(-len(json.dumps(body, ensure_ascii=False).encode()) // BYTES_A_TOKEN), len(body["questions"])
     texts = [str(body.get("prompt", ""))]
     texts += [str(message.get("content", "")) for message in body.get("messages", ())]
     size = sum(len(text.encode()) for text in texts)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core.questions.prompting.cloze import cloze_prompt, continuation_prompt
+from core.questions.prompting.decision import DECISION_FORMATS, decision_prompt
 from core.questions.prompting.strategies import opened, prompt
 from core.records import Prompt, Question
 
@@ -31,7 +32,10 @@ def form_prompt(
     prompt_format: str = "plain",
     system: str = "",
 ) -> Prompt:
-    """The prompt of one question in a form and a format, with a system prompt of the person's own if there is one."""
+    """The prompt of one question in a form and a format, with a system prompt of the person's own if there is one. In a
+    format of decisions it is the whole request."""
+    if prompt_format in DECISION_FORMATS:
+        return decision_prompt(question, strategy=strategy, demonstrations=demonstrations, form=prompt_format)
     prompt = BUILD[form](question, strategy=strategy, demonstrations=demonstrations)
     if prompt_format == "chat":
         return replace(prompt, chat=True, system=system)

@@ -260,15 +260,16 @@ def _connected(name: str, setup: RunSetup, models: ModelCache, report: Report) -
     loading = _Loading(report)
 
     def engine() -> Engine:
+        from core.models.engine_factory import load_server_engine
         from core.models.server.connect import SOON
-        from core.models.server.engine import ServerEngine
 
-        return ServerEngine.load(
+        return load_server_engine(
             spec.model,
             servers=spec.servers,
             key_variable=spec.key_variable,
             patience=SOON,
             timeout_s=spec.timeout_s,
+            decisions=spec.decisions,
         )
 
     with _in_words(spec):

@@ -30,7 +30,7 @@ from core.models.devices.fitting import check_fits
 from core.models.devices.scorers import DeviceScorer
 from core.models.devices.shared_scoring import SharedScoring, shared_devices
 from core.models.devices.slots import Slot, slots
-from core.models.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
+from core.models.engine import CUT_COUNTS, DatedEngine, Engine, RepeatableEngine, SelfCheck, cut_short
 from core.models.engine_factory import load_engine
 from core.models.model_sources import FAKE_MODEL, ModelSource, resolve
 from core.models.out_of_memory import is_out_of_memory, out_of_memory
@@ -43,7 +43,7 @@ from core.questions.split import Draw, without
 from core.records import OptionLogits, Prompt, joined
 from core.runs import store
 from core.runs.agent import liveness
-from core.runs.caveats import PICKS, picked
+from core.runs.caveats import PICKS, VARIATION, picked
 from core.runs.execution import jury_run, perplexity_run
 from core.runs.execution.chunks import ChunkPlan, ChunksAtWork
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
@@ -147,6 +147,8 @@ def preflight(spec: RunSpec, source: ModelSource | None = None) -> None:
             "picks are for models on a server (--server): a model that is loaded here gives the probability of every "
             "option"
         )
+    if spec.decisions and not spec.servers:
+        raise InputError(f"the format {spec.decisions} is one of servers; give the server's address (--server)")
     if spec.servers:
         check_key(spec.key_variable)
     # The base model of a jury may be on a server, too.
@@ -284,6 +286,7 @@ class _Execution:
             self._note_missing(run_prompts)
         self._join(engine, run_prompts)
         self._leave_out()
+        measured |= self._varied(engine, run_prompts)
         return _provenance(engine, check, self.drawn, run_prompts) | {"prompts": counts} | measured | self._notes()
 
     def _prepare(self, engine: Engine, run_prompts: Sequence[Prompt]) -> None:
@@ -336,6 +339,15 @@ class _Execution:
         if scored.samples is not None:
             notes[PICKS] = picked(scored.samples, unread=int((self.spec.picks - scored.samples).sum()))
         return notes
+
+    def _varied(self, engine: Engine, run_prompts: Sequence[Prompt]) -> dict[str, Any]:
+        """How much the answers of a server that decides vary between identical requests."""
+        if not isinstance(engine, RepeatableEngine):
+            return {}
+        self.reporter.report("asking some questions again")
+        varied = engine.variation([prompt for prompt in run_prompts if prompt.question_id not in self.missing])
+        self._note_spent()
+        return {VARIATION: varied} if varied else {}
 
     def _note_missing(self, run_prompts: Sequence[Prompt]) -> None:
         """Note which questions the server did not answer, with the kind and the reason. A later try asks those again

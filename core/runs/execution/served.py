@@ -45,7 +45,11 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
 
             try:
                 now[model] = abilities_of(
-                    spec.model, spec.servers, key=spec.key_variable, lists_needed=not spec.picks
+                    spec.model,
+                    spec.servers,
+                    key=spec.key_variable,
+                    lists_needed=not spec.picks,
+                    decisions=spec.decisions,
                 ).weights
             except HedgeError as error:
                 now[model] = None
@@ -98,6 +102,7 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerE
             timeout_s=spec.timeout_s,
             all_needed=not begun,
             picks=spec.picks,
+            decisions=spec.decisions,
             on_wait=reporter.wait_for_server,
         )
     with closing(engine):

@@ -26,6 +26,7 @@ DTYPES_HELP = (
     "the precisions; int8 and int4 need an NVIDIA GPU; bfloat16 if not given on GPUs that compute in it, else float32"
 )
 FORM = "letters; the options' texts after “Answer:” (cloze), or right after the question (continuation)"
+FORMAT = "the model's chat template, or not; of a server, requests for decisions (systemone, decisions)"
 ORDERS = "ask every test question in all orders of its options; a seeded sample for more than four options"
 PICKS = (
     "for a server without log-probabilities: ask each question K times at temperature 1 (questions x K requests), and "
@@ -40,6 +41,7 @@ DEVICE = (
 def run() -> list[Option]:
     """``run``."""
     from core.models.model_sources import DTYPES
+    from core.questions.prompting.decision import DECISION_FORMATS
     from core.questions.prompting.forms import FORMATS, FORMS
     from core.questions.prompting.strategies import STRATEGIES
     from core.runs.spec import MODES
@@ -54,7 +56,7 @@ def run() -> list[Option]:
         Option("--dtype", DTYPES_HELP, choices=DTYPES, nargs="+"),
         Option("--shots", "demonstrations before each question", [0]),
         Option("--form", FORM, ["letters"], FORMS),
-        Option("--format", "the model's chat template, or not", ["plain"], FORMATS),
+        Option("--format", FORMAT, ["plain"], (*FORMATS, *DECISION_FORMATS)),
         Option("--rotations", "ask every test question in all rotations of its options", False),
         Option("--orders", ORDERS, False),
         Option("--system", "your own system prompt; none if not given", "", metavar="TEXT"),

@@ -32,8 +32,10 @@ class Behaviour:
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
     requests always end in HTTP status 500, and ``strict`` the status and the reply to what it does not accept, with
     these ``headers``. ``beside`` is what it answers beside the protocol, by path, and ``before`` begins each written
-    text. ``base`` is the path of its API, and ``listing`` makes the reply about models. ``sampler`` makes what is
-    listed for the next token of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
+    text. ``base`` is the path of its API, and ``listing`` makes the reply about models, unless they are ``unlisted``.
+    ``decisions`` are the paths at which it answers decisions, and ``decided`` makes what it replies of a question's
+    number in its request and its answer (None: it leaves that out). ``sampler`` makes what is listed for the next token
+    of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
     what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place. ``opens`` is the
     token with which all but :data:`REST` of its chat answers begin, unless its template has a ``switch`` of this name
     for reasoning that is off. ``ends`` is the spelling of the end token that the tokenizer appends to each plain text,
@@ -68,6 +70,9 @@ class Behaviour:
     before: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     base: str = "/v1"
+    unlisted: bool = False
+    decisions: tuple[str, ...] = ()
+    decided: Callable[[int, dict[str, Any]], dict[str, Any] | None] = field(default=lambda number, answer: answer)
     ends: str | None = None
     listing: Callable[[list[dict[str, Any]]], Any] = field(default=lambda models: {"object": "list", "data": models})
 
@@ -252,6 +257,56 @@ class Loopback:
             return "echo is not supported"
         return ""
 
+    # ---------------------------------------------------------------- decisions
+
+    def decide(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The reply to a request of either format, made of the probabilities of the letters after a plain prompt."""
+        does, questions = self.behaviour, body["questions"]
+        if isinstance(questions, dict) and "criteria" not in next(iter(questions.values())):
+            yes = {
+                name: does.decided(i, self.verdict(each["instructions"]))
+                for i, (name, each) in enumerate(questions.items())
+            }
+            return {"model": self.name, "answers": {name: {"type": "noul", "noul": p} for name, p in yes.items()}}
+        if isinstance(questions, list) and "choices" not in questions[0]:
+            shares = [self.verdict(each["instructions"]) for each in questions]
+            return {"model": self.name, "answers": [{"type": "predicate", "probability": p} for p in shares]}
+        if isinstance(questions, dict):
+            answers = {
+                name: does.decided(number, self.choice(body["state"], question["instructions"], question["criteria"]))
+                for number, (name, question) in enumerate(questions.items())
+            }
+            wholes = {name: answer for name, answer in answers.items() if isinstance(answer, dict)}
+            diagnostics = {name: {"label_mass": answer.get("mass")} for name, answer in wholes.items()}
+            shown = {**answers, **{name: {"type": "choice", **answer} for name, answer in wholes.items()}}
+            return {"model": self.name, "answers": shown, "diagnostics": diagnostics, "usage": {"prompt_tokens": 9}}
+        listed = []
+        for number, question in enumerate(questions):
+            criteria = {choice["value"]: choice["description"] for choice in question["choices"]}
+            answer = does.decided(number, self.choice(body["input"], question["instructions"], criteria))
+            if isinstance(answer, dict):
+                pairs = answer.get("probabilities", {}).items()
+                given = {"probabilities": [{"value": option, "probability": p} for option, p in pairs]} if pairs else {}
+                answer = {"type": "choice", "name": question["name"], **answer, **given}
+            listed.append(answer)
+        return {"model": self.name, "answers": listed, "usage": {"input_tokens": 9, "output_tokens": len(listed)}}
+
+    def verdict(self, statement: str) -> float:
+        """The probability of True after a statement, of True and False."""
+        tokens = tuple(self.tokenizer(f"{statement}\nTrue or False?\nAnswer:")["input_ids"])
+        words = [self.tokenizer(f" {word}", add_special_tokens=False)["input_ids"][0] for word in ("True", "False")]
+        return float(torch.softmax(self.log_p(tokens)[-1][words].double(), -1)[0])
+
+    def choice(self, context: str, question: str, criteria: dict[str, str]) -> dict[str, Any]:
+        """The probabilities of the options by their letters, and the ``mass`` of all letters."""
+        lines = [f"Context: {context}"] * bool(context) + [f"Question: {question}"]
+        lines += [f"{letter}. {text}" for letter, text in criteria.items()]
+        tokens = tuple(self.tokenizer("\n".join([*lines, "Answer:"]))["input_ids"])
+        letters = [self.tokenizer(f" {letter}", add_special_tokens=False)["input_ids"][0] for letter in criteria]
+        log_p = self.log_p(tokens)[-1][letters].double()
+        shares, mass = torch.softmax(log_p, -1).tolist(), float(log_p.exp().sum())
+        return {"probabilities": dict(zip(criteria, shares, strict=True)), "mass": mass, "asked": question}
+
     # ---------------------------------------------------------------- HTTP
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -268,7 +323,7 @@ class Loopback:
             def do_GET(self) -> None:
                 if not self.admitted():
                     return
-                if self.path == f"{loopback.behaviour.base}/models":
+                if self.path == f"{loopback.behaviour.base}/models" and not loopback.behaviour.unlisted:
                     self.send(200, loopback.models())
                 elif self.path in loopback.behaviour.beside:
                     self.send(200, loopback.behaviour.beside[self.path])
@@ -312,6 +367,7 @@ class Loopback:
                     return
                 path = self.path.removeprefix(does.base)
                 known = {"/completions": does.completions, "/chat/completions": does.chat}
+                known |= dict.fromkeys(does.decisions, True)
                 if not known.get(path):
                     return self.send(404, {"error": {"message": "not here"}})
                 if does.breaks_on(path, body):
@@ -320,6 +376,8 @@ class Loopback:
                     return self.send(*refused, does.headers)
                 if why := loopback.refusal(path, body):
                     return self.send(400, {"error": {"message": why}})
+                if path in does.decisions:
+                    return self.send(200, loopback.decide(body))
                 reply = loopback.chat(body) if path.startswith("/chat") else loopback.completion(body)
                 if fault == "short":
                     shorten(reply["choices"][0])

@@ -8,6 +8,7 @@ import pytest
 
 from core.errors import InputError
 from core.models.server import connect
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.reports.bounded import asked_bounds, bounded_options, bounded_run, probability_ends
 from core.runs import store
 from core.runs.answering import custom_question, worker
@@ -121,3 +122,16 @@ def test_a_server_that_was_restarted_with_other_weights_is_found_out(
         stages = Stages()
         assert not answer(own, models, stages).is_as_recorded
     assert stages == ["checking", "answering"]
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_a_server_that_decides_is_asked_in_the_run_s_format(server: Loopback, models: ModelCache, form: str):
+    server.reset(decisions=tuple(f"/{each}" for each in DECISION_FORMATS))
+    spec = RunSpec("pocket-3m", "qa", dtype="served", samples=12, servers=(server.url,), prompt_format=form)
+    execute(spec)
+    own, name = typed_again(spec)
+    given = answer(own, models, Stages())
+    recorded = store.read_logits(spec.run_id)
+    assert np.abs(np.array(given.logits) - recorded.logits[recorded.ids.index(name)]).max() < 1e-6
+    assert given.is_as_recorded
+    assert own.question in given.prompt

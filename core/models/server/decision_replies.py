@@ -1,0 +1,157 @@
+"""What servers reply to requests for decisions, read and checked (:mod:`core.questions.prompting.decision`).
+
+Probabilities are kept as they came. An answer that can't be one of the question's options, each with its probability,
+is a :class:`Fault` with a sentence; only a reply that holds no answers at all raises
+:class:`~core.models.server.client.MissingAnswerError`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from core.conformal.probabilities import sum_within
+from core.models.server.left_out import REFUSED, UNANSWERED
+from core.models.server.reply_body import clean, mapping, number
+from core.questions.prompting.decision import name_of
+from core.records import LETTERS
+
+MOST_DECIMALS = 17
+SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The probability (k) of each option, as the server gave it; the most ``decimals`` that it wrote one with, and the
+    share of the next token's probability that falls on all labels (NaN: not told)."""
+
+    probabilities: tuple[float, ...]
+    decimals: int
+    label_mass: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a question has no answer: the ``kind`` (:mod:`core.models.server.left_out`), and a clause about it."""
+
+    kind: str
+    reason: str
+
+
+def decided(reply: Mapping[str, Any], options: Sequence[int]) -> list[Decided | Fault]:
+    """The answers to a request's questions, which have these numbers of ``options``, in their order.
+
+    A reply of the format ``systemone`` has its answers by the questions' names, one of ``decisions`` in their order.
+    Raises :class:`~core.models.server.client.MissingAnswerError` if there are no answers, or if a list of them has
+    another length.
+    """
+    from core.models.server.client import MissingAnswerError  # importers check answers without a client
+
+    answers = reply.get("answers")
+    if isinstance(answers, Mapping):
+        diagnostics = mapping(reply.get("diagnostics"))
+        names = [name_of(i) for i in range(len(options))]
+        rows = [(answers.get(name), mapping(diagnostics.get(name)).get("label_mass")) for name in names]
+    elif isinstance(answers, list) and len(answers) == len(options):
+        rows = [(answer, None) for answer in answers]
+        for i, answer in enumerate(answers):
+            name = mapping(answer).get("name")
+            if name is not None and name != name_of(i):
+                raise MissingAnswerError(f"the server answers question {clean(name)!r} in place of {name_of(i)!r}")
+    else:
+        has = f"{len(answers)} answers" if isinstance(answers, list) else "no answers"
+        raise MissingAnswerError(f"the server's reply to {len(options)} questions has {has}")
+    return [_answer(answer, k, mass) for (answer, mass), k in zip(rows, options, strict=True)]
+
+
+def _answer(answer: object, k: int, label_mass: object) -> Decided | Fault:
+    if answer is None:
+        return Fault(UNANSWERED, "the reply has no answer to it")
+    values = mapping(answer)
+    if values.get("type") == "refusal" or values.get("refusal"):
+        words = values.get("refusal")
+        says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
+        return Fault(REFUSED, f"the model declined to answer{says}")
+    given = values.get("probabilities")
+    yes = values.get("noul", values.get("probability")) if given is None else None
+    if yes is not None:
+        return _yes_or_no(yes)
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    elif isinstance(given, list):
+        pairs = [(mapping(entry).get("value"), mapping(entry).get("probability")) for entry in given]
+    else:
+        return Fault(UNANSWERED, "the answer has no probabilities")
+    mass = number(values.get("label_mass", label_mass))
+    return option_probabilities(pairs, LETTERS[:k], label_mass=mass if 0 <= mass <= 1 else math.nan)
+
+
+def _yes_or_no(yes: object) -> Decided | Fault:
+    """The answer to a question whose two options are yes and no."""
+    probability = number(yes)
+    if not 0 <= probability <= 1:
+        return Fault(UNANSWERED, f"the probability of yes is {clean(str(yes), SHOWN)}")
+    decimals = decimals_of(probability)
+    return Decided((probability, round(1 - probability, MOST_DECIMALS)), decimals, math.nan)
+
+
+def option_probabilities(
+    pairs: Sequence[tuple[object, object]], options: Sequence[str], *, label_mass: float = math.nan
+) -> Decided | Fault:
+    """The options' probabilities from pairs of an option and its probability, in any order.
+
+    They must be numbers from 0 to 1 that sum to 1 (:func:`~core.conformal.probabilities.sum_within`), one for each
+    option. An option is its text: a boolean is another one than the text that spells it.
+
+    >>> option_probabilities([("B", 0.25), ("A", 0.75)], "AB").probabilities
+    (0.75, 0.25)
+    >>> option_probabilities([("A", 0.5), ("B", 0.2)], "AB").reason
+    'the probabilities sum to 0.7'
+    """
+    by_option: dict[str, float] = {}
+    known = frozenset(options)
+    for option, given in pairs:
+        shown = clean(str(option), SHOWN)
+        if not isinstance(option, str):
+            return Fault(UNANSWERED, f"the answer names {shown}, which is no text, as an option")
+        if option.strip() not in known:
+            return Fault(UNANSWERED, f"the answer names the option {shown!r}, which was not asked for")
+        if option.strip() in by_option:
+            return Fault(UNANSWERED, f"the answer names the option {option.strip()!r} twice")
+        probability = number(given)
+        if not 0 <= probability <= 1:  # also NaN
+            return Fault(UNANSWERED, f"the probability of {option.strip()!r} is {clean(str(given), SHOWN)}")
+        by_option[option.strip()] = probability
+    if lacking := [option for option in options if option not in by_option]:
+        return Fault(UNANSWERED, f"the answer lacks the option {lacking[0]!r}" + ", and others" * (len(lacking) > 1))
+    probabilities = tuple(by_option[option] for option in options)
+    decimals = max(map(decimals_of, probabilities))
+    total = math.fsum(probabilities)
+    if abs(total - 1) > sum_within(np.array([probabilities])):
+        return Fault(UNANSWERED, f"the probabilities sum to {total:.4g}")
+    return Decided(probabilities, decimals, label_mass)
+
+
+def log_bound(answer: Decided, *, decimals: int = 0) -> tuple[float, ...]:
+    """The log-probability (k) of each option, and of a rounded 0 the upper bound: half a unit of the last decimal with
+    which the server writes, here or elsewhere (``decimals``)."""
+    bound = half_of_last(max(answer.decimals, decimals))
+    return tuple(math.log(p or math.nextafter(bound, math.inf)) for p in answer.probabilities)
+
+
+def decimals_of(value: float) -> int:
+    """The decimals with which a number is written.
+
+    >>> decimals_of(0.25), decimals_of(1.0), decimals_of(3e-5)
+    (2, 0, 5)
+    """
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    return min(MOST_DECIMALS, max(0, -exponent)) if isinstance(exponent, int) else MOST_DECIMALS
+
+
+def half_of_last(decimals: int) -> float:
+    """Half a unit of the last decimal: what rounding may have changed, and the bound of a 0 that was rounded."""
+    return 0.5 * 10.0**-decimals

@@ -1,0 +1,268 @@
+"""A server that answers decisions gives what the local model gives, or one clear sentence, in both formats."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+
+import numpy as np
+import pytest
+
+from core.errors import InputError, SelfCheckError
+from core.models.model_sources import resolve
+from core.models.server.abilities import decision_of_probe
+from core.models.server.client import ServerClient
+from core.models.server.decision_replies import Decided
+from core.models.server.decisions import DecisionEngine
+from core.models.transformers_engine import TransformersEngine
+from core.models.verdicts import judge
+from core.questions import bank
+from core.questions.prompting.decision import DECISION_FORMATS, verdict_request
+from core.questions.prompting.forms import form_prompt
+from core.records import joined
+from tests.core.models.server.conftest import MODEL, SOON, scored
+
+PATHS = tuple(f"/{form}" for form in DECISION_FORMATS)
+
+
+def asked(form: str, n: int = 12, task: str = "qa"):
+    questions = bank.load(task)[:n]
+    return [form_prompt(q, form="letters", strategy="base", demonstrations=(), prompt_format=form) for q in questions]
+
+
+@pytest.fixture(scope="module")
+def truth():
+    engine = TransformersEngine.load(resolve(MODEL), dtype="float32")
+    exact = scored(engine, asked("plain"))
+    shares = np.exp(exact.logits.astype(float))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+@pytest.fixture
+def load() -> Iterator:
+    with ExitStack() as stack:
+
+        def loaded(server, form):
+            engine = DecisionEngine.asking(form).load(MODEL, servers=[server.url], patience=SOON)
+            return stack.enter_context(closing(engine))
+
+        yield loaded
+
+
+def score(engine, form, n=12):
+    prompts = asked(form, n)
+    engine.prepare(prompts)
+    check = engine.self_check(prompts)
+    assert check.passed
+    return joined(rows := list(engine.score(prompts)), [row.ids[0] for row in rows], k=6), check
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_decisions_equal_the_local_model_together_and_one_by_one(server, load, truth, form):
+    server.reset(decisions=PATHS)
+    engine = load(server, form)
+    scores, check = score(engine, form)
+    assert "up to" in check.rung
+    order = [scores.ids.index(prompt.question_id) for prompt in asked(form)]
+    assert np.abs(scores.probabilities[order] - truth).max() < 1e-6
+    assert scores.bounded is None
+    assert np.isnan(scores.letter_mass).all() == (form == "decisions")
+    engine.together = 1
+    alone = joined(list(engine.score(asked(form))), scores.ids, k=6)
+    assert np.array_equal(alone.probabilities, scores.probabilities)
+
+
+def without(answer, *options, **others):
+    kept = {option: p for option, p in answer["probabilities"].items() if option not in options}
+    return {**answer, "probabilities": {**kept, **others}}
+
+
+WRONG = {
+    "nothing": (lambda answer: None, "the reply has no answer to it"),
+    "a refusal": (lambda answer: {"type": "refusal"}, "the model declined to answer"),
+    "no probabilities": (lambda answer: {"choice": "A"}, "the answer has no probabilities"),
+    "a sum below 1": (
+        lambda answer: {"probabilities": dict.fromkeys(answer["probabilities"], 0.1)},
+        "the probabilities sum to",
+    ),
+    "an option is missing": (lambda answer: without(answer, "B"), "the answer lacks the option 'B'"),
+    "an unknown option": (lambda answer: without(answer, G=0.1), "names the option 'G', which was not asked for"),
+    "the same option twice": (lambda answer: without(answer, **{" A": 0.1}), "names the option 'A' twice"),
+    "a negative number": (lambda answer: without(answer, "A", A=-0.5), "the probability of 'A' is -0.5"),
+    "a text": (lambda answer: without(answer, "A", A="high"), "the probability of 'A' is high"),
+    "true": (lambda answer: without(answer, "A", A=True), "the probability of 'A' is True"),
+    "a huge number": (lambda answer: without(answer, "A", A=1e300), "the probability of 'A' is 1e+300"),
+    "a list": (lambda answer: [0.5, 0.5], "the answer has no probabilities"),
+}
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_answer_is_a_missing_question_with_a_reason(server, load, form, wrong):
+    spoil, reason = WRONG[wrong]
+    prompts = asked(form)
+    engine = load_after_check(server, load, form, prompts)
+    spoiled = prompts[3].question_id
+    instructions = bank.load("qa")[3].question
+    server.behaviour.decided = lambda number, answer: spoil(answer) if answer["asked"] == instructions else answer
+    scores = list(engine.score(prompts))
+    assert {row.ids[0] for row in scores} == {prompt.question_id for prompt in prompts} - {spoiled}
+    (missing,) = engine.left_out.missing.items()
+    assert missing[0] == spoiled
+    assert reason in missing[1].reason
+    assert missing[1].kind == ("refused" if wrong == "a refusal" else "without an answer")
+
+
+def load_after_check(server, load, form, prompts):
+    server.reset(decisions=PATHS)
+    engine = load(server, form)
+    engine.prepare(prompts)
+    engine.self_check(prompts)
+    return engine
+
+
+def test_a_boolean_is_not_the_text_that_spells_it(server, load):
+    """Only the format ``decisions`` can send one."""
+    prompts = asked("decisions")
+    engine = load_after_check(server, load, "decisions", prompts)
+    decide = server.decide
+
+    def with_boolean(body):
+        reply = decide(body)
+        reply["answers"][0]["probabilities"][0]["value"] = True
+        return reply
+
+    server.decide = with_boolean
+    try:
+        assert not list(engine.score(prompts[:1]))
+        assert "names True, which is no text" in engine.left_out.missing[prompts[0].question_id].reason
+    finally:
+        del server.decide
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_rounded_zeros_are_bounds(server, load, truth, form):
+    prompts = asked(form)
+
+    def rounded(number, answer):
+        return {**answer, "probabilities": {option: round(p, 2) for option, p in answer["probabilities"].items()}}
+
+    server.reset(decisions=PATHS, decided=rounded)
+    engine = load(server, form)
+    scores, _ = score(engine, form)
+    order = [scores.ids.index(prompt.question_id) for prompt in prompts]
+    assert np.array_equal(scores.probabilities[order], truth.round(2))
+    assert np.array_equal(scores.bounded[order], truth.round(2) == 0)
+    assert np.isclose(np.exp(scores.logits[scores.bounded]), 0.005).all()
+    assert (np.exp(scores.logits)[order] >= truth - 0.005 - 1e-9).all()
+    assert engine.description["bounded_questions"] == scores.bounded.any(axis=1).sum()
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_a_request_that_is_refused_is_divided(server, load, form):
+    """vLLM refuses a whole request because of one question with too many options."""
+    prompts = asked(form)
+    engine = load_after_check(server, load, form, prompts)
+    bad = bank.load("qa")[5].question
+    server.behaviour.strict = lambda path, body: (
+        (400, {"error": {"message": "at most 3 options"}}) if bad in str(body["questions"]) else None
+    )
+    ids = {row.ids[0] for row in engine.score(prompts)}
+    assert ids == {prompt.question_id for prompt in prompts} - {prompts[5].question_id}
+    assert engine.left_out.missing[prompts[5].question_id].reason == 'HTTP status 400, "at most 3 options"'
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_questions_that_change_one_another_are_asked_alone(server, load, truth, form):
+    def disturbed(number, answer):
+        values = list(answer["probabilities"].values())
+        moved = values[number % len(values) :] + values[: number % len(values)]
+        return {**answer, "probabilities": dict(zip(answer["probabilities"], moved, strict=True))}
+
+    server.reset(decisions=PATHS, decided=disturbed)
+    scores, check = score(load(server, form), form)
+    assert check.rung == "one question in a request"
+    assert "several questions in a request: a probability differs by" in check.refused[0]
+    order = [scores.ids.index(prompt.question_id) for prompt in asked(form)]
+    assert np.abs(scores.probabilities[order] - truth).max() < 1e-6
+
+
+def test_small_label_mass_and_equal_options_stop_a_run(server, load):
+    prompts = asked("systemone")
+    server.reset(decisions=PATHS, decided=lambda number, answer: {**answer, "mass": 0.001})
+    engine = load(server, "systemone")
+    engine.prepare(prompts)
+    with pytest.raises(SelfCheckError, match="less than 1% of the next token's probability"):
+        engine.self_check(prompts)
+    k = len(bank.load("qa")[0].options)
+    equal = dict.fromkeys("ABCDEFGH"[:k], 1 / k)
+    server.reset(decisions=PATHS)
+    engine = load(server, "systemone")
+    engine.prepare(prompts)
+    server.behaviour.decided = lambda number, answer: {**answer, "probabilities": equal}
+    with pytest.raises(SelfCheckError, match="every option the same score"):
+        engine.self_check(prompts)
+
+
+def test_how_much_answers_vary_is_measured(server, load):
+    prompts = asked("decisions", 24)
+    engine = load_after_check(server, load, "decisions", prompts)
+    assert engine.variation(prompts) == {"questions": 20, "requests": 3, "largest": 0.0, "mean": 0.0, "changed": 0}
+    calls = iter(range(10**6))
+
+    def varied(number, answer):
+        by = 0.05 * (next(calls) % 2)
+        values = dict(answer["probabilities"])
+        first, last = max(values, key=values.get), min(values, key=values.get)
+        values[first] -= by
+        values[last] += by
+        return {**answer, "probabilities": values}
+
+    server.behaviour.decided = varied
+    found = engine.variation(prompts)
+    assert found["largest"] == pytest.approx(0.05)
+    assert found["mean"] < 0.05 / 2
+
+
+def test_other_weights_are_noticed(server, load):
+    server.reset(decisions=PATHS)
+    engine = load(server, "systemone")
+    engine.check_same_weights()
+    with server.other_weights(), pytest.raises(InputError, match="restarted with other weights"):
+        engine.check_same_weights()
+
+
+def test_a_server_without_the_format_says_so(server, load):
+    server.reset(decisions=("/decisions",))
+    with pytest.raises(InputError, match=r"does not answer POST http.*/v1/systemone for pocket-3m \(HTTP status 404"):
+        load(server, "systemone")
+    with ServerClient([server.url], patience=SOON) as client:
+        assert isinstance(decision_of_probe(client, server.url, MODEL, "decisions"), Decided)
+
+
+def test_a_server_that_lists_no_models_is_asked(server, load):
+    server.reset(decisions=PATHS, unlisted=True)
+    assert load(server, "decisions").able.decisions == ("decisions",)
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_server_that_decides_is_a_juror(server, form, alone):
+    """Where it scores no texts."""
+    server.reset(decisions=(f"/{form}",), completions=not alone, chat=not alone, echo=False)
+    answers = [(f"{i}", f"What is {i} + 1?", f"{i + 1 + i % 2}") for i in range(12)]
+    judging = judge(f"{MODEL}@{server.url}", answers, dtype="float32")
+    assert judging.engine.decisions == form
+    verdicts = dict(judging.verdicts())
+    asked = {name: json.loads(verdict_request(name, *each, form=form).text) for name, *each in answers}
+    for name, (p_true, p_false) in verdicts.items():
+        questions = asked[name]["questions"]
+        statement = (questions["q1"] if form == "systemone" else questions[0])["instructions"]
+        assert p_true == pytest.approx(server.verdict(statement), abs=1e-9)
+        assert p_true + p_false == pytest.approx(1)
+    assert len(verdicts) == 12
+
+
+def test_a_juror_without_texts_and_decisions_says_what_it_lacks(server):
+    server.reset(echo=False)
+    with pytest.raises(InputError, match="texts can't be scored"):
+        judge(f"{MODEL}@{server.url}", [("1", "What?", "This.")], dtype="float32")
