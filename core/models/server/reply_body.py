@@ -143,7 +143,7 @@ def _sentence(value: Any, depth: int = 0) -> str:
     return sentence
 
 
-async def read(reply: "aiohttp.ClientResponse", *, limit: int) -> bytes:
+async def read(reply: aiohttp.ClientResponse, *, limit: int) -> bytes:
     """The whole body. Raises :class:`TooLargeError` as soon as it has more bytes than ``limit``."""
     content = bytearray()
     async for piece in reply.content.iter_chunked(PIECE):
