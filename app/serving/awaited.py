@@ -19,7 +19,8 @@ from app.serving.start import base_path
 from app.serving.stopping import is_stopping
 
 ARRIVED, ASK_AGAIN, GONE = 200, 202, 204
-"""The answers: run the page again; nothing yet, because proxies end a request that takes long; nothing will come."""
+"""The answers: run the page again; nothing yet, because proxies end a request that takes long; this server has no such
+ticket, so the browser has the page run from time to time."""
 GATHER_S = (1.0, 10.0)
 """When the first value has arrived, the others have as long as it took to come with it, within these seconds, so that
 the page runs once for several."""

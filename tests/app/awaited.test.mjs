@@ -26,11 +26,19 @@ test("the page runs again once, when an answer says that something has arrived",
   assert.deepEqual([asked.length, runs], [3, 1]);
 });
 
-test("the page does not run for a ticket that is gone", async () => {
+test("where another server answers, the page runs from time to time", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const asked = serve(204);
-  new Awaited().follow({ address: "/awaited/a", after: 0 }, () => assert.fail());
-  await turns();
-  assert.equal(asked.length, 1);
+  let runs = 0;
+  new Awaited().follow({ address: "/awaited/a", after: 0 }, () => runs++);
+  const pass = async (ms) => {
+    t.mock.timers.tick(ms);
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  };
+  await pass(0);
+  assert.deepEqual([asked.length, runs], [1, 0]);
+  await pass(2000);
+  assert.deepEqual([asked.length, runs], [1, 1]);
 });
 
 test("the same address is asked once, another one in its place, and nothing when the list is closed", async () => {

@@ -4,6 +4,7 @@
 const ARRIVED = 200;
 const ASK_AGAIN = 202;
 const RETRY_MS = 1000;
+const ELSEWHERE_MS = 2000;
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -12,7 +13,11 @@ async function arrival(address, { after, signal }) {
   while (!signal.aborted) {
     try {
       const { status } = await fetch(address, { signal, cache: "no-store" });
-      if (status !== ASK_AGAIN) return status === ARRIVED;
+      if (status === ARRIVED) return true;
+      if (status !== ASK_AGAIN) {
+        await pause(ELSEWHERE_MS); // another server answers behind this address: the page runs to look for itself
+        return true;
+      }
     } catch {
       await pause(RETRY_MS); // the connection was lost
     }
