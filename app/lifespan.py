@@ -22,7 +22,7 @@ then."""
 LOOK_EVERY_S = 20.0
 """How often the server checks whether runs are waiting without an agent, and whether a class is old."""
 KEEP_WITHIN_S = 1.0
-"""How long it computes summaries of new runs each time, so that pages wait for it seldom and not for long."""
+"""How long it computes summaries of new runs each time, so that it does not keep a page waiting."""
 
 opens_browser = threading.Event()
 """Set by `hedge`: open the first page in the browser, where there is a screen."""

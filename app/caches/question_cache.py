@@ -26,7 +26,7 @@ def question_list(run_id: str) -> pd.DataFrame:
     return frames.question_list(evaluation(run_id))
 
 
-@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 11 bytes a question: 5 kB, seldom 5 MB
+@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 11 bytes a question: 5 kB, at most 11 MB
 def question_ids(run_id: str) -> pa.StringArray:
     """The ids of a finished run's test questions, in the order of :func:`question_list`, whose texts take much longer
     to read."""

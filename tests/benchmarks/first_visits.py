@@ -3,8 +3,8 @@
 The home has 1,000 runs of 400 questions, or with ``--million`` one run of a million. Each page is visited four times,
 in processes of their own: twice with what an earlier server has kept in the home's cache, and before each of these once
 with an empty cache, so that both kinds take turns. Printed are the median seconds of processor time and on the wall
-until the page is still, the runs of its script, and how much more memory the process holds afterwards. What a server
-has loaded by its first page (here Learn) does not count.
+until the page is still, the runs of its script, and how much more memory the process holds afterwards, beside the
+memory after its first page (here Learn).
 """
 
 import argparse

@@ -3,7 +3,8 @@
 import time
 
 from playwright.sync_api import Page, WebSocket
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from app.serving.messages import message_type
 
 STILL_MS = 2000
 """A page that has not changed for this long, with no script running and nothing being computed, is still."""
@@ -42,6 +43,6 @@ class ScriptRuns:
     def _received(self, content: bytes | str) -> None:
         self._last_message = time.time()
         if isinstance(content, bytes):
-            message = ForwardMsg.FromString(content)
+            message = message_type("ForwardMsg").FromString(content)
             if message.HasField("new_session"):
                 self.runs.append("fragment" if message.metadata.run.fragment_ids else "page")

@@ -30,7 +30,7 @@ from core.models.perplexity.request import Request
 from core.models.server import known_servers
 from core.models.server.known_servers import RememberedServers
 from core.questions import catalogue
-from core.reports import perplexity_results, tokens
+from core.reports import kept, perplexity_results, tokens
 from core.reports.compare import kept_rows
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
@@ -194,7 +194,7 @@ def cached_figures() -> Kept:
 
     def read_once() -> str | None:
         """The figures, and None for a file from which they were not read."""
-        known = kept_rows._read(run_id, kept_rows._holds_for(run_id))
+        known = kept_rows._read(run_id, kept.state_of(run_id))
         assert read() == whole
         return whole if known else None
 

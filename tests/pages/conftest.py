@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, ButtonGroup
 
 from app.background import Computation
+from app.serving import table_files
 from app.state.session import BY_ITSELF_KEY
 from charts.figure import Figure
 from core.runs import store
@@ -271,3 +272,9 @@ def pick(app: AppTest, *run_ids: str) -> AppTest:
 def picked(app: AppTest) -> list[str]:
     """The runs that the line of a multiple choice names, in its order."""
     return [str(button.key).partition("_remove_")[2] for button in app.button if "_remove_" in (button.key or "")]
+
+
+@pytest.fixture
+def in_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are sent with the page, as where their files can't be loaded."""
+    monkeypatch.setattr(table_files, "SMALLEST", 2**40)

@@ -26,6 +26,7 @@ def component(app: AppTest) -> Any:
     return components(app)[0].proto
 
 
+@pytest.mark.usefixtures("in_messages")
 def test_the_tables_go_over_whole(open_page: Open):
     run = evaluation.load(synthetic_run(n=120))
     app = open_page("alpha_lab", run=run.run_id)
@@ -39,6 +40,7 @@ def test_the_tables_go_over_whole(open_page: Open):
     assert texts["id"].to_pylist() == run.ids.tolist()
 
 
+@pytest.mark.usefixtures("in_messages")
 def test_the_names_of_a_hundred_classes_go_over_once(open_page: Open):
     """They stand beside the table, not in each of its rows, and Python's figures below are by their names."""
     names = [f"species {j}" for j in range(100)]

@@ -36,6 +36,7 @@ def test_a_question_whose_letters_are_no_answer_has_no_set(open_page: Open):
     assert "In 1 other run, the letters are no answer to this question" in page_text(there.run())
 
 
+@pytest.mark.usefixtures("in_messages")
 def test_a_question_of_a_link_with_its_p_values(open_page: Open):
     run = evaluation.load(synthetic_run(n=40))
     row = int(run.test[7])

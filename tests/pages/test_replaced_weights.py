@@ -24,7 +24,7 @@ from core.runs.spec import RunSpec
 from core.settings import settings
 from tests.conftest import without_digests
 from tests.core.runs.answering.conftest import OPTIONS
-from tests.pages.conftest import Open, page_text
+from tests.pages.conftest import Open, page_text, static_tables
 from tests.pages.test_own_question import fill
 from tests.pages.test_perplexity import TALK, perplexities_shown
 from tests.replaced import own_model, replace_weights
@@ -117,7 +117,7 @@ def test_evaluations_before_and_after_have_names_of_their_own(open_page: Open, m
     mine = [i for i, name in enumerate(chosen.options) if name.startswith("mine on")]
     assert len({chosen.options[i] for i in mine}) == len(mine) == 3
     chosen.set_value(mine).run()
-    weights = app.dataframe[0].value["Weights"].tolist()
+    (weights,) = (table["Weights"].tolist() for table in static_tables(app) if "Weights" in table)
     assert weights.count("not recorded") == 1
     assert len(set(weights)) == 3
 

@@ -9,6 +9,7 @@ from core.jury.pipeline.jury_spec import JurySpec
 from core.models.model_sources import DTYPES
 from core.questions import POCKET_BANK
 from core.questions.bank_names import bank_name
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.questions.prompting.forms import FORMATS, FORMS
 from core.questions.prompting.strategies import STRATEGIES
 from core.reports.titles import (
@@ -38,7 +39,7 @@ PLAIN = RunSpec(model="org/phi-2", task="ds")
         (STRATEGY_TITLES, STRATEGIES),
         (PRECISION_TITLES, (*DTYPES, SERVED)),
         (FORM_TITLES, FORMS),
-        (FORMAT_TITLES, FORMATS),
+        (FORMAT_TITLES, (*FORMATS, *DECISION_FORMATS)),
     ],
 )
 def test_every_setting_has_words_of_its_own(words: dict[str, str], known: tuple[str, ...]):
