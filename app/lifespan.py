@@ -21,8 +21,8 @@ AGENT_AFTER_S = 5.0
 then."""
 LOOK_EVERY_S = 20.0
 """How often the server checks whether runs are waiting without an agent, and whether a class is old."""
-KEEP_WITHIN_S = 1.0
-"""How long it computes summaries of new runs each time, so that it does not keep a page waiting."""
+KEEP_S, PAUSE_S = 0.1, 0.2
+"""For how long the server computes summaries of new runs at a time, and the pause after it, which pages can use."""
 
 opens_browser = threading.Event()
 """Set by `hedge`: open the first page in the browser, where there is a screen."""
@@ -60,7 +60,8 @@ def print_lecturer_link() -> None:
 
 
 def start_agent() -> None:
-    """Start the thread that calls :func:`wake_agent`, and then :func:`look_after` again and again."""
+    """Start the thread that calls :func:`wake_agent`, and then :func:`look_after` and
+    :func:`keep_summaries` again and again."""
     threading.Thread(target=_keep_agent, daemon=True, name="hedge-keep-agent").start()
 
 
@@ -69,13 +70,13 @@ def _keep_agent() -> None:
     wake_agent()
     looked_at: dict[str, int] = {}
     while True:
-        look_after(looked_at)
+        look_after()
+        keep_summaries(looked_at)
         time.sleep(LOOK_EVERY_S)
 
 
-def look_after(looked_at: dict[str, int]) -> None:
-    """Delete old classes, start the agent if it was killed together with its workers while runs wait, and keep the
-    summaries of new runs (:func:`core.reports.overview.kept_summaries.keep_new`)."""
+def look_after() -> None:
+    """Delete old classes, and start the agent if it was killed together with its workers while runs wait."""
     with suppress(Exception):  # the file or the database may come back; until then the pages report the fault
         from core.serving.classroom import live_class
 
@@ -84,10 +85,15 @@ def look_after(looked_at: dict[str, int]) -> None:
         from core.runs import engine
 
         engine.ensure_agent_if_needed()
-    with suppress(Exception):
+
+
+def keep_summaries(looked_at: dict[str, int]) -> None:
+    """Keep the summaries of new runs (:func:`core.reports.overview.kept_summaries.keep_new`)."""
+    with suppress(Exception):  # a disk may be full; the Overview then computes them
         from core.reports.overview import kept_summaries
 
-        kept_summaries.keep_new(looked_at, within_s=KEEP_WITHIN_S)
+        while not kept_summaries.keep_new(looked_at, within_s=KEEP_S):
+            time.sleep(PAUSE_S)
 
 
 def wake_agent() -> None:

@@ -92,7 +92,8 @@ class AskedQuestions:
 
 
 def _file(run_id: str) -> QuestionFile:
-    return QuestionFile(store.questions_digest(run_id), store.questions_path(run_id))
+    path, digest = store.checked_questions(run_id)
+    return QuestionFile(digest, path)
 
 
 @functools.lru_cache(maxsize=KEPT)

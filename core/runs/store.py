@@ -638,13 +638,16 @@ def _write_file(folder: Path, name: str, *parts: pa.Table) -> None:
         write_record(folder, replace(record, files=record.files | {name: digest_of(folder / name)}))
 
 
-def questions_digest(run_id: str) -> str:
-    """The digest of a run's questions, which equal questions share.
+def checked_questions(run_id: str) -> tuple[Path, str]:
+    """The file with a run's questions, and its digest, which equal questions share.
 
     Raises :class:`InputError` as :func:`read_file`.
     """
     with reading(run_id, FILE):
-        return checked_digest(questions_path(run_id), _digest(run_id, FILE))
+        folder = folder_of(run_id)
+        path = questions_file(folder)
+        kept = path.stem if path.parent == FOLDER else _record(folder).files.get(FILE, "")
+        return path, checked_digest(path, kept)
 
 
 def _digest(run_id: str, name: str) -> str:

@@ -1,5 +1,6 @@
 """The summaries of runs for the Overview, kept on disk (:mod:`core.reports.kept`): 25 kB for a run of 400 questions."""
 
+import math
 import time
 from contextlib import suppress
 from typing import Any
@@ -34,21 +35,22 @@ def summary(run_id: str) -> RunSummary:
     return computed
 
 
-def keep_new(looked_at: dict[str, int], *, within_s: float) -> None:
+def keep_new(looked_at: dict[str, int], *, within_s: float = math.inf) -> bool:
     """Keep the summaries of runs that have none yet, so that the next look at the Overview finds them.
 
     ``looked_at`` has the stamps of the runs that were looked at, and is added to. It stops after ``within_s`` seconds;
-    the next call continues.
+    the next call continues. Returns whether all runs have been looked at.
     """
     end = time.monotonic() + within_s
     for run_id, stamp in store.run_stamps().items():
         if looked_at.get(run_id) == stamp:
             continue
         if time.monotonic() > end:
-            return
+            return False
         with suppress(HedgeError):  # it has not finished, has no figures, or can't be read
             summary(run_id)
         looked_at[run_id] = stamp
+    return True
 
 
 def _can_be_kept(summary: ScoreSummary) -> bool:

@@ -138,18 +138,18 @@ def test_new_runs_are_kept_before_anybody_looks(home: Path, reads: list[str]):
     synthetic_run(20, model="first")
     looked_at = dict(store.run_stamps())
     first, second = synthetic_run(20, model="second"), synthetic_run(20, model="third")
-    kept_summaries.keep_new(looked_at, within_s=60.0)
+    assert kept_summaries.keep_new(looked_at)
     assert sorted(reads) == sorted([first, second])
     for run_id in (first, second):
         kept_summaries.summary(run_id)
-    kept_summaries.keep_new(looked_at, within_s=60.0)
+    kept_summaries.keep_new(looked_at)
     assert len(reads) == 2
 
 
 def test_keeping_stops_in_time_and_continues(home: Path, reads: list[str]):
     looked_at = dict(store.run_stamps())
     runs = [synthetic_run(20, model=f"m{i}") for i in range(3)]
-    kept_summaries.keep_new(looked_at, within_s=-1.0)
+    assert not kept_summaries.keep_new(looked_at, within_s=-1.0)
     assert not reads
-    kept_summaries.keep_new(looked_at, within_s=60.0)
+    kept_summaries.keep_new(looked_at)
     assert sorted(reads) == sorted(runs)

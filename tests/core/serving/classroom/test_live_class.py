@@ -272,7 +272,7 @@ def test_a_class_is_deleted_a_week_after_its_end_though_nobody_opens_another(liv
     live_class.delete_old(now=live.ends + week - 1)
     assert class_store.read(live.code) is not None
     class_store.set_stage(live.code, phase="ended", position=0, alpha=200, score="lac", ends=live.ends - week)
-    lifespan.look_after({})
+    lifespan.look_after()
     assert class_store.read(live.code) is None
     class_store.forget()  # as at the server's end, which empties the WAL
     assert b"Zuleika" not in class_store.path().read_bytes()
