@@ -1,5 +1,6 @@
 """Convert between a link and a page's record. Uses no browser and no session."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar, get_type_hints
@@ -29,6 +30,7 @@ def readers(page: type[SharedView]) -> dict[str, Read]:
     return _readers[page]
 
 
+@functools.cache
 def names_in_address(page: type[SharedView]) -> tuple[str, ...]:
     """The fields in a page's link: the shared ones that the page shows, and all of its own."""
     own = [field.name for field in fields(page) if field.name not in SHARED_NAMES]

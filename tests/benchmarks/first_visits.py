@@ -1,10 +1,11 @@
 """The first visit to a page in a server that has just started: ``python -m tests.benchmarks.first_visits [PAGE …]``.
 
-The home has 1,000 runs of 400 questions, or with ``--million`` one run of a million. Each page is visited four times,
-in processes of their own: twice with what an earlier server has kept in the home's cache, and before each of these once
-with an empty cache, so that both kinds take turns. Printed are the median seconds of processor time and on the wall
-until the page is still, and how much more memory the process holds afterwards. What a server imports by itself while
-the browser loads Streamlit's scripts does not count, nor its first page (here Learn).
+The home has 1,000 runs of 400 questions. With ``--million`` it has one run with a million questions. Each page is
+visited four times, in processes of their own: twice with what an earlier server has kept in the home's cache, and
+before each of these once with an empty cache, so that both kinds take turns. Printed are the median seconds of
+processor time and on the wall until the page is still, and how much more memory the process holds afterwards. The
+first page (here Learn), and imports that a server makes by itself while the browser loads Streamlit's scripts, do not
+count.
 """
 
 import argparse
