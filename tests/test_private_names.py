@@ -57,6 +57,11 @@ USES = (
         "transformers imports torch's compiler by this name, which takes a second, and Hedge compiles nothing",
     ),
     Use(
+        "peft/tuners/tuners_utils.py",
+        ("_torch_supports_distributed",),
+        "without a GPU no weight is spread over devices, and the import that would tell so takes half a second",
+    ),
+    Use(
         "transformers/integrations/peft.py",
         ("_hf_peft_config_loaded",),
         "a folder that holds a model and an adapter is loaded without a word otherwise",
