@@ -95,6 +95,8 @@ class ModelCache:
         self._load = load
         self._weights = weights
         self._kept: OrderedDict[Key, LoadedModel | ReadingModel] = OrderedDict()
+        self._warmed: Key | None = None
+        """The model that was loaded beforehand and has not been asked yet."""
 
     def __contains__(self, key: Key) -> bool:
         return key in self._kept
@@ -123,8 +125,22 @@ class ModelCache:
         """The model that reads texts by token, as :meth:`get`."""
         return self._get((model, BY_TOKEN), ReadingModel, lambda: load_reading_model(model), model, loading)
 
+    def warm(self, key: Key) -> None:
+        """Load a model before it is asked. It takes the place of one that was loaded so and never asked.
+
+        Raises :class:`~core.errors.InputError` if it can't be loaded.
+        """
+        if self._warmed not in (None, key):
+            self._drop(self._warmed)
+            gc.collect()
+        not_asked = key not in self._kept or key == self._warmed
+        self.by_token(key[0]) if key[1] == BY_TOKEN else self.get(key)
+        self._warmed = key if not_asked else None
+
     def _get(self, key: Key, kind: type[Kept], load: Callable[[], Kept], model: str, loading: Loading) -> Kept:
         """``model`` is the one whose files are here; empty for one on a server."""
+        if key == self._warmed:
+            self._warmed = None
         weights = self._weights(model) if model else ""
         if key in self._kept and self._kept[key].weights != weights:
             self._drop(key)
@@ -172,6 +188,8 @@ class ModelCache:
 
     def _drop(self, key: Key) -> None:
         gone = self._kept.pop(key)
+        if key == self._warmed:
+            self._warmed = None
         if isinstance(gone, LoadedModel) and (close := getattr(gone.engine, "close", None)):
             close()  # the connections to a server
 

@@ -65,7 +65,7 @@ def main(connection: Connection) -> None:
         match parent.receive():
             case (model, dtype):
                 try:
-                    models.by_token(model) if dtype == BY_TOKEN else models.get((model, dtype))
+                    models.warm((model, dtype))
                 except Exception:  # the error is reported when the model is asked
                     traceback.print_exc()
             case question:

@@ -82,3 +82,16 @@ def test_another_error_costs_no_other_model():
     with pytest.raises(ValueError, match="invalid literal"):
         models.get(("x", "float32"))
     assert ("10", "float32") in models
+
+
+def test_a_model_that_was_loaded_beforehand_and_never_asked_makes_room_for_the_next_one():
+    models = cache(limit=10**9, load=Loader())
+    models.warm(("1.1", "float32"))
+    models.warm(("1.1", "float32"))
+    models.get(("1.2", "float32"))
+    models.warm(("1.2", "float32"))
+    models.warm(("1.3", "float32"))
+    assert [("1.1", "float32") in models, ("1.2", "float32") in models] == [False, True]
+    models.get(("1.3", "float32"))
+    models.warm(("1.4", "float32"))
+    assert [key in models for key in (("1.2", "float32"), ("1.3", "float32"), ("1.4", "float32"))] == [True] * 3
