@@ -1,6 +1,5 @@
 """Convert between a link and a page's record. Uses no browser and no session."""
 
-import functools
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar, get_type_hints
@@ -30,11 +29,16 @@ def readers(page: type[SharedView]) -> dict[str, Read]:
     return _readers[page]
 
 
-@functools.cache
+_names: dict[type[SharedView], tuple[str, ...]] = {}
+"""What :func:`names_in_address` has found: a matrix has a link for each of its runs."""
+
+
 def names_in_address(page: type[SharedView]) -> tuple[str, ...]:
     """The fields in a page's link: the shared ones that the page shows, and all of its own."""
-    own = [field.name for field in fields(page) if field.name not in SHARED_NAMES]
-    return (*page.LEADS, *(name for name in own if name not in page.LEADS))
+    if page not in _names:
+        own = [field.name for field in fields(page) if field.name not in SHARED_NAMES]
+        _names[page] = (*page.LEADS, *(name for name in own if name not in page.LEADS))
+    return _names[page]
 
 
 def parse(address: Mapping[str, str], start: View) -> tuple[View, tuple[str, ...]]:

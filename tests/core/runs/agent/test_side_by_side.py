@@ -43,9 +43,7 @@ def test_a_killed_process_takes_neither_the_run_nor_the_question_of_the_other_wi
     question = own(calibrated, "And of Spain?")
     client.ask(question)
     until_stage(question, "loading", "failed")
-    if (
-        client.progress(question.answer_id).stage == "failed"
-    ):  # it went to the killed process
+    if client.progress(question.answer_id).stage == "failed":  # it went to the killed process
         client.ask(question)
         until_stage(question, "loading")
     assert engine.status(run_id).state == "running"
