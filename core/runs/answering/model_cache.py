@@ -130,11 +130,11 @@ class ModelCache:
 
         Raises :class:`~core.errors.InputError` if it can't be loaded.
         """
-        if self._warmed not in (None, key):
-            self._drop(self._warmed)
-            gc.collect()
-        not_asked = key not in self._kept or key == self._warmed
+        earlier, not_asked = self._warmed, key not in self._kept or key == self._warmed
         self.by_token(key[0]) if key[1] == BY_TOKEN else self.get(key)
+        if earlier not in (None, key) and earlier in self._kept:
+            self._drop(earlier)
+            gc.collect()
         self._warmed = key if not_asked else None
 
     def _get(self, key: Key, kind: type[Kept], load: Callable[[], Kept], model: str, loading: Loading) -> Kept:
