@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import re
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -59,30 +60,51 @@ class StaticCompression:
             self.answers.popitem(last=False)
 
 
-class _Compressing:
-    """The ``send`` of one request: it collects an answer that never changes, and sends it compressed."""
+class WholeAnswer(ABC):
+    """The ``send`` of one request: it collects an answer that it changes, and passes on any other one."""
 
-    def __init__(self, owner: StaticCompression, path: str, send: Send) -> None:
-        self.owner, self.path, self.send = owner, path, send
+    def __init__(self, send: Send) -> None:
+        self.send = send
         self.start: Message | None = None
         self.parts: list[bytes] = []
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _never_changes(message):
+        if message["type"] == "http.response.start" and self.changes(message):
             self.start = message
             return
         if self.start is None:
             await self.send(message)
             return
         self.parts.append(message.get("body", b""))
-        if message.get("more_body"):
-            return
-        body = await asyncio.to_thread(gzip.compress, b"".join(self.parts), LEVEL, mtime=0)
-        headers = MutableHeaders(raw=[pair for pair in self.start["headers"] if pair[0].lower() in KEPT])
+        if not message.get("more_body"):
+            await self.answer(self.start, b"".join(self.parts))
+
+    @abstractmethod
+    def changes(self, start: Message) -> bool:
+        """Whether the answer that begins so is changed."""
+
+    @abstractmethod
+    async def answer(self, start: Message, body: bytes) -> None:
+        """Send the whole answer, changed."""
+
+
+class _Compressing(WholeAnswer):
+    """Compresses an answer that never changes."""
+
+    def __init__(self, owner: StaticCompression, path: str, send: Send) -> None:
+        super().__init__(send)
+        self.owner, self.path = owner, path
+
+    def changes(self, start: Message) -> bool:
+        return _never_changes(start)
+
+    async def answer(self, start: Message, body: bytes) -> None:
+        body = await asyncio.to_thread(gzip.compress, body, LEVEL, mtime=0)
+        headers = MutableHeaders(raw=[pair for pair in start["headers"] if pair[0].lower() in KEPT])
         headers["content-encoding"] = "gzip"
         headers["content-length"] = str(len(body))
         headers.add_vary_header("accept-encoding")
-        start = {**self.start, "headers": headers.raw}
+        start = {**start, "headers": headers.raw}
         self.owner.keep(self.path, start, body)
         await self.send(start)
         await self.send({"type": "http.response.body", "body": body})

@@ -29,7 +29,7 @@ KINDS = {"woff2": "font/woff2", "css": "text/css"}
 
 
 def with_our_icons(page: str) -> str:
-    """Streamlit's page with our style in place of its own; the page itself if that is not as it was."""
+    """Streamlit's page with our style instead of Streamlit's. If Streamlit has changed, the page as it is."""
     if metadata.version("streamlit") != MADE_FOR:
         return page
     style = next((name for name in _files() if name.endswith(".css")), "")

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 
 from app.serving import icons
 from app.serving.bundle_files import address
-from app.serving.compression import LEVEL, takes_gzip
+from app.serving.compression import LEVEL, WholeAnswer, takes_gzip
 from app.serving.start import base_path
 
 if TYPE_CHECKING:
@@ -68,37 +68,29 @@ class PageHead:
         await self.app({**scope, "headers": headers}, receive, _Page(scope, send))
 
 
-class _Page:
-    """The ``send`` of one request: it collects a page, and sends it with the lines in its head."""
+class _Page(WholeAnswer):
+    """Adds the lines to a page's head."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
-        self.scope, self.send = scope, send
-        self.start: Message | None = None
-        self.parts: list[bytes] = []
+        super().__init__(send)
+        self.scope = scope
 
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _is_page(message):
-            self.start = message
-            return
-        if self.start is None:
-            await self.send(message)
-            return
-        self.parts.append(message.get("body", b""))
-        if message.get("more_body"):
-            return
-        body = b"".join(self.parts)
-        headers = MutableHeaders(raw=list(self.start["headers"]))
+    def changes(self, start: Message) -> bool:
+        return _is_page(start)
+
+    async def answer(self, start: Message, body: bytes) -> None:
+        headers = MutableHeaders(raw=list(start["headers"]))
         if OF_STREAMLIT in body:
             page = icons.with_our_icons(body.decode())
             body = page.replace(END, lines(_name(str(self.scope["path"]))) + END, 1).encode()
             for validator in ("etag", "last-modified"):
                 del headers[validator]
-            headers["vary"] = "accept-encoding"
+            headers.add_vary_header("accept-encoding")
             if takes_gzip(Headers(scope=self.scope)):
                 body = gzip.compress(body, LEVEL, mtime=0)
                 headers["content-encoding"] = "gzip"
         headers["content-length"] = str(len(body))
-        await self.send({**self.start, "headers": headers.raw})
+        await self.send({**start, "headers": headers.raw})
         await self.send({"type": "http.response.body", "body": body})
 
 
@@ -129,14 +121,14 @@ def _files(part: str) -> tuple[str, ...]:
     static = Path(str(resources.files("streamlit") / "static"))
     page = (static / "index.html").read_text(encoding="utf-8")
     scripts = static / "static" / "js"
-    found: list[str] = []
+    files: list[str] = []
     waiting = [path.name for path in scripts.glob(f"{part}.*.js")]
     while waiting:
         name = waiting.pop()
-        if name not in page and name not in found:
-            found.append(name)
+        if name not in page and name not in files:
+            files.append(name)
             waiting += IMPORTED.findall((scripts / name).read_text(encoding="utf-8"))
-    return tuple(found)
+    return tuple(files)
 
 
 def _name(path: str) -> str:

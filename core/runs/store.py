@@ -531,7 +531,7 @@ def read_question(run_id: str, question_id: str) -> Question:
             values = row.to_pylist()[0]
             names = ("id", "task", "group", "context", "question", "options", "label")
             return Question(**{name: values[name] for name in names} | {"options": tuple(values["options"])})
-    raise InputError(f"run {run_id} has no question {question_id[:80]!r}; choose one of its own")
+    raise InputError(f"run {run_id} has no question {question_id[:80]!r}; choose one that it asked")
 
 
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
@@ -576,7 +576,7 @@ def read_answer(run_id: str, question_id: str) -> tuple[int, OptionLogits]:
         if row.num_rows:
             check_columns(LOGITS, row)
             return place, option_logits(row)
-    raise InputError(f"run {run_id} has no answer to a question {question_id[:80]!r}; choose one of its own")
+    raise InputError(f"run {run_id} has no answer to a question {question_id[:80]!r}; choose one that it asked")
 
 
 def tested_ids(run_id: str) -> pa.StringArray:

@@ -1,7 +1,7 @@
 """The first visit to a page in a server that has just started: ``python -m tests.benchmarks.first_visits [PAGE …]``.
 
 The home has 1,000 runs of 400 questions. With ``--million`` it has one run with a million questions. Each page is
-visited four times, in processes of their own: twice with what an earlier server has kept in the home's cache, and
+visited four times, each in a new process: twice with what an earlier server has kept in the home's cache, and
 before each of these once with an empty cache, so that both kinds take turns. Printed are the median seconds of
 processor time and on the wall until the page is still, and how much more memory the process holds afterwards. The
 first page (here Learn), and imports that a server makes by itself while the browser loads Streamlit's scripts, do not
@@ -75,7 +75,7 @@ def measured(pages: list[str], cache: Path) -> None:
 
 
 def main() -> None:
-    """Make the home and measure each visit in a process of its own."""
+    """Make the home, and measure each visit in a new process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="pages to visit")
     parser.add_argument("--runs", type=int, default=RUNS, help="how many runs the home has")

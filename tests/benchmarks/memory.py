@@ -1,6 +1,6 @@
 """The memory of Hedge's processes: `python -m tests.benchmarks.memory [--idle MINUTES]`.
 
-A server in a fresh home, and Chromium, which opens every page once and asks one question of its own. Then the memory
+A server in a fresh home, and Chromium, which opens every page once and asks one typed question. Then the memory
 of each kind of process (PSS: what it alone has, and its share of what it has with others), and of all: while the last
 page is open, and once it has been closed for the idle time, 10 minutes by default.
 """

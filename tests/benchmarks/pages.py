@@ -113,7 +113,7 @@ def cold(browser: Browser, entries: list[PageEntry]) -> None:
 
 
 def still(browser: Browser, entries: list[PageEntry]) -> None:
-    """Three first visits of each page, each on a server of its own."""
+    """Three first visits of each page, each on a new server."""
     print(f"{'page':<14}{'script runs':>14}{'still after, s':>16}{'server, processor s':>22}")
     for entry in entries:
         visits = [_still(browser, entry) for _ in range(VISITS)]

@@ -1,6 +1,6 @@
 """Processor seconds of starts, beside another checkout: `python -m tests.benchmarks.starts CHECKOUT [ROUNDS]`.
 
-Both checkouts take turns, each with a home of its own that has started once before: `hedge run --mode short` of
+Both checkouts take turns, each with a home in which it has started once before: `hedge run --mode short` of
 pocket-1m; a process that imports what a worker imports and loads pocket-1m until it can score; and the page server
 until it answers.
 """

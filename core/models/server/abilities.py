@@ -235,15 +235,15 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool, a
         quantisation=quantisation,
     )
     formats = DECISION_FORMATS if all_formats or first is None else ()
-    found = [form for form in formats if isinstance(decision_of_probe(client, url, model, form), Decided)]
-    able = replace(able, decisions=tuple(found))
+    answered = [form for form in formats if isinstance(decision_of_probe(client, url, model, form), Decided)]
+    able = replace(able, decisions=tuple(answered))
     if first is None:
-        if not found:
+        if not answered:
             for error in failing.values():
                 raise error
         if not lists_needed:
             return able
-        decides = f"; it answers decisions, so ask in that format (--format {found[0]})" if found else ""
+        decides = f"; it answers decisions, so ask in that format (--format {answered[0]})" if answered else ""
         raise NoListsError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}"

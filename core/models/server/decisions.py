@@ -143,9 +143,9 @@ class DecisionEngine(ServerEngine):
         option's least and largest probability, over :data:`REPEATED` questions that are asked :data:`REPEATS` times,
         and for how many of them the most probable option ``changed``."""
         left_out, self.left_out = self.left_out, LeftOut()
-        asked = _sample(prompts, REPEATED)
+        sample = _sample(prompts, REPEATED)
         answers: dict[str, list[tuple[float, ...]]] = {}
-        for prompt, answer in self._answers([[prompt] for prompt in asked for _ in range(REPEATS)]):
+        for prompt, answer in self._answers([[prompt] for prompt in sample for _ in range(REPEATS)]):
             answers.setdefault(prompt.question_id, []).append(answer.probabilities)
         self.left_out = left_out
         repeated = [np.array(rows) for rows in answers.values() if len(rows) > 1]

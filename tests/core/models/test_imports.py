@@ -46,7 +46,7 @@ print("trained")
 
 
 def test_adapters_are_loaded_and_trained_after_the_short_import(home):
-    """In a process of its own: that of the tests has imported transformers as a whole."""
+    """In a new process, because that of the tests has imported transformers as a whole."""
     done = subprocess.run([sys.executable, "-c", ADAPTERS], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.split() == ["trained"], done.stderr
 
