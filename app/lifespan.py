@@ -14,6 +14,7 @@ from app import first_paint
 from app.classroom import desks, invite
 from app.serving import file_limit, log_limit, stopping
 from app.serving.start import base_path
+from core.processes.program import return_memory
 from core.settings import settings
 
 AGENT_AFTER_S = 5.0
@@ -61,7 +62,7 @@ def print_lecturer_link() -> None:
 
 def start_agent() -> None:
     """Start the thread that calls :func:`wake_agent`, and then :func:`look_after` and
-    :func:`keep_summaries` again and again."""
+    :func:`keep_summaries` again and again, and returns memory that nothing uses."""
     threading.Thread(target=_keep_agent, daemon=True, name="hedge-keep-agent").start()
 
 
@@ -72,6 +73,7 @@ def _keep_agent() -> None:
     while True:
         look_after()
         keep_summaries(looked_at)
+        return_memory()
         time.sleep(LOOK_EVERY_S)
 
 

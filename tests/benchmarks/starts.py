@@ -33,7 +33,7 @@ def measure(checkout: Path, home: Path, words: list[str], *, port: int = 0) -> f
     process = subprocess.Popen(
         [sys.executable, *words],
         cwd=checkout,
-        env={**os.environ, "HEDGE_HOME": str(home)},
+        env={**os.environ, "HEDGE_HOME": str(home), "PYTHONDONTWRITEBYTECODE": ""},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -32,6 +32,7 @@ from core.models.out_of_memory import is_out_of_memory, out_of_memory
 from core.models.server.left_out import missing_of
 from core.models.server_address import ON_SERVERS, ServedModel, served_model
 from core.processes.parent import Parent
+from core.processes.program import return_memory
 from core.questions.rotation import answers_only
 from core.records import OptionLogits, Prompt, Question
 from core.runs import store
@@ -70,6 +71,7 @@ def main(connection: Connection) -> None:
                     traceback.print_exc()
             case question:
                 _answer(question, models, parent)
+        return_memory()  # loading a model takes more than the model keeps
 
 
 def _answer(question: CustomQuestion | TokenText, models: ModelCache, parent: Parent) -> None:
