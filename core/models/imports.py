@@ -19,14 +19,14 @@ _ONE_AT_A_TIME = threading.Lock()
 def uncollected() -> Iterator[None]:
     """Pause the garbage collector during imports of large libraries. They create half a million objects that all stay,
     and the collector would check them again and again, which takes a fifth of the import time of torch and
-    transformers. Later collections ignore the objects that exist at the end.
+    transformers. Nothing is frozen afterwards: imports leave garbage that holds the frames which they were called from,
+    and so a model that these frames load would never go.
     """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
         if was_on:
             gc.enable()
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, GenerationConfig
 
 from core.errors import InputError
 from core.models.adapter_loading import put_adapter
 from core.models.configurations import load_configuration, refuse_quantised
 from core.models.folders import ADAPTER
 from core.models.hub_cache import cached_file
+from core.models.imports import language_models
 from core.models.kinds import quantisation
 from core.models.loaded import check_left_to_right, check_numbers, check_tensors, check_types
 from core.models.loading_progress import reported
@@ -51,6 +51,7 @@ def load_model(
     reads from left to right. Raises :class:`InputError` if one of these is not true, or if model or tokenizer can't be
     loaded as requested.
     """
+    language_models()
     source = pinned(source)
     base = pinned(base_of(source))
     config = load_configuration(base)
@@ -115,6 +116,8 @@ def _whole_model(
     report: Callable[[str], None] | None = None,
 ) -> Any:
     """The model with every tensor in its place, or :class:`InputError`."""
+    from transformers import AutoModelForCausalLM
+
     raised: list[Exception] = []
     try:
         with reported(report, _files(base) if report else {}) as raised, QuickMeta():
@@ -172,6 +175,8 @@ def _unloadable(base: ModelSource, config: Any, error: Exception) -> str:
             f"the config.json of model {base.location} asks for something that is not installed here, as another way "
             "of computing attention or a package; take that out of config.json, or install it"
         )
+    from transformers import AutoModelForCausalLM, GenerationConfig
+
     try:
         with torch.device("meta"):
             AutoModelForCausalLM.from_config(config)

@@ -51,6 +51,24 @@ def test_adapters_are_loaded_and_trained_after_the_short_import(home):
     assert done.stdout.split() == ["trained"], done.stderr
 
 
+DROPPED = """
+import sys, weakref
+from core.runs.answering.model_cache import ModelCache
+from core.runs.answering.token_text import BY_TOKEN
+models = ModelCache(limit=10**9)
+network = weakref.ref(models.by_token("pocket-1m").loaded.model)
+engine = weakref.ref(models.get(("pocket-8m-humble", "float32")).engine)
+models.clear()
+print(network(), engine(), "torch._dynamo" in sys.modules)
+"""
+
+
+def test_models_that_were_dropped_are_gone_and_no_compiler_was_imported_for_them(home):
+    """In a new process: imports leave garbage that holds the frames which they were called from."""
+    done = subprocess.run([sys.executable, "-c", DROPPED], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.split() == ["None", "None", "False"], done.stderr
+
+
 def test_the_garbage_collector_is_as_it_was():
     with uncollected():
         assert not gc.isenabled()
