@@ -42,7 +42,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
 """The bundles of each page's first screen."""
 FIRST = "overview"
 CHART = "ArrowVegaLiteChart"
-DRAWN_BY_STREAMLIT = {"prompting": (CHART,)}
+DRAWN_BY_STREAMLIT = {"calibration": (CHART,), "prompting": (CHART,)}
 """Parts of Streamlit that a page's first screen needs besides :data:`PARTS`."""
 DROPPED = (b"if-none-match", b"if-modified-since", b"accept-encoding", b"range")
 """Headers of a request that would give an answer without the page's plain text."""
