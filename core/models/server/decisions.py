@@ -51,7 +51,7 @@ def beside(questions: int) -> int:
     self-check, alone and together, and again at the end.
 
     >>> beside(400), beside(6)
-    (72, 30)
+    (72, 28)
     """
     return (
         min(questions, 2 * CHECKED_QUESTIONS) + min(questions, CHECKED_QUESTIONS) + REPEATS * min(questions, REPEATED)
