@@ -66,7 +66,7 @@ def decisions() -> None:
             engine = DecisionEngine.asking(form).load("pocket-3m", servers=[url])
             seconds, together = scored(engine, prompts(form), most=most)
             print(f"{form}, {together} in a request: {seconds:.1f} s, {seconds / by_lists:.2f} times as long")
-    process.terminate()
+    ours.send(None)
     process.join()
 
 
