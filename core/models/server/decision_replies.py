@@ -76,8 +76,10 @@ def _answer(answer: object, k: int, label_mass: object) -> Decided | Fault:
         words = values.get("refusal")
         says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
         return Fault(REFUSED, f"the model declined to answer{says}")
-    given = values.get("probabilities")  # vLLM also gives those of yes and no
-    yes = values.get("noul", values.get("probability"))
+    given = values.get("probabilities")
+    yes = values.get("noul")  # vLLM gives the probabilities of yes and no beside it
+    if yes is None and given is None:
+        yes = values.get("probability")
     if yes is not None:
         return _yes_or_no(yes) if k == 2 else Fault(UNANSWERED, f"the answer is yes or no, and there are {k} options")
     if isinstance(given, Mapping):
