@@ -9,8 +9,8 @@ import pytest
 
 from core.errors import InputError, SelfCheckError
 from core.models.model_sources import resolve
-from core.models.server.abilities import decision_of_probe
 from core.models.server.client import ServerClient
+from core.models.server.decision_probe import decision_of_probe
 from core.models.server.decision_replies import Decided
 from core.models.server.decisions import DecisionEngine
 from core.models.transformers_engine import TransformersEngine
@@ -229,6 +229,21 @@ def test_other_weights_are_noticed(server, load):
     engine.check_same_weights()
     with server.other_weights(), pytest.raises(InputError, match="restarted with other weights"):
         engine.check_same_weights()
+
+
+def test_answers_that_vary_are_those_of_the_same_weights(server, load):
+    """A run is resumed although an option's probability is a little different, and rounded, now."""
+    server.reset(decisions=PATHS)
+    before = load(server, "decisions")
+
+    def moved(number, answer):
+        shares = {option: round(0.95 * p + 0.05 * (option == "A"), 2) for option, p in answer["probabilities"].items()}
+        return {**answer, "probabilities": shares}
+
+    server.reset(decisions=PATHS, decided=moved)
+    load(server, "decisions").check_weights(before.description)
+    with server.other_weights(), pytest.raises(InputError, match="now holds other weights by the name of pocket-3m"):
+        load(server, "decisions").check_weights(before.description)
 
 
 def test_a_server_without_the_format_says_so(server, load):
