@@ -181,7 +181,7 @@ class DecisionEngine(ServerEngine):
 
         def ask(places: Sequence[int], *, again: int = 0) -> TokenRequest[Reply]:
             chosen = [prompts[i] for i in places]
-            read = partial(decided, options=[prompt.k for prompt in chosen])
+            read = partial(decided, options=[prompt.k for prompt in chosen], ordered=[p.ordered for p in chosen])
             body = {"model": self.model, **joined_request(chosen)}
             return TokenRequest(f"/{self.decisions}", body, read, (again, *places))
 
