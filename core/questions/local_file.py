@@ -38,6 +38,7 @@ from core.questions.identity import cluster_name
 from core.questions.quiz_row import QuizRow
 from core.questions.recipes import letter_index
 from core.records import LETTERS, MOST_ASKED, Question
+from core.tables.cells import flags
 from core.tables.encodings import opened
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, ORDERED_NAMES, matching
 from core.tables.json_table import Columns
@@ -54,11 +55,6 @@ MOST_UNFIT = 0.05
 probably another one than it seems, so the first of them is named."""
 MARKED = ("(", "[", "A", "a", "1")
 """How an option's text begins that may have its letter or number in front."""
-FLAGS = {
-    **dict.fromkeys(("true", "1", "1.0", "yes"), True),
-    **dict.fromkeys(("false", "0", "0.0", "no", "", "none", "nan"), False),
-}
-"""The cells that say whether options are ordered; a missing one says that they are not."""
 DOCUMENTED = {"question", "options", "label"}
 SEVERAL_ANSWERS = re.compile(r"\w(?:\s*[,;/&]\s*\w)+")
 """A cell that names several options: "A,C"."""
@@ -283,7 +279,7 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
     stem = file_stem(path.name)
     groups = _cells(bank.columns, ("subject", *GROUP_NAMES), n)
     clusters = _cells(bank.columns, CLUSTER_NAMES, n)
-    ordered = _flags(bank, path)
+    ordered = _ordered(bank, path)
     unfit = dict(rows.unfit)
     unanswered = again = renamed = 0
     questions: list[Question] = []
@@ -339,24 +335,17 @@ def _cells(columns: Columns, names: Sequence[str], n: int) -> list[Any]:
     return next((columns[name] for name in matching(columns, names)), [None] * n)
 
 
-def _flags(bank: Parts, path: Path) -> list[bool]:
+def _ordered(bank: Parts, path: Path) -> list[bool]:
     """Whether the options of each row are ordered. Raises :class:`InputError` for a cell that is neither true nor
     false, and for ordered options whose order is not that of the file."""
     name = next(iter(matching(bank.columns, ORDERED_NAMES)), "")
-    cells = [str(cell).strip().lower() for cell in bank.columns[name]] if name else []
-    for row, cell in enumerate(cells):
-        if cell not in FLAGS:
-            raise InputError(
-                f"{path}, question {row + 1}: expected true or false in {name[:40]!r}, which says whether the options "
-                f"are in order, found {shown(cell)}"
-            )
-    flags = [FLAGS[cell] for cell in cells] or [False] * len(bank.questions)
-    if any(flags) and bank.options.remark == IN_TURN:
+    in_order = flags(bank.columns[name], name, lambda row: f"{path}, question {row + 1}") if name else []
+    if any(in_order) and bank.options.remark == IN_TURN:
         raise InputError(
             f"{path}: its options are ordered, but their order is not known, because the right one is apart from the "
             "others; give all of them in one list"
         )
-    return flags
+    return in_order or [False] * len(bank.questions)
 
 
 def _without_gaps(texts: Texts, label: int, *, are_columns: bool) -> tuple[Texts, int]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.exchange import run_folder
+from core.exchange import run_folder, table
 from core.questions import bank, local_file
 from core.questions.option_names import of_order
 from core.questions.prompting.decision import decision_prompt, joined_request
@@ -176,3 +176,11 @@ def test_a_run_s_folder_brings_the_order(home):
     assert "ordered" not in run.provenance  # the questions say it
     plain = run_folder.read(store.folder_of(synthetic_run(40, k=5, seed=1)))
     assert np.array_equal([q.ordered for q in plain.questions], [False] * 40)
+
+
+def test_results_whose_column_says_neither_true_nor_false_are_refused(tmp_path):
+    path = tmp_path / "results.csv"
+    rows = [f"q{i},0.2,0.5,0.3,{'ABC'[i % 3]},{flag}" for i, flag in enumerate(["true"] * 5 + ["rather"])]
+    path.write_text("\n".join(["id,p_A,p_B,p_C,label,ordered", *rows]))
+    with pytest.raises(InputError, match=r"line 7: expected true or false in 'ordered', which .* found 'rather'"):
+        table.read([path])
