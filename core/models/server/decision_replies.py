@@ -21,6 +21,8 @@ from core.records import LETTERS
 
 MOST_DECIMALS = 17
 SHOWN = 60
+ROUNDED = 1e-6
+"""How far a score may be beyond the first or the last level, because it is a sum of rounded numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decid
 def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float = math.nan) -> Decided | Fault:
     """The probabilities of k levels, in their order, from the answer to a ``score``, whose levels count from 0.
 
-    They are checked as those of options are, and the ``score``, if there is one, must be a number from 0 to k − 1.
+    They are checked as those of options are, and the ``score``, if there is one, must lie from 0 to k − 1.
 
     >>> level_probabilities({"score": 0.25, "probabilities": {"0": 0.75, "1": 0.25}}, 2).probabilities
     (0.75, 0.25)
@@ -107,7 +109,7 @@ def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float 
     given, score = answer.get("probabilities"), answer.get("score")
     if answer.get("type") not in (None, "score"):
         return Fault(UNANSWERED, f"the answer is a {clean(str(answer['type']), SHOWN)!r}, and a score was asked for")
-    if score is not None and not 0 <= number(score) <= k - 1:  # also NaN
+    if score is not None and not -ROUNDED <= number(score) <= k - 1 + ROUNDED:  # also NaN
         return Fault(UNANSWERED, f"the score is {clean(str(score), SHOWN)}, and the levels count from 0 to {k - 1}")
     if isinstance(given, Mapping):
         return option_probabilities(list(given.items()), [str(level) for level in range(k)], label_mass=label_mass)
