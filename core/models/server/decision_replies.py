@@ -21,8 +21,6 @@ from core.records import LETTERS
 
 MOST_DECIMALS = 17
 SHOWN = 60
-ROUNDED = 1e-6
-"""How far a score may be beyond the first or the last level, because it is a sum of rounded numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +77,9 @@ def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decid
         words = values.get("refusal")
         says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
         return Fault(REFUSED, f"the model declined to answer{says}")
-    given = values.get("probabilities")
-    mass = number(values.get("label_mass", label_mass))
-    mass = mass if 0 <= mass <= 1 else math.nan
     if is_score:
-        return level_probabilities(values, k, label_mass=mass)
+        return level_probabilities(values, k, label_mass=number(values.get("label_mass", label_mass)))
+    given = values.get("probabilities")
     yes = values.get("noul", values.get("probability")) if given is None else None
     if yes is not None:
         return _yes_or_no(yes)
@@ -93,39 +89,8 @@ def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decid
         pairs = [(mapping(entry).get("value"), mapping(entry).get("probability")) for entry in given]
     else:
         return Fault(UNANSWERED, "the answer has no probabilities")
-    return option_probabilities(pairs, LETTERS[:k], label_mass=mass)
-
-
-def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float = math.nan) -> Decided | Fault:
-    """The probabilities of k levels, in their order, from the answer to a ``score``, whose levels count from 0.
-
-    They are checked as those of options are, and the ``score``, if there is one, must lie from 0 to k − 1.
-
-    >>> level_probabilities({"score": 0.25, "probabilities": {"0": 0.75, "1": 0.25}}, 2).probabilities
-    (0.75, 0.25)
-    >>> level_probabilities({"score": 7, "probabilities": {"0": 0.75, "1": 0.25}}, 2).reason
-    'the score is 7, and the levels count from 0 to 1'
-    """
-    given, score = answer.get("probabilities"), answer.get("score")
-    if answer.get("type") not in (None, "score"):
-        return Fault(UNANSWERED, f"the answer is a {clean(str(answer['type']), SHOWN)!r}, and a score was asked for")
-    if score is not None and not -ROUNDED <= number(score) <= k - 1 + ROUNDED:  # also NaN
-        return Fault(UNANSWERED, f"the score is {clean(str(score), SHOWN)}, and the levels count from 0 to {k - 1}")
-    if isinstance(given, Mapping):
-        return option_probabilities(list(given.items()), [str(level) for level in range(k)], label_mass=label_mass)
-    if not isinstance(given, list):
-        return Fault(UNANSWERED, "the answer has no probabilities")
-    pairs: list[tuple[object, object]] = []
-    for entry in map(mapping, given):
-        level, label = entry.get("value"), entry.get("label")
-        if type(level) is not int or not 0 <= level < k:
-            shown = clean(str(level), SHOWN)
-            return Fault(UNANSWERED, f"the answer names the level {shown}, and the levels count from 0 to {k - 1}")
-        if label is not None and str(label).strip() != LETTERS[level]:
-            called = clean(str(label), SHOWN)
-            return Fault(UNANSWERED, f"the answer calls level {level} {called!r}, and it was {LETTERS[level]!r}")
-        pairs.append((str(level), entry.get("probability")))
-    return option_probabilities(pairs, [str(level) for level in range(k)], label_mass=label_mass)
+    mass = number(values.get("label_mass", label_mass))
+    return option_probabilities(pairs, LETTERS[:k], label_mass=mass if 0 <= mass <= 1 else math.nan)
 
 
 def _yes_or_no(yes: object) -> Decided | Fault:
@@ -194,3 +159,40 @@ def decimals_of(value: float) -> int:
 def half_of_last(decimals: int) -> float:
     """Half a unit of the last decimal: what rounding may have changed, and the bound of a 0 that was rounded."""
     return 0.5 * 10.0**-decimals
+
+
+ROUNDED = 1e-6
+"""How far a score may be beyond the first or the last level, because it is a sum of rounded numbers."""
+
+
+def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float = math.nan) -> Decided | Fault:
+    """The probabilities of k levels, in their order, from the answer to a ``score``, whose levels count from 0.
+
+    They are checked as those of options are, and the ``score``, if there is one, must lie from 0 to k − 1.
+
+    >>> level_probabilities({"score": 0.25, "probabilities": {"0": 0.75, "1": 0.25}}, 2).probabilities
+    (0.75, 0.25)
+    >>> level_probabilities({"score": 7, "probabilities": {"0": 0.75, "1": 0.25}}, 2).reason
+    'the score is 7, and the levels count from 0 to 1'
+    """
+    given, score = answer.get("probabilities"), answer.get("score")
+    label_mass = label_mass if 0 <= label_mass <= 1 else math.nan
+    if answer.get("type") not in (None, "score"):
+        return Fault(UNANSWERED, f"the answer is a {clean(str(answer['type']), SHOWN)!r}, and a score was asked for")
+    if score is not None and not -ROUNDED <= number(score) <= k - 1 + ROUNDED:  # also NaN
+        return Fault(UNANSWERED, f"the score is {clean(str(score), SHOWN)}, and the levels count from 0 to {k - 1}")
+    if isinstance(given, Mapping):
+        return option_probabilities(list(given.items()), [str(level) for level in range(k)], label_mass=label_mass)
+    if not isinstance(given, list):
+        return Fault(UNANSWERED, "the answer has no probabilities")
+    pairs: list[tuple[object, object]] = []
+    for entry in map(mapping, given):
+        level, label = entry.get("value"), entry.get("label")
+        if type(level) is not int or not 0 <= level < k:
+            shown = clean(str(level), SHOWN)
+            return Fault(UNANSWERED, f"the answer names the level {shown}, and the levels count from 0 to {k - 1}")
+        if label is not None and str(label).strip() != LETTERS[level]:
+            called = clean(str(label), SHOWN)
+            return Fault(UNANSWERED, f"the answer calls level {level} {called!r}, and it was {LETTERS[level]!r}")
+        pairs.append((str(level), entry.get("probability")))
+    return option_probabilities(pairs, [str(level) for level in range(k)], label_mass=label_mass)

@@ -18,6 +18,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from core.settings import ASSETS
+from tests.core.models.server.decision_scores import as_choices, as_score, scores_of
 
 KNOWN = 300
 """Texts whose log-probabilities are kept."""
@@ -27,15 +28,15 @@ TEMPLATE = "<user>{text}<assistant>"
 
 @dataclass
 class Behaviour:
-    """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
+    """What the server does. ``graded`` makes its reply to a score, of the answer.
+    ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
     requests always end in HTTP status 500, and ``strict`` the status and the reply to what it does not accept, with
     these ``headers``. ``beside`` is what it answers beside the protocol, by path, and ``before`` begins each written
     text. ``base`` is the path of its API, and ``listing`` makes the reply about models, unless they are ``unlisted``.
     ``decisions`` are the paths at which it answers decisions, and ``decided`` makes what it replies of a question's
-    number in its request and its answer (None: it leaves that out), and ``graded`` what it replies to a score.
-    ``sampler`` makes what is listed for the next token
+    number in its request and its answer (None: it leaves that out). ``sampler`` makes what is listed for the next token
     of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
     what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place. ``opens`` is the
     token with which all but :data:`REST` of its chat answers begin, unless its template has a ``switch`` of this name
@@ -43,6 +44,7 @@ class Behaviour:
     if it does."""
 
     most: int = 20
+    graded: Callable[[dict[str, Any]], dict[str, Any] | None] = field(default=lambda answer: answer)
     all_tokens: bool = False
     echo: bool = True
     by_id: bool = False
@@ -74,7 +76,6 @@ class Behaviour:
     unlisted: bool = False
     decisions: tuple[str, ...] = ()
     decided: Callable[[int, dict[str, Any]], dict[str, Any] | None] = field(default=lambda number, answer: answer)
-    graded: Callable[[dict[str, Any]], dict[str, Any] | None] = field(default=lambda answer: answer)
     ends: str | None = None
     listing: Callable[[list[dict[str, Any]]], Any] = field(default=lambda models: {"object": "list", "data": models})
 
@@ -264,13 +265,12 @@ class Loopback:
     def decide(self, body: dict[str, Any]) -> dict[str, Any]:
         """The reply to a request of either format, made of the probabilities of the letters after a plain prompt. A
         score is answered as a choice among letters, whose places are the levels."""
-        does, questions = self.behaviour, body["questions"]
-        if scores := scores_of(questions):
-            reply = self.decide(body | {"questions": as_choices(questions)})
-            for name in scores:
-                if reply["answers"][name]:
-                    reply["answers"][name] = does.graded(as_score(reply["answers"][name]))
+        if scores := scores_of(body["questions"]):
+            reply = self.decide(body | {"questions": as_choices(body["questions"])})
+            for name in filter(reply["answers"].__getitem__, scores):
+                reply["answers"][name] = self.behaviour.graded(as_score(reply["answers"][name]))
             return reply
+        does, questions = self.behaviour, body["questions"]
         if isinstance(questions, dict) and "criteria" not in next(iter(questions.values())):
             yes = {
                 name: does.decided(i, self.verdict(each["instructions"]))
@@ -440,45 +440,6 @@ class Loopback:
                     self.close_connection = True
 
         return Handler
-
-
-def scores_of(questions: Any) -> list[Any]:
-    """The names of the questions that ask for a score, or their places."""
-    names = questions.items() if isinstance(questions, dict) else enumerate(questions)
-    return [name for name, question in names if question["type"] == "score"]
-
-
-def as_choices(questions: Any) -> Any:
-    """The questions with a choice among letters in place of each score."""
-    if isinstance(questions, list):
-        return [
-            {**question, "type": "choice", "choices": [level | {"value": level["label"]} for level in levels]}
-            if (levels := question.get("levels"))
-            else question
-            for question in questions
-        ]
-    return {
-        name: question | {"type": "choice", "criteria": dict(zip("ABCDEFGHIJ", question["criteria"], strict=False))}
-        if question["type"] == "score"
-        else question
-        for name, question in questions.items()
-    }
-
-
-def as_score(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer of :func:`as_choices` as that of a score."""
-    given = answer["probabilities"]
-    if isinstance(given, dict):
-        shares = list(given.values())
-        levels: Any = {str(level): p for level, p in enumerate(shares)}
-    else:
-        shares = [each["probability"] for each in given]
-        levels = [
-            {"value": level, "label": each["value"], "probability": each["probability"]}
-            for level, each in enumerate(given)
-        ]
-    score = sum(level * p for level, p in enumerate(shares))
-    return answer | {"type": "score", "score": score, "probabilities": levels}
 
 
 def shorten(choice: dict[str, Any]) -> None:
