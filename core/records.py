@@ -13,12 +13,12 @@ import numpy.typing as npt
 from core.errors import InputError
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""The letters by which a model is asked; a question that is asked has from 2 to 26 options."""
+"""The letters by which a model is asked; a question that is asked so has from 2 to 26 options."""
 MOST_OPTIONS = 100
 """The most options of a question in a run; a classifier's classes are options."""
 MOST_ASKED = (
-    f"a model is asked by letter, and there are {len(LETTERS)}; leave options out, or import a classifier's "
-    "probabilities as a table"
+    f"a model is asked by letter, and there are {len(LETTERS)}; leave options out, ask a server that answers decisions "
+    "(--format), or import a classifier's probabilities as a table"
 )
 """What to do about a question with too many options to ask it."""
 OPTION_NAMES = tuple(f"{first}{letter}" for first in ("", *LETTERS) for letter in LETTERS)[:MOST_OPTIONS]

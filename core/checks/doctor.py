@@ -33,6 +33,7 @@ from core.processes import open_files, proxies, temporary
 from core.progress import rate_in_words
 from core.questions import TASKS
 from core.questions.bank import available
+from core.questions.prompting.forms import FORMATS
 from core.settings import ROOT, settings
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def findings() -> list[Finding]:
     """Look at the machine, which takes some ten seconds; loads torch, so it is not for the page process."""
     looks: list[Callable[[], list[Finding]]] = [_python, _torch, _driver, _gpus, _memory, _disk, _temporary, _files]
     looks += [_encoding, _proxies, _models, _reading, _database, _agent, _paused, _without_answer]
-    looks += [_hub, _token, _speed]
+    looks += [_servers, _hub, _token, _speed]
     if not extras.has("models"):
         looks = [_light if look is _torch else look for look in looks if look not in (_driver, _hub, _token, _speed)]
     return [finding for look in looks for finding in _looked(look)]
@@ -100,7 +101,16 @@ def answer() -> str:
 
 def changing() -> list[Finding]:
     """The findings that change by themselves: disk, database, agent and hub. Takes seconds and loads no torch."""
-    looks = (_disk, _files, _database, _agent, _paused, _without_answer, *([_hub] if extras.has("models") else []))
+    looks = (
+        _disk,
+        _files,
+        _database,
+        _agent,
+        _paused,
+        _without_answer,
+        _servers,
+        *([_hub] if extras.has("models") else []),
+    )
     return [finding for look in looks for finding in _looked(look)]
 
 
@@ -374,6 +384,25 @@ def _without_answer() -> list[Finding]:
     sentence = caveat.sentence.removeprefix("No answer: ")
     value = f"{len(without)} run{'s' * (len(without) > 1)}; in the last one, of {last.spec.model_name}, {sentence}"
     return [Finding("no answer", value, False, f"They have no figures. {caveat.way_out}")]
+
+
+def _servers() -> list[Finding]:
+    """The formats in which each server that was connected to answered; nothing is asked now."""
+    from core.models.server.known_servers import remembered
+
+    results = []
+    for known in remembered():
+        name = f"server {', '.join(known.servers)}"
+        if not known.model:
+            meaning = "Connect to it on New run, which asks what it answers."
+            results.append(Finding(name, "not asked yet", None, meaning))
+            continue
+        lists = ["log-probabilities"] * any(form in FORMATS for form in known.formats)
+        answers = ", ".join([*lists, *(form for form in known.formats if form not in FORMATS)])
+        asked = f"--format {' '.join(known.formats)}" if answers else "--picks, because it only answers in writing"
+        value = f"{answers or 'no log-probabilities and no decisions'}, when it was last asked for {known.model}"
+        results.append(Finding(name, value, bool(answers) or None, f"Runs can ask it with {asked}."))
+    return results
 
 
 def _own_runs(chosen: Callable[[RunRecord], bool]) -> list[RunRecord]:

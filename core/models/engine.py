@@ -1,6 +1,6 @@
 """The interface of a scoring engine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -96,8 +96,11 @@ class DatedEngine(Protocol):
 class RepeatableEngine(Protocol):
     """An engine whose answers to identical requests may vary."""
 
-    def variation(self, prompts: Sequence[Prompt]) -> dict[str, Any]:
-        """How much they vary for a few of these prompts; empty if none was answered twice."""
+    def variation(
+        self, prompts: Sequence[Prompt], *, report: Callable[[int, int], object] = lambda done, total: None
+    ) -> dict[str, Any]:
+        """How much they vary for a few of these prompts; empty if none was answered twice. ``report`` hears how many of
+        how many requests are answered."""
         ...
 
 

@@ -10,7 +10,7 @@ What was built from the hub is kept in ``HEDGE_HOME/cache/tasks``.
 """
 
 import functools
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ from core import access
 from core.access import quotas
 from core.errors import InputError
 from core.questions import DATA_SETS, TASKS, bank, finished, local_file, recipes, split_task
-from core.questions.local_file import BankFile
+from core.questions.local_file import MOST_UNFIT, BankFile
 from core.questions.rows import check_bank_file, download, ending_of, no_collection, read_dataset, read_file
-from core.records import Question
+from core.records import LETTERS, MOST_ASKED, Question
 from core.settings import settings
 from core.storage.names import named
 from core.storage.sealed import DamagedError, check_files, damage, digests_of, read_json, write_json
@@ -63,14 +63,14 @@ class TaskData:
     read_as: str = ""
 
 
-def load(task: str) -> TaskData:
-    """The questions of ``task``. Raises :class:`InputError` for an unknown task, and for data that are not there or not
-    as they should be."""
+def load(task: str, *, most: int = len(LETTERS)) -> TaskData:
+    """The questions of ``task`` with at most this many options. Raises :class:`InputError` for an unknown task, and for
+    data that are not there or not as they should be."""
     name, place = split_task(task)
     if not place:
         if is_file(task):
             access.check_path(task)
-            return _own(*_version(named(task)))
+            return _with_at_most(most, _own(*_version(named(task))))
         return TaskData(tuple(bank.load(task)), source="bundled")
     if name not in HUB:
         raise InputError(f"unknown task {name!r}; choose from {', '.join(HUB)}")
@@ -120,6 +120,19 @@ def _own(path: Path, stamp: int, size: int) -> TaskData:
     with no_collection():
         check_bank_file(path)
         return of_bank(path, local_file.read_path(path))
+
+
+def _with_at_most(most: int, data: TaskData) -> TaskData:
+    """The questions with at most this many options. Raises :class:`InputError` where too many have more."""
+    questions = tuple(question for question in data.questions if len(question.options) <= most)
+    if not (beyond := len(data.questions) - len(questions)):
+        return data
+    if beyond > MOST_UNFIT * len(data.questions):
+        first = next(question for question in data.questions if len(question.options) > most)
+        raise InputError(f"{data.source}: question {first.id!r} has {len(first.options)} options, but {MOST_ASKED}")
+    reason = f"more than {most} options"
+    read_as = f"{data.read_as}, {beyond:,} left out: {reason}"
+    return replace(data, questions=questions, left_out=data.left_out | {reason: beyond}, read_as=read_as)
 
 
 def of_bank(path: Path, bank_file: BankFile) -> TaskData:

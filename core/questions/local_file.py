@@ -37,7 +37,7 @@ from core.questions.bank_shapes import (
 from core.questions.identity import cluster_name
 from core.questions.quiz_row import QuizRow
 from core.questions.recipes import letter_index
-from core.records import LETTERS, MOST_ASKED, Question
+from core.records import LETTERS, MOST_OPTIONS, Question
 from core.tables.cells import flags
 from core.tables.encodings import opened
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, ORDERED_NAMES, matching
@@ -293,7 +293,7 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
             continue
         if not all(texts):
             texts, label = _without_gaps(texts, label, are_columns=are_columns)
-        if not question or not len(set(texts)) == len(texts) > 1 or not all(texts) or len(texts) > len(LETTERS):
+        if not question or not len(set(texts)) == len(texts) > 1 or not all(texts) or len(texts) > MOST_OPTIONS:
             unfit[row] = _reason(question, texts, label)
             continue
         if label < 0:
@@ -366,8 +366,8 @@ def _reason(question: str, texts: Texts, label: int) -> str:
         return "fewer than two options"
     if not all(texts):
         return "an empty option"
-    if len(texts) > len(LETTERS):
-        return f"more than {len(LETTERS)} options"
+    if len(texts) > MOST_OPTIONS:
+        return f"more than {MOST_OPTIONS} options"
     return "the right answer twice" if label >= 0 and texts.count(texts[label]) > 1 else "an option twice"
 
 
@@ -377,7 +377,7 @@ def _sentence(reason: str, bank: Parts, row: int, texts: Texts) -> str:
     if reason in ("fewer than two options", "an empty option"):
         return f"expected at least two options, none of them empty, found {shown(texts)}"
     if reason.startswith("more than"):
-        return f"has {len(texts)} options, but {MOST_ASKED}"
+        return f"has {len(texts)} options, and a question has at most {MOST_OPTIONS}; leave options out"
     if reason == SEVERAL:
         given = next(cells[row] for cells in bank.answers.values() if not is_missing(cells[row]))
         return f"expected one right answer, found {repr(given)[:60]}; questions with several can't be asked"

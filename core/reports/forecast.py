@@ -138,16 +138,17 @@ def work_of(spec: RunSpec) -> Work | None:
         len(texts),
         sum(map(len, texts)),
         sample,
-        _sent(spec, requests, drawn),
+        tokens_sent(spec, requests, drawn),
         tuple(lengths[:: -(-len(lengths) // LENGTHS)]),
         (drawn.roles.count("calibration"), drawn.roles.count("test")),
         *((answers, offered) if spec.asks_texts else (offered, answers)),
     )
 
 
-def _sent(spec: RunSpec, requests: Sequence[Prompt], drawn: Draw) -> tuple[int, int]:
+def tokens_sent(spec: RunSpec, requests: Sequence[Prompt], drawn: Draw) -> tuple[int, int]:
     """The tokens that a server reads and writes: it writes one token after each text, and all tokens of a written
-    answer. Of picks, the tokens written are the most that they may have."""
+    answer. Of picks, the tokens written are the most that they may have. Decisions are checked by requests beside
+    those of the questions."""
     read = [
         estimate({"prompt": prompt.text + continuation})[0]
         for prompt in requests
@@ -158,6 +159,11 @@ def _sent(spec: RunSpec, requests: Sequence[Prompt], drawn: Draw) -> tuple[int, 
 
         written = most_tokens(chat=spec.prompt_format == "chat")
         return spec.picks * sum(read), spec.picks * len(read) * written
+    if spec.decisions:
+        from core.models.server.decisions import beside  # imports an HTTP client that nothing else here needs
+
+        more = beside(len(read))
+        return sum(read) + round(more * sum(read) / max(1, len(read))), len(read) + more
     tests = drawn.roles.count("test") * spec.repeats
     if not tests:
         return sum(read), len(read)

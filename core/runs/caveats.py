@@ -52,7 +52,8 @@ class Caveat:
     of a server that echoes nothing), ``demonstration`` (no model answered), ``stated`` (by the file that was imported),
     ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their
     number differs), ``ties`` (at the top), ``infinite`` (NLL), ``frequencies`` (of picks, in place of
-    probabilities), and ``variation`` (of answers to identical requests).
+    probabilities), ``variation`` (of answers to identical requests), and ``models`` (several, by the names in a
+    server's replies).
     """
 
     kind: str
@@ -202,6 +203,15 @@ def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
                 "sampling",
                 f"The server does not accept {unstated}, so its own values may have changed the written answers.",
                 "A server such as vLLM accepts all of these.",
+            )
+        )
+    if isinstance(names := engine.get("answered_as"), list) and len(names) > 1:
+        caveats.append(
+            Caveat(
+                "models",
+                f"The server called the model by {len(names)} other names in its replies "
+                f"({_text(', '.join(map(str, names)))}), so several models may have answered.",
+                "Ask for a model by a name that stands for one version of it.",
             )
         )
     return caveats

@@ -12,7 +12,7 @@ from core.questions.catalogue import TaskData
 from core.questions.prompting.forms import TEXT_FORMS, form_prompt
 from core.questions.rotation import answers_only, reorderings, rotations
 from core.questions.split import Draw, draw, with_other_orders
-from core.records import Prompt, Question
+from core.records import LETTERS, MOST_OPTIONS, Prompt, Question
 from core.runs.spec import HOW, SERVED, RunSpec
 
 
@@ -84,7 +84,12 @@ def pinned(spec: RunSpec) -> RunSpec:
     """
     if not catalogue.is_file(spec.task):
         return spec
-    return replace(spec, fingerprint=bank.fingerprint(catalogue.load(spec.task).questions))
+    return replace(spec, fingerprint=bank.fingerprint(_data(spec).questions))
+
+
+def _data(spec: RunSpec) -> TaskData:
+    """The task's questions that can be asked so: a decision is not limited to 26 letters."""
+    return catalogue.load(spec.task, most=MOST_OPTIONS if spec.decisions else len(LETTERS))
 
 
 def load_data(spec: RunSpec) -> TaskData:
@@ -92,7 +97,7 @@ def load_data(spec: RunSpec) -> TaskData:
 
     Raises :class:`InputError` if there are none, or if they are not those of the run.
     """
-    data = catalogue.load(spec.task)
+    data = _data(spec)
     if spec.fingerprint and not spec.is_imported and bank.fingerprint(data.questions) != spec.fingerprint:
         raise InputError(f"the questions of {spec.task} have changed since this run was asked for; launch a new one")
     return data

@@ -12,7 +12,7 @@ from core.conformal.alpha import thousandths
 from core.errors import HedgeError, InputError, RunError, plain
 from core.questions import split_task
 from core.questions.bank_names import bank_name
-from core.questions.catalogue import is_file, load
+from core.questions.catalogue import is_file
 from core.questions.option_names import OF_CLASSES
 from core.reports.titles import spec_task_title
 from core.runs import store, trash
@@ -31,12 +31,13 @@ UNREADABLE = "unreadable"
 def run(arguments: Namespace) -> CommandResult:
     """Execute every combination here, one after the other, or queue them."""
     from core.runs.execution.execute import preflight
+    from core.runs.prompts import load_data
 
     alpha = thousandths(arguments.alpha)
     arguments.task = [_kept_task(task, arguments.labels_from) for task in arguments.task]
     specs = specs_of(arguments)
-    for task in dict.fromkeys(spec.task for spec in specs):
-        if line := load(task).read_as:
+    for task, spec in {spec.task: spec for spec in specs}.items():
+        if line := load_data(spec).read_as:
             print(f"hedge: {PurePath(task).name}: {line}", file=sys.stderr)
     for spec in specs:
         preflight(spec)
@@ -167,7 +168,7 @@ def specs_of(arguments: Namespace) -> list[RunSpec]:
 def _previews(specs: list[RunSpec]) -> CommandResult:
     """Print what each run would ask. Nothing is written and no weights are loaded."""
     from core.models.preview import preview
-    from core.models.server.spending import estimate
+    from core.reports.forecast import tokens_sent
     from core.runs.prompts import draw_questions, prompts
 
     values, lines = [], []
@@ -176,11 +177,12 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
         run_prompts = prompts(spec, drawn)
         middle = len(run_prompts) // 2
         if spec.servers:
-            sent = [prompt.text + ending for prompt in run_prompts for ending in prompt.continuations or ("",)]
-            tokens = sum(estimate({"prompt": text})[0] for text in sent)
-            cost = spec.price.cost(tokens, len(sent))
+            tokens, written = tokens_sent(spec, run_prompts, drawn)
+            cost = spec.price.cost(tokens, written)
             counts: dict[str, object] = {"questions": len(run_prompts), "tokens": tokens, "cost": cost}
-            values.append({"run": _id_of(spec), "text": run_prompts[middle].text, **counts})
+            values.append(
+                {"run": _id_of(spec), "format": spec.prompt_format, "text": run_prompts[middle].text, **counts}
+            )
             lines.append(
                 f"{run_prompts[middle].text}\n\n-- {_id_of(spec)}: {len(run_prompts)} prompts of about {tokens:,} "
                 "tokens in all, counted by their length"

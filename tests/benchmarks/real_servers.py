@@ -1,9 +1,10 @@
 """Check Hedge against a third-party server that serves a bundled model.
 
 ``python -m tests.benchmarks.real_servers URL [--model pocket-3m] [--served NAME]`` finds out what the server can do,
-compares its letters and texts with the transformers engine in float32, and then does with it what a person does from
-the command line: count tokens, launch, ask for texts, perplexities, tokens, answers and verdicts, spend a budget,
-resume, and name a model that is not there. Each command is printed with its exit status and what it says last.
+compares its letters and texts with the transformers engine in float32, asks for decisions where it answers them (in the
+server's own template, so these are not compared), and then does with it what a person does from the command line: count
+tokens, launch, ask for texts, perplexities, tokens, answers and verdicts, spend a budget, resume, and name a model that
+is not there. Each command is printed with its exit status and what it says last.
 """
 
 import argparse
@@ -20,12 +21,14 @@ from app.components.new_run.server_form import able_words, failure_words
 from core.errors import HedgeError, ServerError
 from core.models.model_sources import resolve
 from core.models.server.connect import abilities_of
+from core.models.server.decisions import DecisionEngine
 from core.models.server.engine import ServerEngine
 from core.models.transformers_engine import TransformersEngine
 from core.questions import bank
 from core.questions.prompting.cloze import cloze_prompt
+from core.questions.prompting.forms import form_prompt
 from core.questions.prompting.strategies import prompt
-from core.records import OptionLogits, Prompt, joined
+from core.records import OptionLogits, Prompt, Question, joined
 from core.settings import ROOT
 
 QUESTIONS, TEXTS = 40, 8
@@ -35,6 +38,8 @@ COMMANDS = (
     "run {where} --task qa --samples 40",
     "run {where} --task qa --samples 20 --form cloze",
     "run {where} --task qa --samples 20 --format chat",
+    "run {where} --task qa --samples 20 --format systemone",
+    "run {where} --task qa --samples 20 --format decisions",
     "run {where} --task qa --samples 60 --seed 3 --budget 0.002",
     "runs",
     "resume {paused} --budget 1",
@@ -61,6 +66,8 @@ def main() -> None:
     questions = bank.load("qa")[:QUESTIONS]
     compare("letters", options.model, served, options.url, [prompt(question) for question in questions])
     compare("texts", options.model, served, options.url, [cloze_prompt(question) for question in questions[:TEXTS]])
+    for form in able.decisions:
+        decide(form, served, options.url, questions)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = folder
         commands(served, options.url, folder)
@@ -89,6 +96,29 @@ def compare(what: str, model: str, served: str, url: str, prompts: Sequence[Prom
         f"{np.median(each):.1e}, largest {each.max():.1e}, above 0.05 in {(each > 0.05).sum()}; the same answer in "
         f"{same:.0%}; questions with bounds {bounded.any(axis=1).sum()}, bounds below the truth by at most "
         f"{below:.1e}\n"
+    )
+
+
+def decide(form: str, served: str, url: str, questions: Sequence[Question]) -> None:
+    """Print what the server answers in a format of decisions."""
+    prompts = [
+        form_prompt(q, form="letters", strategy="base", demonstrations=(), prompt_format=form) for q in questions
+    ]
+    engine = DecisionEngine.asking(form).load(served, servers=[url])
+    try:
+        rows = scored(engine, prompts)
+        varied = engine.variation(prompts)
+    except (HedgeError, ServerError) as error:
+        return print(f"{form}: {error}\n")
+    finally:
+        engine.close()
+    labels = {question.id: question.label for question in questions}
+    best = np.where(np.isfinite(rows.logits), rows.logits, -np.inf).argmax(axis=1)
+    right = np.mean([labels[name] == place for name, place in zip(rows.ids, best, strict=True)])
+    print(
+        f"{form}: {len(rows.ids)} questions, {engine.together} in a request, {right:.0%} right, label mass "
+        f"{np.nanmedian(rows.letter_mass) if np.isfinite(rows.letter_mass).any() else 'not told'}, identical requests "
+        f"differ by at most {varied.get('largest', float('nan')):.2g}\n"
     )
 
 

@@ -1,15 +1,24 @@
-"""Measure requests to a server: 1,000 questions to one that takes 200 ms for each.
+"""Measure requests to a server.
 
-``python -m tests.benchmarks.server_requests``
+``python -m tests.benchmarks.server_requests`` asks 1,000 questions of one that takes 200 ms for each, and
+``python -m tests.benchmarks.server_requests decisions`` the 2,129 bundled questions of pocket-3m behind a server of
+this machine: by log-probabilities, and for decisions in both formats, one by one and together.
 """
 
 import asyncio
 import json
 import multiprocessing
+import sys
 import time
 from multiprocessing.connection import Connection
 
 from core.models.server.client import ServerClient
+from core.models.server.decisions import DecisionEngine
+from core.models.server.engine import ServerEngine
+from core.questions import bank
+from core.questions.prompting.decision import DECISION_FORMATS
+from core.questions.prompting.forms import form_prompt
+from core.records import Prompt
 
 QUESTIONS = 1000
 SECONDS = 0.2
@@ -37,6 +46,55 @@ def rate() -> None:
     process.join()
 
 
+def decisions() -> None:
+    """Ask all questions in each way of the same server, and compare the times."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=hold, args=(theirs,), daemon=True)
+    process.start()
+    url = ours.recv()
+    questions = bank.load("qa")
+
+    def prompts(form: str) -> list[Prompt]:
+        return [
+            form_prompt(q, form="letters", strategy="base", demonstrations=(), prompt_format=form) for q in questions
+        ]
+
+    by_lists, _ = scored(ServerEngine.load("pocket-3m", servers=[url]), prompts("plain"))
+    print(f"log-probabilities: {len(questions):,} questions in {by_lists:.1f} s")
+    for form in DECISION_FORMATS:
+        for most in (1, 0):
+            engine = DecisionEngine.asking(form).load("pocket-3m", servers=[url])
+            seconds, together = scored(engine, prompts(form), most=most)
+            print(f"{form}, {together} in a request: {seconds:.1f} s, {seconds / by_lists:.2f} times as long")
+    ours.send(None)
+    process.join()
+
+
+def scored(engine: ServerEngine, prompts: list[Prompt], *, most: int = 0) -> tuple[float, int]:
+    """The seconds that all prompts take after the self-check, and how many went into a request; at most ``most`` if
+    it is not 0."""
+    try:
+        engine.prepare(prompts)
+        engine.self_check(prompts)
+        if isinstance(engine, DecisionEngine):
+            engine.together = most or engine.together
+        begin = time.monotonic()
+        assert sum(len(batch.ids) for batch in engine.score(prompts)) == len(prompts)
+        return time.monotonic() - begin, getattr(engine, "together", 1)
+    finally:
+        engine.close()
+
+
+def hold(pipe: Connection) -> None:
+    """A server around pocket-3m that answers everything, in a process of its own."""
+    from tests.core.models.server.loopback import loopback_server
+
+    with loopback_server() as server:
+        server.reset(decisions=tuple(f"/{form}" for form in DECISION_FORMATS))
+        pipe.send(server.url)
+        pipe.recv()
+
+
 def serve(pipe: Connection) -> None:
     """A server that waits and says the same to everybody."""
 
@@ -62,4 +120,4 @@ def serve(pipe: Connection) -> None:
 
 
 if __name__ == "__main__":
-    rate()
+    decisions() if sys.argv[1:] == ["decisions"] else rate()

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -25,8 +26,10 @@ from core.jury.pipeline import jury_spec
 from core.jury.pipeline.jury_spec import JurySpec
 from core.models.server import permission
 from core.models.server.client import ServerClient
+from core.models.server.decisions import DecisionEngine
 from core.models.verdicts import judge
 from core.models.written import written_answers
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.runs import actions, engine, store
 from core.runs.agent import liveness
 from core.runs.answering import client
@@ -43,6 +46,7 @@ from tests.conftest import without_digests
 from tests.core.runs.conftest import engine_home as engine_home
 from tests.core.runs.conftest import is_in, until
 from tests.intruders.client import Client, WidgetState
+from tests.parameters import rest_nightly
 from tests.processes import end_all
 from tests.served import served_run
 
@@ -211,12 +215,13 @@ def test_a_worker_asks_nothing_that_nobody_was_allowed(mode: str, stranger: Stra
     assert stranger.requests == []
 
 
+@pytest.mark.parametrize("form", rest_nightly(["plain", *DECISION_FORMATS], now=["plain"]))
 def test_a_real_worker_asks_what_its_launcher_named_and_no_edited_record(
-    engine_home: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPatch
+    engine_home: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPatch, form: str
 ):
     monkeypatch.setenv(KEY, "planted-key-3c1d")
     monkeypatch.setenv("OTHER_KEY", "planted-key-77ee")
-    spec = RunSpec("m", "qa", dtype="served", samples=10, servers=(stranger.url,), key_variable=KEY)
+    spec = RunSpec("m", "qa", dtype="served", samples=10, servers=(stranger.url,), key_variable=KEY, prompt_format=form)
     run_id = engine.submit(spec)
     until(is_in(run_id, "failed"), "the end of the run")
     until(lambda: run_queue.entries([run_id])[run_id].status not in run_queue.UNFINISHED, "its end in the database")
@@ -278,9 +283,13 @@ def test_a_link_to_perplexity_names_no_server(mode: str, stranger: Stranger):
 def attempts(stranger: Stranger) -> list[Callable[[], object]]:
     """All ways on which a launcher names a server."""
     there = f"m@{stranger.url}"
-    spec = RunSpec("m", "qa", dtype="served", servers=(stranger.url,), key_variable=KEY)
+    specs = [
+        RunSpec("m", "qa", dtype="served", servers=(stranger.url,), key_variable=KEY, prompt_format=prompt_format)
+        for prompt_format in ("plain", *DECISION_FORMATS)
+    ]
     return [
-        lambda: engine.submit(spec),
+        *(partial(engine.submit, spec) for spec in specs),
+        *(partial(DecisionEngine.asking(form).load, "m", servers=[stranger.url]) for form in DECISION_FORMATS),
         lambda: client.ask(token_text(there, "some text", key_variable=KEY)),
         lambda: jury_spec.create(JurySpec(base=there, jurors=(there, there), key_variable=KEY)),
         lambda: ServerClient([stranger.url], key_variable=KEY),

@@ -379,6 +379,9 @@ def test_a_server_that_answers_decisions_is_asked_for_them(
     others = [] if alone else ["plain text", "chat format"]
     control = app.segmented_control(key="launch_format")
     assert control.options == [*others, "System One decisions", "OpenAI decisions"]
+    (known,) = remembered()
+    formats = ("systemone", "decisions") if alone else ("plain", "chat", "systemone", "decisions")
+    assert (known.model, known.formats) == ("pocket-3m", formats)
     app.segmented_control(key="launch_format").set_value("decisions").run()
     assert not [field for field in app.multiselect if field.key == "launch_shots"]
     assert app.segmented_control(key="launch_form").options == ["by letter"]

@@ -87,8 +87,8 @@ def _look(checkup: Checkup) -> None:
 
 def _look_again(checkup: Checkup) -> None:
     try:
-        now = {finding.name: finding for finding in doctor.changing()}
-        checkup.findings = tuple(now.get(finding.name, finding) for finding in checkup.findings)
+        findings = (*checkup.findings, *doctor.changing())
+        checkup.findings = tuple({finding.name: finding for finding in findings}.values())
     finally:
         checkup.looked_again = time.monotonic()
         checkup.refreshing.release()

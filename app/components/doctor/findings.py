@@ -85,7 +85,7 @@ def _age(checkup: Checkup) -> None:
     sentence = f"Checked {duration(now - checkup.looked)} ago"
     if checkup.looked_again > checkup.looked:
         sentence += f"; values that can change, {duration(now - checkup.looked_again)} ago"
-    again = "everything" if checkup.problem else "the disk, the database, the agent and the hub"
+    again = "everything" if checkup.problem else "the disk, the database, the agent, the servers and the hub"
     st.caption(
         plain(f"{sentence}. While this page is open, {again} are checked again every {doctor_cache.REFRESH_S:g} s.")
     )

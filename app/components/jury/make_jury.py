@@ -61,7 +61,7 @@ def section() -> None:
         served = None
         with left:
             if server_form.is_on_server(SERVER, "Where the models are"):
-                served = server_form.served_models(SERVER, may_decide=True)
+                served = server_form.served_models(SERVER, instead=(server_form.DECIDED,))
                 if served is None:
                     st.caption("Connect to a server and choose a model there, or let Hedge load all models.")
         with right:

@@ -28,7 +28,8 @@ TOKENS_HELP = "The number of tokens in all prompts together, counted with each m
 USUAL_HELP = "The number of tokens in all prompts together, at four characters a token: a tokenizer is not here yet."
 SERVED_TOKENS_HELP = (
     "What the server reads and writes, estimated by the length of the texts (three bytes a token, which is rather too "
-    "many). Where texts are scored, each option is sent with its whole prompt."
+    "many). Where texts are scored, each option is sent with its whole prompt. Decisions are checked with up to 72 "
+    "more requests: 12 before the run, and 20 questions three times after it."
 )
 COST_HELP = "These tokens at your prices. Letters that the server does not list may cost another request."
 NO_RATE = "not known"

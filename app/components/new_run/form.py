@@ -171,7 +171,7 @@ def _request() -> Combination | None:
     """Show the form's widgets and return what they request."""
     served = None
     if on_server := server_form.is_on_server("launch"):
-        served = server_form.served_models("launch", may_pick=True, may_decide=True)
+        served = server_form.served_models("launch", instead=(server_form.PICKED, server_form.DECIDED))
         chosen = list(served.models) if served else []
     else:
         chosen = _models()

@@ -27,6 +27,7 @@ from core.models.model_fingerprint import files_of
 from core.models.preview import Preview
 from core.questions import catalogue, split_task
 from core.questions.bank_names import bank_of_task, task_title
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.reports.titles import STRATEGY_TITLES
 from core.runs.prompts import Combination
 from core.settings import ROOT
@@ -44,6 +45,10 @@ TEXT_HEIGHT = 360
 BUTTON_HELP = "Shows one prompt as the model reads it. Launches nothing and loads no weights."
 TOKENS_HELP = "The prompt below in tokens, the pieces of words from its own vocabulary that the model reads."
 SERVED_TOKENS_HELP = "Estimated by the length of the texts, because the server has the tokenizer."
+REQUEST = (
+    "The request to `/{}`, to which Hedge adds the model's name. Questions with the same context go into one request "
+    "if that changes no answer."
+)
 SHARED_HELP = "Tokens that all of these prompts begin with; they are computed once for the whole run."
 
 
@@ -111,7 +116,10 @@ def _one(previewed: Previewed) -> None:
     look = previewed.preview
     if isinstance(look, ServedPreview):
         st.metric("Tokens of all prompts", f"about {look.tokens:,}", help=SERVED_TOKENS_HELP)
-        st.code(look.text, language=None, wrap_lines=True, height=TEXT_HEIGHT)
+        decides = look.format in DECISION_FORMATS
+        st.code(look.text, language="json" if decides else None, wrap_lines=True, height=TEXT_HEIGHT)
+        if decides:
+            st.caption(REQUEST.format(look.format))
         return
     with st.container(horizontal=True):
         st.metric("Tokens", f"{look.tokens:,}", help=TOKENS_HELP)
@@ -149,11 +157,12 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class ServedPreview:
-    """One prompt for a model on a server, whose tokenizer is not available here. ``tokens`` is the number of tokens of
-    all prompts together, estimated from their length."""
+    """One prompt in this format for a model on a server, whose tokenizer is not available here. ``tokens`` is the
+    number of tokens of all prompts together, estimated from their length."""
 
     text: str
     tokens: int
+    format: str
 
 
 @dataclass
@@ -261,7 +270,9 @@ def _previews(values: dict[str, Any]) -> tuple[Previewed, ...]:
     previews = []
     for row in values["previews"]:
         if "continuations" not in row:
-            previews.append(Previewed(row["run"], row["questions"], ServedPreview(row["text"], row["tokens"])))
+            previews.append(
+                Previewed(row["run"], row["questions"], ServedPreview(row["text"], row["tokens"], row["format"]))
+            )
             continue
         run, questions, continuations = row.pop("run"), row.pop("questions"), tuple(row.pop("continuations"))
         previews.append(Previewed(run, questions, Preview(continuations=continuations, **row)))

@@ -1,5 +1,6 @@
 """Choose models on a server: connect to it, see what it can do, and set a budget."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,8 @@ PICKS_HELP = (
     "How many answers are sampled of each question, at temperature 1, with a request for each. The share of the "
     "answers that name an option stands for its probability. More picks give finer frequencies."
 )
+PICKED, DECIDED = "picks", "decisions"
+"""What can be asked of a model without log-probabilities."""
 USUAL_PICKS = 20
 SHOWN_BEFORE = 4
 LIMITS = ("price_read", "price_written", "budget", "budget_tokens", "timeout")
@@ -94,18 +97,15 @@ class ServedModels:
     @property
     def formats(self) -> tuple[str, ...]:
         """The prompt formats that can be asked for letters, or for picks."""
-        if self.picks:
-            return ("chat", "plain")
-        able = {
-            "plain": all(abilities.listed and not abilities.letters_fault(chat=False) for abilities in self.able),
-            "chat": all(abilities.chat_listed and not abilities.letters_fault(chat=True) for abilities in self.able),
-        }
-        return tuple(name for name in FORMATS if able[name])
+        return ("chat", "plain") if self.picks else self._common(FORMATS)
 
     @property
     def decisions(self) -> tuple[str, ...]:
         """The formats of requests for decisions that can be asked."""
-        return tuple(name for name in DECISION_FORMATS if all(name in able.decisions for able in self.able))
+        return self._common(DECISION_FORMATS)
+
+    def _common(self, formats: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in formats if all(name in able.formats for able in self.able))
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -174,20 +174,14 @@ def offer(prefix: str, spec: RunSpec) -> None:
 
 
 def served_models(
-    prefix: str,
-    *,
-    most: int | None = None,
-    without_texts: str = "",
-    priced: bool = True,
-    may_pick: bool = False,
-    may_decide: bool = False,
+    prefix: str, *, one_text: bool = False, without_texts: str = "", instead: Collection[str] = ()
 ) -> ServedModels | None:
     """Show the address, the models of the server that is connected, what it can do, and prices. None without a model
     that can be asked.
 
-    At most ``most`` models can be chosen. If the page needs a server that scores texts, ``without_texts`` says what is
-    not possible with another one. Prices and limits are shown only if ``priced``. With ``may_pick``, a model without
-    log-probabilities can be asked for picks, and with ``may_decide`` one that only answers decisions will do.
+    A page that reads ``one_text`` takes one model and shows no prices. If the page needs a server that scores texts,
+    ``without_texts`` says what is not possible with another one. ``instead`` are those of :data:`PICKED` and
+    :data:`DECIDED` that the page can ask of a model without log-probabilities.
     """
     with st.container(border=True, gap="small"):
         _address(prefix)
@@ -202,10 +196,10 @@ def served_models(
             st.caption("The address or the key has changed. Press Connect again.")
             return None
         chosen = st.multiselect(
-            "Model" if most == 1 else "Models",
+            "Model" if one_text else "Models",
             st.session_state[f"{prefix}_listed"],
             placeholder="Choose a model of the server",
-            max_selections=most,
+            max_selections=1 if one_text else None,
             select_all=False,
             wrap=True,
             key=f"{prefix}_served",
@@ -213,9 +207,7 @@ def served_models(
             help=MODELS_HELP,
         )
         answers = [
-            server_cache.abilities(
-                model, connection.servers, connection.key_variable, lists_needed=not (may_pick or may_decide)
-            )
+            server_cache.abilities(model, connection.servers, connection.key_variable, lists_needed=not instead)
             for model in chosen
         ]
         for problem in dict.fromkeys(item.problem for item in answers if item.problem):
@@ -233,16 +225,16 @@ def served_models(
             st.button("Check again", key=f"{prefix}_again", on_click=server_cache.ask_again, help=CHECK_HELP)
         if lacking:
             return None
-        limits = _limits(prefix) if priced else {}
+        limits = {} if one_text else _limits(prefix)
         if any(not _lists(item) and not item.decisions for item in able):
-            if not may_pick:
+            if PICKED not in instead:
                 st.error(f"This server gives no log-probabilities and answers no decisions. {WITH_TEXTS}")
                 return None
             limits["picks"] = _picks(prefix)
     if not chosen or len(able) < len(chosen) or limits.get("picks") == 0:
         return None
     served = ServedModels(tuple(map(str, chosen)), connection, tuple(able), **limits)
-    if not served.formats and not ((may_pick or may_decide) and served.decisions):
+    if not served.formats and not (instead and served.decisions):
         st.error("These models have no format of the prompt in common. Launch them one after the other.")
         return None
     return served

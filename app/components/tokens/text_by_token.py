@@ -119,7 +119,7 @@ def _other_model() -> TokenModel | None:
     if not server_form.is_on_server(SERVER):
         return TokenModel(st.text_input("Folder or name of the model", key="token_own", placeholder="./my-adapter"))
     lacking = "a text can't be shown by token"
-    served = server_form.served_models(SERVER, most=1, without_texts=lacking, priced=False)
+    served = server_form.served_models(SERVER, one_text=True, without_texts=lacking)
     if served is None:
         return None
     ((name, able),) = served.jury_models.items()

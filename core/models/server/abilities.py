@@ -16,6 +16,7 @@ from core.models.server import list_checks, permission
 from core.models.server.advice import hint, most_listed
 from core.models.server.bodies import Body, chat_body, echo_body, id_body, letter_body
 from core.models.server.client import (
+    OF_ALL,
     MissingAnswerError,
     PassingError,
     RefusedError,
@@ -23,15 +24,17 @@ from core.models.server.client import (
     UnreadableError,
     WrongReplyError,
 )
-from core.models.server.decision_replies import Decided, decided, log_bound
+from core.models.server.decision_probe import decision_of_probe
+from core.models.server.decision_replies import Decided, log_bound
 from core.models.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck, ListFault
 from core.models.server.provenance import version_and_quantisation
 from core.models.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.models.server.reply_body import clean, count, mapping
 from core.models.server_address import ServedWeights, addresses_near
-from core.questions.prompting.decision import DECISION_FORMATS, decision_prompt, joined_request
+from core.questions.prompting.decision import DECISION_FORMATS
+from core.questions.prompting.forms import FORMATS
 from core.questions.prompting.reasoning import SWITCHES
-from core.records import LETTERS, Question
+from core.records import LETTERS
 
 Found = TypeVar("Found")
 
@@ -41,8 +44,6 @@ MOST_FOLLOWED = 1_000
 """The largest number of next tokens that a server can ask Hedge to request."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
-DECISION_PROBE = Question("probe", "qa", "", "", "Pick one of these words.", ("the", "and", "of", "in"), 0)
-"""No answer is right, so weights answer it in their own ways."""
 NO_REASONING: Body = {"chat_template_kwargs": dict.fromkeys(SWITCHES, False)}
 """Switches reasoning off in the chat templates of vLLM, SGLang and llama.cpp; other servers refuse or ignore it."""
 FAR_MORE = 10
@@ -57,8 +58,6 @@ NO_ECHO = 2
 """Answers without an echo after which a server counts as one that gives none."""
 FAILED = 500
 NO_SUCH_PATH = (404, 405)
-OF_ALL = (401, 402)
-"""The status codes of refusals that concern every request: a wrong key, no credit."""
 COMPLETIONS, CHAT, TEXTS = "completions", "chat answers", "the log-probabilities of a text"
 """What a server may fail on, in words."""
 WAYS_OUT = {
@@ -117,9 +116,20 @@ class Abilities:
 
     @property
     def weights(self) -> ServedWeights:
-        """What distinguishes these weights from others that the server may hold under the same name at another time."""
+        """What distinguishes these weights from others that the server may hold under the same name at another time. Of
+        a server that is asked for decisions alone it is a probability, because these vary and may be rounded."""
         text = " · ".join(filter(None, (self.kind, self.root, self.quantisation)))
-        return ServedWeights(text, round(self.probe[1], 2), round(self.text_log_p, 2))
+        probe = self.probe[1] if self.listed or self.chat_listed or not self.probe[0] else math.exp(self.probe[1])
+        return ServedWeights(text, round(probe, 2), round(self.text_log_p, 2))
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats in which a run can ask for every option's probability."""
+        able = {
+            "plain": self.listed and not self.letters_fault(chat=False),
+            "chat": self.chat_listed and not self.letters_fault(chat=True),
+        }
+        return (*(name for name in FORMATS if able[name]), *self.decisions)
 
     def letters_fault(self, *, chat: bool) -> ListFault | None:
         """What is wrong with the lists of an endpoint, unless letters are available without them: from an echo, or by
@@ -192,10 +202,10 @@ def _check_alike(first: str, abilities: Abilities, other: str, other_abilities: 
             for what, how in able.failing:
                 raise PassingError(failure(url, what, how), status=FAILED)
         raise InputError(f"the servers {first} and {other} do not give the same log-probabilities; {way_out}")
-    if (
-        abilities.probe[0] != other_abilities.probe[0]
-        or abs(abilities.probe[1] - other_abilities.probe[1]) > ServedWeights.ALIKE
-    ):
+    lists = bool(abilities.listed or abilities.chat_listed)  # the first of two options of decisions may change
+    if (lists and abilities.probe[0] != other_abilities.probe[0]) or abs(
+        abilities.weights.log_p - other_abilities.weights.log_p
+    ) > ServedWeights.ALIKE:
         a, b = (
             f"{token!r} the log-probability {log_p:.3f}" for token, log_p in (abilities.probe, other_abilities.probe)
         )
@@ -285,8 +295,8 @@ def _decides(client: ServerClient, url: str, model: str, form: str) -> Abilities
     reply = decision_of_probe(client, url, model, form)
     if not isinstance(reply, Decided):
         raise InputError(
-            f"the server {url} does not answer POST {url}/{form} for {model} ({reply}); check the address and the "
-            "model, or ask in another format (--format)"
+            f"the server {url} does not answer POST {url}/{form} for {model} ({reply}); check the address, the "
+            "model and the key, or ask in another format (--format)"
         )
     version, quantisation = version_and_quantisation(client, url, model, entry)
     return Abilities(
@@ -301,24 +311,6 @@ def _decides(client: ServerClient, url: str, model: str, form: str) -> Abilities
         probe=max(zip(LETTERS, log_bound(reply), strict=False), key=lambda pair: pair[1]),
         decisions=(form,),
     )
-
-
-def decision_of_probe(client: ServerClient, url: str, model: str, form: str) -> Decided | str:
-    """What a server answers to :data:`DECISION_PROBE`, or why that is no answer, in words."""
-    body = joined_request([decision_prompt(DECISION_PROBE, strategy="base", demonstrations=(), form=form)])
-    try:
-        answers = client.post(
-            f"/{form}", {"model": model, **body}, partial(decided, options=[len(DECISION_PROBE.options)]), url=url
-        )
-    except RefusedError as error:
-        if error.status in OF_ALL:
-            raise
-        return f'HTTP status {error.status}, "{error.words}"' if error.words else f"HTTP status {error.status}"
-    except (PassingError, WrongReplyError) as error:
-        if isinstance(error, PassingError) and not error.alive:
-            raise
-        return str(error).partition(";")[0]
-    return answers[0] if isinstance(answers[0], Decided) else answers[0].reason
 
 
 def _letters(reply: NextTokens) -> LetterMass | None:

@@ -54,6 +54,8 @@ from core.processes import proxies
 Parsed = TypeVar("Parsed")
 Done = TypeVar("Done")
 
+OF_ALL = (401, 402)
+"""The status codes of refusals that concern every request: a wrong key, no credit."""
 TOO_FAST = (429, 503)
 PASSING = (408, 425, 429, 500, 502, 503, 504, 529)
 OF_GATEWAYS = (502, 503, 504)

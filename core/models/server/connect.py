@@ -22,6 +22,7 @@ from core.models.server.client import (
     UnreadableError,
     WrongReplyError,
 )
+from core.models.server.known_servers import note_formats
 from core.models.server_address import corrected, server_url
 
 Found = TypeVar("Found")
@@ -91,7 +92,7 @@ def abilities_of(
     model: str, servers: Sequence[str], *, key: str = "", lists_needed: bool = True, decisions: str = ""
 ) -> Abilities:
     """What the servers can do with ``model``. Without ``lists_needed``, one that gives no log-probabilities will do,
-    and with ``decisions`` only this format of requests is tried.
+    and with ``decisions`` only this format of requests is tried. Else the formats are noted for Doctor.
 
     Raises :class:`InputError` as :func:`models_on` does, if one of the servers has no such model or fails on all that
     it is asked, and if the first gives no log-probabilities.
@@ -100,9 +101,12 @@ def abilities_of(
         able = partial(
             abilities.abilities, model=model, lists_needed=lists_needed, decisions=decisions, all_formats=True
         )
-        return _asked(servers, key, able)
+        answered = _asked(servers, key, able)
     except UnreadableError as error:
         raise InputError(f"{error}, then check again") from error
+    if not decisions:
+        note_formats(servers, model, answered.formats)
+    return answered
 
 
 def _asked(servers: Sequence[str], key: str, ask: Callable[[ServerClient], Found]) -> Found:

@@ -17,7 +17,7 @@ from core.conformal.probabilities import sum_within
 from core.models.server.left_out import REFUSED, UNANSWERED
 from core.models.server.reply_body import clean, mapping, number
 from core.questions.prompting.decision import name_of
-from core.records import LETTERS
+from core.records import OPTION_NAMES
 
 MOST_DECIMALS = 17
 SHOWN = 60
@@ -45,26 +45,27 @@ def decided(reply: Mapping[str, Any], options: Sequence[int], *, ordered: Sequen
     """The answers to a request's questions, which have these numbers of ``options``, in their order. Those that are
     ``ordered`` (none if it is empty) are answered by a score.
 
-    A reply of the format ``systemone`` has its answers by the questions' names, one of ``decisions`` in their order.
-    Raises :class:`~core.models.server.client.MissingAnswerError` if there are no answers, or if a list of them has
-    another length.
+    A reply of the format ``systemone`` has its answers by the questions' names, one of ``decisions`` in their order, or
+    with their names in any order. Raises :class:`~core.models.server.client.MissingAnswerError` if there are no
+    answers, or if it is not clear whose they are.
     """
     from core.models.server.client import MissingAnswerError  # importers check answers without a client
 
     answers = reply.get("answers")
-    if isinstance(answers, Mapping):
-        diagnostics = mapping(reply.get("diagnostics"))
-        names = [name_of(i) for i in range(len(options))]
-        rows = [(answers.get(name), mapping(diagnostics.get(name)).get("label_mass")) for name in names]
-    elif isinstance(answers, list) and len(answers) == len(options):
-        rows = [(answer, None) for answer in answers]
-        for i, answer in enumerate(answers):
-            name = mapping(answer).get("name")
-            if name is not None and name != name_of(i):
-                raise MissingAnswerError(f"the server answers question {clean(name)!r} in place of {name_of(i)!r}")
-    else:
+    names = [name_of(i) for i in range(len(options))]
+    if isinstance(answers, list) and answers:
+        given = [str(mapping(answer).get("name") or "") for answer in answers]
+        if len({*given} & {*names}) == len(answers):
+            answers = dict(zip(given, answers, strict=True))
+        elif len(answers) == len(names) and all(name in ("", own) for name, own in zip(given, names, strict=True)):
+            answers = dict(zip(names, answers, strict=True))
+        elif len(answers) == len(names):
+            raise MissingAnswerError("the server's answers have other names than the questions")
+    if not isinstance(answers, Mapping):
         has = f"{len(answers)} answers" if isinstance(answers, list) else "no answers"
         raise MissingAnswerError(f"the server's reply to {len(options)} questions has {has}")
+    diagnostics = mapping(reply.get("diagnostics"))
+    rows = [(answers.get(name), mapping(diagnostics.get(name)).get("label_mass")) for name in names]
     scores = ordered or [False] * len(options)
     return [_answer(answer, k, mass, score) for (answer, mass), k, score in zip(rows, options, scores, strict=True)]
 
@@ -78,19 +79,20 @@ def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decid
         says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
         return Fault(REFUSED, f"the model declined to answer{says}")
     if is_score:
-        return level_probabilities(values, k, label_mass=number(values.get("label_mass", label_mass)))
-    given = values.get("probabilities")
-    yes = values.get("noul", values.get("probability")) if given is None else None
+        mass = values.get("label_mass", values.get("x_label_mass", label_mass))  # x_: SGLang
+        return level_probabilities(values, k, label_mass=number(mass))
+    given = values.get("probabilities")  # vLLM also gives those of yes and no
+    yes = values.get("noul", values.get("probability"))
     if yes is not None:
-        return _yes_or_no(yes)
+        return _yes_or_no(yes) if k == 2 else Fault(UNANSWERED, f"the answer is yes or no, and there are {k} options")
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif isinstance(given, list):
         pairs = [(mapping(entry).get("value"), mapping(entry).get("probability")) for entry in given]
     else:
         return Fault(UNANSWERED, "the answer has no probabilities")
-    mass = number(values.get("label_mass", label_mass))
-    return option_probabilities(pairs, LETTERS[:k], label_mass=mass if 0 <= mass <= 1 else math.nan)
+    mass = number(values.get("label_mass", values.get("x_label_mass", label_mass)))  # x_: SGLang
+    return option_probabilities(pairs, OPTION_NAMES[:k], label_mass=mass if 0 <= mass <= 1 else math.nan)
 
 
 def _yes_or_no(yes: object) -> Decided | Fault:
@@ -191,8 +193,8 @@ def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float 
         if type(level) is not int or not 0 <= level < k:
             shown = clean(str(level), SHOWN)
             return Fault(UNANSWERED, f"the answer names the level {shown}, and the levels count from 0 to {k - 1}")
-        if label is not None and str(label).strip() != LETTERS[level]:
+        if label is not None and str(label).strip() != OPTION_NAMES[level]:
             called = clean(str(label), SHOWN)
-            return Fault(UNANSWERED, f"the answer calls level {level} {called!r}, and it was {LETTERS[level]!r}")
+            return Fault(UNANSWERED, f"the answer calls level {level} {called!r}, and it was {OPTION_NAMES[level]!r}")
         pairs.append((str(level), entry.get("probability")))
     return option_probabilities(pairs, [str(level) for level in range(k)], label_mass=label_mass)

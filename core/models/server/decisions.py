@@ -9,9 +9,9 @@ and :attr:`~core.records.OptionLogits.bounded` marks it.
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,15 @@ import numpy as np
 from core.errors import InputError, ServerError
 from core.models.engine import SelfCheck
 from core.models.letter_mass import check_first, letter_mass
-from core.models.server.abilities import Abilities, decision_of_probe
+from core.models.server.abilities import Abilities
+from core.models.server.advice import most_listed
 from core.models.server.client import ServerClient, TokenRequest
+from core.models.server.decision_probe import decision_of_probe
 from core.models.server.decision_replies import Decided, Fault, decided, log_bound
 from core.models.server.engine import CHECKED_QUESTIONS, ServerEngine
 from core.models.server.left_out import UNANSWERED, LeftOut, NoAnswer
+from core.models.server.reply_body import clean
+from core.models.server_address import without_secrets
 from core.questions.prompting.decision import MOST_TOGETHER, joined_request, shared_part
 from core.records import LETTERS, OptionLogits, Prompt, joined
 
@@ -35,8 +39,23 @@ RESTARTED = 0.1
 what varies between identical requests."""
 REPEATED, REPEATS = 20, 3
 """How many questions are asked how often with the very same request, to see how much the answers vary."""
+TIME_TO_SPARE = 4
+"""A request with many questions should take at most this part of the time that an answer may take."""
+NAMES_KEPT = 5
 
 Reply = list[Decided | Fault]
+
+
+def beside(questions: int) -> int:
+    """How many times questions are asked, at most, beside once each in a run with this number of them: in the
+    self-check, alone and together, and again at the end.
+
+    >>> beside(400), beside(6)
+    (72, 28)
+    """
+    return (
+        min(questions, 2 * CHECKED_QUESTIONS) + min(questions, CHECKED_QUESTIONS) + REPEATS * min(questions, REPEATED)
+    )
 
 
 class DecisionEngine(ServerEngine):
@@ -50,6 +69,8 @@ class DecisionEngine(ServerEngine):
         self.decimals = 0
         self.varies = 0.0
         """How much a probability was seen to vary between identical requests."""
+        self.answered_as: dict[str, None] = {}
+        """The names that the server gave the model in its replies, without its own."""
 
     @staticmethod
     def asking(form: str) -> type[DecisionEngine]:
@@ -58,7 +79,11 @@ class DecisionEngine(ServerEngine):
 
     @property
     def description(self) -> dict[str, Any]:
-        return {**super().description, "questions_together": self.together}
+        return {
+            **super().description,
+            "questions_together": self.together,
+            "answered_as": [without_secrets(name, self.client.key_variable) for name in [*self.answered_as]],
+        }
 
     def check_same_weights(self) -> None:
         """As :meth:`ServerEngine.check_same_weights`, by the answer to a question."""
@@ -116,8 +141,10 @@ class DecisionEngine(ServerEngine):
         if len(prompts) < 2:
             return 0.0, ()
         before, self.left_out = self.left_out, LeftOut()
+        begin = time.monotonic()
         both = {prompt.question_id: answer for prompt, answer in self._answers([list(prompts)])}
         self.left_out = before
+        each_s = (time.monotonic() - begin) / len(prompts)
         if len(both) < len(prompts):
             return 0.0, ("several questions in a request: one of them is not answered then",)
         difference = max(
@@ -127,7 +154,8 @@ class DecisionEngine(ServerEngine):
         )
         if difference > SAME:
             return 0.0, (f"several questions in a request: a probability differs by {difference:.3g}",)
-        self.together = MOST_TOGETHER[self.decisions]
+        in_time = round(self.client.patience.answer_s / TIME_TO_SPARE / max(each_s, 1e-9))
+        self.together = max(len(prompts), min(MOST_TOGETHER[self.decisions], in_time))
         return difference, ()
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
@@ -138,15 +166,20 @@ class DecisionEngine(ServerEngine):
             yield self._scored_answer(prompt, answer)
         self.left_out.confirm(answered or len(prompts) < self.left_out.total)
 
-    def variation(self, prompts: Sequence[Prompt]) -> dict[str, Any]:
+    def variation(
+        self, prompts: Sequence[Prompt], *, report: Callable[[int, int], object] = lambda done, total: None
+    ) -> dict[str, Any]:
         """How much the answers to the very same request vary: the ``largest`` and the ``mean`` difference between an
         option's least and largest probability, over :data:`REPEATED` questions that are asked :data:`REPEATS` times,
-        and for how many of them the most probable option ``changed``."""
+        and for how many of them the most probable option ``changed``. ``report`` hears how many of how many requests
+        are answered."""
         left_out, self.left_out = self.left_out, LeftOut()
         sample = _sample(prompts, REPEATED)
         answers: dict[str, list[tuple[float, ...]]] = {}
-        for prompt, answer in self._answers([[prompt] for prompt in sample for _ in range(REPEATS)]):
+        requests = [[prompt] for prompt in sample for _ in range(REPEATS)]
+        for done, (prompt, answer) in enumerate(self._answers(requests), start=1):
             answers.setdefault(prompt.question_id, []).append(answer.probabilities)
+            report(done, len(requests))
         self.left_out = left_out
         repeated = [np.array(rows) for rows in answers.values() if len(rows) > 1]
         if not repeated:
@@ -174,22 +207,29 @@ class DecisionEngine(ServerEngine):
         return [group[i : i + self.together] for group in groups for i in range(0, len(group), self.together)]
 
     def _answers(self, groups: Sequence[Sequence[Prompt]]) -> Iterator[tuple[Prompt, Decided]]:
-        """Each prompt with its answer, in any order. A request that the server refuses is divided, and a question
-        without a right answer is asked again alone, once."""
+        """Each prompt with its answer, in any order. A request that the server refuses is divided, by the number
+        that it names or in half, and a question without a right answer is asked again alone, once."""
         prompts = [prompt for group in groups for prompt in group]
         waiting: deque[TokenRequest[Reply]] = deque()
 
         def ask(places: Sequence[int], *, again: int = 0) -> TokenRequest[Reply]:
             chosen = [prompts[i] for i in places]
-            read = partial(decided, options=[prompt.k for prompt in chosen], ordered=[p.ordered for p in chosen])
+
+            def read(reply: dict[str, Any]) -> Reply:
+                name = clean(reply.get("model"))
+                if name not in ("", self.model) and len(self.answered_as) < NAMES_KEPT:
+                    self.answered_as[name] = None
+                return decided(reply, [prompt.k for prompt in chosen], ordered=[prompt.ordered for prompt in chosen])
+
             body = {"model": self.model, **joined_request(chosen)}
             return TokenRequest(f"/{self.decisions}", body, read, (again, *places))
 
         def leave_out(place: tuple[int, ...], missing: NoAnswer) -> None:
             _, *places = place
             if len(places) > 1:
-                half = len(places) // 2
-                waiting.extendleft((ask(places[:half]), ask(places[half:])))
+                named = most_listed(getattr(missing.error, "words", ""))  # "at most 64 for this model"
+                size = named if 0 < named < len(places) else -(-len(places) // 2)
+                waiting.extendleft(ask(places[i : i + size]) for i in range(0, len(places), size))
             else:
                 self.left_out.add(prompts[places[0]].question_id, missing)
 
@@ -205,8 +245,9 @@ class DecisionEngine(ServerEngine):
                 elif answer.kind == UNANSWERED and not again:
                     waiting.appendleft(ask([i], again=1))
                 else:
-                    missing = NoAnswer(answer.kind, answer.reason, ServerError(answer.reason))
-                    self.left_out.add(prompts[i].question_id, missing)
+                    reason = without_secrets(answer.reason, self.client.key_variable)
+                    error = ServerError(f"the server {self.client.urls[0]} gives a question no answer: {reason}")
+                    self.left_out.add(prompts[i].question_id, NoAnswer(answer.kind, reason, error))
 
     def _scored_answer(self, prompt: Prompt, answer: Decided) -> OptionLogits:
         probabilities = np.array([answer.probabilities])

@@ -6,7 +6,7 @@ Each row has its own digest. The file is still a list, so that an older Hedge on
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from core.errors import InputError
@@ -21,10 +21,13 @@ KEPT = 12
 
 @dataclass(frozen=True, slots=True)
 class RememberedServers:
-    """Servers that share the work, and the name of the environment variable that holds their key."""
+    """Servers that share the work, and the name of the environment variable that holds their key. ``formats`` are those
+    in which they answered when they were asked for ``model`` (empty: they were not asked since)."""
 
     servers: tuple[str, ...]
     key_variable: str = ""
+    model: str = ""
+    formats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.servers:
@@ -43,7 +46,8 @@ def remembered() -> tuple[RememberedServers, ...]:
     for row in rows if isinstance(rows, list) else []:
         with suppress(InputError, KeyError, TypeError, ValueError, AttributeError):
             values = unsealed(row)
-            servers.append(RememberedServers(tuple(map(str, values["servers"])), str(values["key_variable"])))
+            asked = str(values.get("model", "")), tuple(map(str, values.get("formats", ())))
+            servers.append(RememberedServers(tuple(map(str, values["servers"])), str(values["key_variable"]), *asked))
     return tuple(servers)
 
 
@@ -53,6 +57,16 @@ def remember(servers: Sequence[str], *, key: str = "") -> None:
     others = [server for server in remembered() if server.servers != latest.servers]
     _file().parent.mkdir(parents=True, exist_ok=True)
     _write([latest, *others][:KEPT])
+
+
+def note_formats(servers: Sequence[str], model: str, formats: Sequence[str]) -> None:
+    """Store in which formats servers answered for ``model``, if they are remembered."""
+    known = remembered()
+    noted = [
+        replace(each, model=model, formats=tuple(formats)) if each.servers == tuple(servers) else each for each in known
+    ]
+    if noted != [*known]:
+        _write(noted)
 
 
 def forget(servers: Sequence[str]) -> None:

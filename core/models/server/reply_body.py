@@ -25,6 +25,8 @@ LARGEST_LISTED = 32_000_000
 """Bytes of a reply that lists all tokens of a vocabulary: 100 bytes for each of 260,000 tokens, and some to spare."""
 ECHOED = 200
 """Bytes of a reply for each character of a text that it echoes, token by token with log-probabilities."""
+OPTION = 200
+"""Bytes of a reply for each option of a decision, with its probability."""
 LARGEST_REFUSAL = 64_000
 """Bytes of a reply with an error; only a sentence of it is repeated."""
 PIECE = 65_536
@@ -51,6 +53,10 @@ class TooLargeError(ValueError):
 
 def limit_of(body: Mapping[str, Any] | None) -> int:
     """The most bytes that the reply to a request may have."""
+    if body and (questions := body.get("questions")):
+        asked = questions.values() if isinstance(questions, Mapping) else questions
+        options = sum(len(each.get("criteria") or each.get("choices") or ()) for each in asked)
+        return min(LARGEST, LARGEST_ANSWER + OPTION * options)
     if not body or not {"max_tokens", "max_completion_tokens"} & body.keys():
         return LARGEST
     if -1 in (body.get("logprobs"), body.get("top_logprobs")):

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.questions.prompting.strategies import BETWEEN, instruction
-from core.records import LETTERS, MOST_ASKED, Prompt, Question
+from core.records import OPTION_NAMES, Prompt, Question
 
 SYSTEM_ONE, DECISIONS = "systemone", "decisions"
 DECISION_FORMATS = (SYSTEM_ONE, DECISIONS)
@@ -34,8 +34,8 @@ def name_of(place: int) -> str:
 def decision_prompt(question: Question, *, strategy: str, demonstrations: Sequence[Question], form: str) -> Prompt:
     """The request that asks one question in the format ``form``, one of :data:`DECISION_FORMATS`.
 
-    Raises :class:`~core.errors.InputError` for demonstrations, which these requests have no place for, and for a
-    question with more options than there are letters, or more levels than :data:`MOST_LEVELS`.
+    Options beyond Z have two letters. Raises :class:`~core.errors.InputError` for demonstrations, which these requests
+    have no place for, and for a question with more levels than :data:`MOST_LEVELS`.
 
     >>> q = Question("1", "qa", "sums", "", "What is 1 + 1?", ("2", "3"), 0)
     >>> json.loads(decision_prompt(q, strategy="base", demonstrations=(), form="systemone").text)["questions"]["q1"]
@@ -43,8 +43,6 @@ def decision_prompt(question: Question, *, strategy: str, demonstrations: Sequen
     """
     if demonstrations:
         raise InputError("a request for a decision has no place for demonstrations; ask with 0 shots")
-    if len(question.options) > len(LETTERS):
-        raise InputError(f"question {question.id!r} has {len(question.options)} options, but {MOST_ASKED}")
     if question.ordered and len(question.options) > MOST_LEVELS:
         raise InputError(
             f"question {question.id!r} has {len(question.options)} ordered options, and a request for a decision may "
@@ -52,7 +50,7 @@ def decision_prompt(question: Question, *, strategy: str, demonstrations: Sequen
         )
     opening = instruction(strategy, question.task)
     instructions = f"{opening}{BETWEEN}{question.question}" if opening else question.question
-    options = dict(zip(LETTERS, question.options, strict=False))
+    options = dict(zip(OPTION_NAMES, question.options, strict=False))
     asked = {"type": "score" if question.ordered else "choice", "instructions": instructions}
     if form == SYSTEM_ONE:
         request: dict[str, Any] = {

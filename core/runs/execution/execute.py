@@ -345,8 +345,12 @@ class _Execution:
         """How much the answers of a server that decides vary between identical requests."""
         if not isinstance(engine, RepeatableEngine):
             return {}
-        self.reporter.report("asking some questions again")
-        varied = engine.variation([prompt for prompt in run_prompts if prompt.question_id not in self.missing])
+        again = "asking some questions again"
+        self.reporter.report(again)
+        varied = engine.variation(
+            [prompt for prompt in run_prompts if prompt.question_id not in self.missing],
+            report=lambda done, total: self.reporter.report(f"{again}, {done} of {total} requests"),
+        )
         self._note_spent()
         return {VARIATION: varied} if varied else {}
 

@@ -18,7 +18,7 @@ from core.questions import local_file
 from core.questions.local_file import BankFile
 from core.questions.quiz_row import short
 from core.questions.rotation import asked_again
-from core.records import Question
+from core.records import LETTERS, Question
 from core.runs import engine, store
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
@@ -60,6 +60,11 @@ def own_quiz(questions: Sequence[Question], *, name: str, n: int, calibration: i
         raise InputError(f"a class needs at least {LEAST} questions, got {len(questions)}; write more")
     check_sizes(n, calibration, most=min(MOST, len(questions)))
     for question in questions:
+        if len(question.options) > len(LETTERS):
+            raise InputError(
+                f"the question {short(question.question)!r} has {len(question.options)} options, and phones show up to "
+                f"{len(LETTERS)}; leave options out"
+            )
         _check_length("question", f"{question.context}{question.question}", LONGEST_QUESTION, question)
         for option in question.options:
             _check_length("option", option, LONGEST_OPTION, question)

@@ -14,6 +14,7 @@ from core.errors import RunError
 from core.models import memory_estimate
 from core.models.devices import nvml
 from core.models.devices.slots import Slot
+from core.models.server import known_servers
 from core.models.speed import measure
 from core.processes.confined.check import possible
 from core.settings import ROOT
@@ -227,3 +228,24 @@ def test_an_odd_machine_is_told_what_to_change(home, tmp_path):
     assert "http_proxy http://here:3128" in proxies
     assert proxies.endswith("Hedge uses only http proxies. Correct or unset it.")
     assert "secret" not in completed
+
+
+def test_the_formats_of_each_server_that_was_connected_to(home):
+    first, second, third = (f"http://gpu-{i}:8000/v1" for i in range(3))
+    for url in (first, second, third):
+        known_servers.remember([url], key="LAB_API_KEY")
+    known_servers.note_formats([first], "m", ("plain", "chat", "systemone"))
+    known_servers.note_formats([second], "gpt-6-luna", ())
+    known_servers.note_formats(["http://elsewhere:1/v1"], "m", ("plain",))
+    seen = {finding.name: finding for finding in doctor._servers()}
+    assert [*seen] == [f"server {url}" for url in (third, second, first)]
+    assert seen[f"server {first}"] == Finding(
+        f"server {first}",
+        "log-probabilities, systemone, when it was last asked for m",
+        True,
+        "Runs can ask it with --format plain chat systemone.",
+    )
+    assert seen[f"server {second}"].value.startswith("no log-probabilities and no decisions, when it was last asked")
+    assert "--picks" in seen[f"server {second}"].meaning
+    assert (seen[f"server {third}"].value, seen[f"server {third}"].good) == ("not asked yet", None)
+    assert not any("LAB_API_KEY" in finding.value + finding.meaning for finding in seen.values())

@@ -73,7 +73,10 @@ def test_columns_of_letters_and_a_letter_for_a_label(tmp_path):
         ({"options": ["x"]}, "at least two options"),
         ({"options": ["x", " ", "y"]}, "none of them empty"),
         ({"options": ["x", "y", "y"], "label": 0}, "the option 'y' is there twice"),
-        ({"options": [str(i) for i in range(27)]}, "has 27 options, but a model is asked by letter, and there are 26"),
+        (
+            {"options": [str(i) for i in range(101)]},
+            "has 101 options, and a question has at most 100; leave options out",
+        ),
         ({"question": " "}, "expected a question"),
         ({"id": "mine-1"}, "the id 'mine-1' is that of question 1"),
     ],
@@ -83,6 +86,16 @@ def test_what_is_wrong_is_said_with_file_and_question(tmp_path, change, says):
     with pytest.raises(InputError, match=says) as raised:
         catalogue.load(path)
     assert f"{path}, question 3:" in str(raised.value)
+
+
+@pytest.mark.quick
+def test_options_beyond_the_letters_are_for_servers_that_answer_decisions(tmp_path):
+    path = write(tmp_path / "mine.jsonl", [*ROWS, ROWS[2] | {"options": [str(i) for i in range(27)], "label": 1}])
+    with pytest.raises(
+        InputError, match=r"mine.jsonl: question 'mine-\d' has 27 options, but a model is asked by letter"
+    ):
+        catalogue.load(path)
+    assert max(len(question.options) for question in catalogue.load(path, most=100).questions) == 27
 
 
 @pytest.mark.quick

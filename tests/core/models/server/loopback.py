@@ -35,13 +35,13 @@ class Behaviour:
     requests always end in HTTP status 500, and ``strict`` the status and the reply to what it does not accept, with
     these ``headers``. ``beside`` is what it answers beside the protocol, by path, and ``before`` begins each written
     text. ``base`` is the path of its API, and ``listing`` makes the reply about models, unless they are ``unlisted``.
-    ``decisions`` are the paths at which it answers decisions, and ``decided`` makes what it replies of a question's
-    number in its request and its answer (None: it leaves that out). ``sampler`` makes what is listed for the next token
-    of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
-    what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place. ``opens`` is the
-    token with which all but :data:`REST` of its chat answers begin, unless its template has a ``switch`` of this name
-    for reasoning that is off. ``ends`` is the spelling of the end token that the tokenizer appends to each plain text,
-    if it does."""
+    ``decisions`` are the paths at which it answers decisions, ``decided`` makes what it replies of a question's
+    number in its request and its answer (None: null), and ``deciding`` what it sends of the whole reply, which may be
+    bytes. ``sampler`` makes what is listed for the next token of its log-probabilities (vocabulary), the tokens before
+    and the request, and ``spelled`` what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at
+    each place. ``opens`` is the token with which all but :data:`REST` of its chat answers begin, unless its template
+    has a ``switch`` of this name for reasoning that is off. ``ends`` is the spelling of the end token that the
+    tokenizer appends to each plain text, if it does."""
 
     most: int = 20
     graded: Callable[[dict[str, Any]], dict[str, Any] | None] = field(default=lambda answer: answer)
@@ -76,12 +76,21 @@ class Behaviour:
     unlisted: bool = False
     decisions: tuple[str, ...] = ()
     decided: Callable[[int, dict[str, Any]], dict[str, Any] | None] = field(default=lambda number, answer: answer)
+    deciding: Callable[[dict[str, Any]], Any] = field(default=lambda reply: reply)
     ends: str | None = None
     listing: Callable[[list[dict[str, Any]]], Any] = field(default=lambda models: {"object": "list", "data": models})
 
 
+class _Waiting(ThreadingHTTPServer):
+    """With fewer connections that wait, the system drops some, and the client tries again after a second."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+
 class Loopback:
-    """The server: ``url``, its ``behaviour``, and what it was asked (``texts`` counts the texts it answered well)."""
+    """The server: ``url``, its ``behaviour``, and what it was asked: ``texts`` counts the texts and questions that it
+    answered well, and ``bodies`` are the requests for decisions as they came."""
 
     def __init__(self, model: str = "pocket-3m", *, port: int = 0) -> None:
         folder = ASSETS / "models" / model
@@ -91,6 +100,7 @@ class Loopback:
         self.pieces = [self.tokenizer.decode([i]) for i in range(len(self.tokenizer))]
         self.behaviour = Behaviour()
         self.texts: Counter[str] = Counter()
+        self.bodies: list[bytes] = []
         self.number = 0
         self.in_flight = 0
         self.most_in_flight = 0
@@ -98,8 +108,7 @@ class Loopback:
         self.compute = threading.Lock()
         self.released = threading.Event()
         self.known: dict[tuple[int, ...], torch.Tensor] = {}
-        self.http = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
-        self.http.daemon_threads = True
+        self.http = _Waiting(("127.0.0.1", port), self._handler())
         self.thread = threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True)
 
     @property
@@ -114,6 +123,7 @@ class Loopback:
         self.released.clear()
         self.behaviour = Behaviour(**behaviour)
         self.texts.clear()
+        self.bodies.clear()
         self.number = self.most_in_flight = 0
 
     @contextmanager
@@ -276,7 +286,10 @@ class Loopback:
                 name: does.decided(i, self.verdict(each["instructions"]))
                 for i, (name, each) in enumerate(questions.items())
             }
-            return {"model": self.name, "answers": {name: {"type": "noul", "noul": p} for name, p in yes.items()}}
+            answers = {
+                name: {"type": "noul", "noul": p, "probabilities": {"yes": p}} for name, p in yes.items()
+            }  # vLLM
+            return {"model": self.name, "answers": answers}
         if isinstance(questions, list) and "choices" not in questions[0]:
             shares = [self.verdict(each["instructions"]) for each in questions]
             return {"model": self.name, "answers": [{"type": "predicate", "probability": p} for p in shares]}
@@ -357,7 +370,7 @@ class Loopback:
                     loopback.most_in_flight = max(loopback.most_in_flight, loopback.in_flight)
                 self.counted = True
                 try:
-                    self.answer(number, body)
+                    self.answer(number, body, sent)
                 finally:
                     self.leave()
 
@@ -367,7 +380,7 @@ class Loopback:
                     loopback.in_flight -= self.counted
                 self.counted = False
 
-            def answer(self, number: int, body: dict[str, Any]) -> None:
+            def answer(self, number: int, body: dict[str, Any], sent: bytes) -> None:
                 does = loopback.behaviour
                 if does.delay_s:
                     time.sleep(does.delay_s)
@@ -386,7 +399,15 @@ class Loopback:
                 if why := loopback.refusal(path, body):
                     return self.send(400, {"error": {"message": why}})
                 if path in does.decisions:
-                    return self.send(200, loopback.decide(body))
+                    reply = loopback.decide(body)
+                    if fault == "short":
+                        answers = reply["answers"]
+                        answers.pop(list(answers)[-1]) if isinstance(answers, dict) else answers.pop()
+                    questions = body["questions"].values() if isinstance(body["questions"], dict) else body["questions"]
+                    with loopback.lock:
+                        loopback.texts.update(each["instructions"] for each in questions if fault != "short")
+                        loopback.bodies.append(sent)
+                    return self.send(200, does.deciding(reply))
                 reply = loopback.chat(body) if path.startswith("/chat") else loopback.completion(body)
                 if fault == "short":
                     shorten(reply["choices"][0])

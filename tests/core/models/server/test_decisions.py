@@ -9,8 +9,8 @@ import pytest
 
 from core.errors import InputError, SelfCheckError
 from core.models.model_sources import resolve
-from core.models.server.abilities import decision_of_probe
 from core.models.server.client import ServerClient
+from core.models.server.decision_probe import decision_of_probe
 from core.models.server.decision_replies import Decided
 from core.models.server.decisions import DecisionEngine
 from core.models.transformers_engine import TransformersEngine

@@ -17,6 +17,8 @@ from core.models.server.bodies import chat_body, echo_body, letter_body
 from core.models.server.client import Patience, ServerClient, ServerError
 from core.models.server.reply_body import limit_of, number
 from core.models.server.spending import Spending
+from core.questions.prompting.decision import DECISION_FORMATS, decision_prompt, joined_request
+from core.records import Question
 
 PATIENCE = Patience(first_s=0.0, gone_s=0.0, tries=1, first_pause_s=0.001, longest_pause_s=0.001)
 MB = 1_000_000
@@ -71,19 +73,20 @@ def server() -> Iterator[Hostile]:
         found.shutdown()
 
 
-def got(server: Hostile) -> str:
+def got(server: Hostile, path: str = "/models") -> str:
     """The sentence with which a request ends."""
     with ServerClient([server.url], patience=PATIENCE) as client, pytest.raises(ServerError) as refused:
-        client.get("/models")
+        client.get(path) if path == "/models" else client.post(path, {"questions": [{}]}, dict)
     return str(refused.value)
 
 
 BOMB = gzip.compress(b" " * 200 * MB)
 
 
+@pytest.mark.parametrize("path", ["/models", *(f"/{form}" for form in DECISION_FORMATS)])
 @pytest.mark.parametrize("status", [200, 400, 500])
 @pytest.mark.parametrize("kind", ["bomb", "large", "endless"])
-def test_no_reply_takes_more_memory_than_its_limit(server, status, kind):
+def test_no_reply_takes_more_memory_than_its_limit(server, status, kind, path):
     match kind:
         case "bomb":
             server.says(BOMB, status=status, content_encoding="gzip")
@@ -93,13 +96,14 @@ def test_no_reply_takes_more_memory_than_its_limit(server, status, kind):
             server.says(b" " * 65_536, status=status, endless=True)
     tracemalloc.start()
     try:
-        sentence = got(server)
+        sentence = got(server, path)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 20 * MB
     assert "\n" not in sentence
-    assert ("more than 4,000,000 bytes" in sentence) == (status == 200)
+    most = "4,000,000" if path == "/models" else "1,000,000"
+    assert (f"more than {most} bytes" in sentence) == (status == 200)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +196,14 @@ def test_an_answer_with_tokens_has_a_limit_of_its_own():
     assert limit_of(chat_body("m", [], listed=-1)) == limit_of(letter_body("m", "x", listed=-1)) == 32_000_000
     assert limit_of(echo_body("m", text)) == 21_000_000
     assert limit_of(echo_body("m", text * 100)) == 32_000_000
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_a_reply_with_decisions_has_a_limit_of_its_own(form):
+    question = Question("1", "qa", "", "", "Which?", tuple("abcdefgh"), 0)
+    prompt = decision_prompt(question, strategy="base", demonstrations=(), form=form)
+    assert limit_of(joined_request([prompt])) == 1_000_000 + 200 * 8
+    assert limit_of(joined_request([prompt] * 10_000)) == 4_000_000
 
 
 @pytest.mark.parametrize("tokens", [10**400, -5, True, "many", 1.5, None])

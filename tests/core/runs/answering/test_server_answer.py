@@ -1,5 +1,6 @@
 """A person's own question, put to a model on a server as a finished run put its own."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -134,4 +135,7 @@ def test_a_server_that_decides_is_asked_in_the_run_s_format(server: Loopback, mo
     recorded = store.read_logits(spec.run_id)
     assert np.abs(np.array(given.logits) - recorded.logits[recorded.ids.index(name)]).max() < 1e-6
     assert given.is_as_recorded
+    sent = json.loads(server.bodies[-1])
+    assert sent.pop("model") == "pocket-3m"
+    assert given.prompt == json.dumps(sent, ensure_ascii=False, indent=2)
     assert own.question in given.prompt

@@ -1,8 +1,13 @@
 """A run of a model that answers decisions, from the command line to its figures."""
 
+import json
+
 import numpy as np
 import pytest
 
+from core.models.server import decisions
+from core.models.server.decisions import beside
+from core.models.server.engine import CHECKED_QUESTIONS
 from core.questions.prompting.decision import DECISION_FORMATS
 from core.reports.bounded import bounded_report
 from core.reports.evaluation import load
@@ -98,10 +103,143 @@ def test_a_format_of_servers_needs_one(capsys):
     assert "give the server's address" in capsys.readouterr().err
 
 
-def test_a_budget_stops_and_resumes(server, capsys):
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_a_budget_stops_and_resumes(server, capsys, form):
     server.reset(decisions=PATHS)
-    words = ["--server", server.url, "--format", "decisions"]
+    words = ["--server", server.url, "--format", form]
     record = run(*words, "--budget", "0.004", status=1)
     assert record.state == "paused"
+    assert record.at_budget
+    assert 0 < sum(record.spent) <= 4000
     assert main(["run", "--model", "pocket-3m", *ASKED, *words, "--budget", "1"]) == 0
     assert store.read_record(record.run_id).state == "done"
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_the_forecast_holds_all_requests_of_a_run(server, capsys, form):
+    """Those of its self-check and those that are repeated, by the tokens that the server counts."""
+    server.reset(decisions=PATHS)
+    words = ["--server", server.url, "--format", form, "--price-read", "1", "--price-written", "4"]
+    assert main(["run", "--model", "pocket-3m", *ASKED, *words, "--dry-run"]) == 0
+    (preview,) = json.loads(capsys.readouterr().out)["previews"]
+    record = run(*words, "--budget", str(preview["cost"]))
+    assert record.state == "done"
+    assert sum(server.texts.values()) == 2 + 60 + beside(60) - CHECKED_QUESTIONS  # two probes, and one group to check
+    read, written = record.spent
+    assert 0.5 * preview["tokens"] < read <= preview["tokens"]
+    assert written == sum(server.texts.values())
+    assert record.spec.price.cost(*record.spent) <= preview["cost"]
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_cached_tokens_are_counted_once(server, capsys, form):
+    """Both formats count them among the tokens read."""
+    names = (
+        ("prompt_tokens", "prompt_tokens_details") if form == "systemone" else ("input_tokens", "input_tokens_details")
+    )
+    server.reset(
+        decisions=PATHS, deciding=lambda reply: {**reply, "usage": {names[0]: 9000, names[1]: {"cached_tokens": 8000}}}
+    )
+    record = run("--server", server.url, "--format", form)
+    assert record.spent[0] == 9000 * len(server.bodies)
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_a_run_that_stops_asks_no_question_again(server, impatient, monkeypatch, capsys, form):
+    monkeypatch.setattr(decisions, "REPEATED", 0)
+    small = {"strict": lambda path, body: (413, {"error": "too large"}) if len(body["questions"]) > 4 else None}
+    server.reset(decisions=PATHS, **small, fault=lambda number: "cut" if number > 24 else "")
+    words = ["--server", server.url, "--format", form]
+    record = run(*words, status=1)
+    assert record.state == "paused"
+    assert "cuts the connection" in record.message
+    parts = store.read_part(store.folder_of(record.run_id), 0)
+    questions = {row["id"]: row["question"] for row in store.read_questions(record.run_id).to_pylist()}
+    before = {questions[name] for name in parts.ids}
+    assert 0 < len(before) < 60
+    server.reset(decisions=PATHS, **small)
+    assert main(["run", "--model", "pocket-3m", *ASKED, *words]) == 0
+    assert len(before & set(server.texts)) <= CHECKED_QUESTIONS
+    assert max(server.texts.values()) <= 3  # of the self-check: alone, together, and for the run
+    here = load(run().run_id)
+    there = load(record.run_id)
+    assert list(here.ids) == list(there.ids)
+    assert np.abs(here.probabilities - there.probabilities).max() < 1e-6
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_the_shown_request_is_the_one_that_is_sent(server, capsys, form):
+    """But for the model's name, which stands first, and the line breaks."""
+    server.reset(decisions=PATHS, strict=lambda path, body: (413, {}) if len(body["questions"]) > 1 else None)
+    words = ["--server", server.url, "--format", form, "--strategy", "task"]
+    assert main(["run", "--model", "pocket-3m", *ASKED, *words, "--dry-run"]) == 0
+    (preview,) = json.loads(capsys.readouterr().out)["previews"]
+    run(*words)
+    sent = [json.loads(body) for body in server.bodies]
+    assert {body.pop("model") for body in sent} == {"pocket-3m"}
+    assert preview["text"] in {json.dumps(body, ensure_ascii=False, indent=2) for body in sent}
+
+
+def bank_of(path, counts):
+    rows = [
+        {"question": f"Which is number {i}?", "options": [f"word {j}" for j in range(k)], "label": i % k}
+        for i, k in enumerate(counts)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return str(path)
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_more_options_than_letters_are_asked_and_a_limit_of_the_server_is_named(server, capsys, tmp_path, form):
+    task = bank_of(tmp_path / "many.jsonl", [4] * 30 + [40, 100] + [4] * 8)
+    arguments = ["run", "--model", "pocket-3m", "--task", task, "--server", server.url, "--alpha", "0.2", "--json"]
+    # The loopback server reads letters as tokens, so it makes the options' probabilities of their number here.
+    server.choice = lambda context, question, criteria: {
+        "probabilities": {name: 2 * (i + 1) / len(criteria) / (len(criteria) + 1) for i, name in enumerate(criteria)},
+        "asked": question,
+    }
+    try:
+        server.reset(decisions=PATHS)
+        assert main([*arguments, "--format", form]) == 0
+        (name,) = [name for name in store.run_ids() if not store.is_bundled(name)]
+        whole = load(name)
+        assert whole.probabilities.shape == (40, 100)
+        assert (~np.isnan(whole.probabilities)).sum(axis=1).max() == 100
+        capsys.readouterr()
+        server.reset(decisions=PATHS, strict=many_refused(form))
+        assert main([*arguments, "--format", form, "--seed", "1"]) == 0
+        (other,) = [run for run in store.run_ids() if not store.is_bundled(run) and run != name]
+        reasons = store.read_record(other).provenance["missing"].values()
+        assert list(reasons) == [["refused", 'HTTP status 400, "a choice has at most 26 options"']] * 2
+        caveat, *_ = of_run_record(store.read_record(other))
+        assert "did not answer 2 questions (refused: many-31, many-32)" in caveat.sentence
+    finally:
+        del server.choice
+    assert main([*arguments, "--format", "plain", "--dry-run"]) == 0  # two questions are beyond a letter
+    assert "2 left out: more than 26 options" in capsys.readouterr().err
+
+
+def many_refused(form):
+    def refusal(path, body):
+        listed = [each["criteria"] for each in body["questions"].values()] if form == "systemone" else [
+            each["choices"] for each in body["questions"]
+        ]  # fmt: skip
+        too_many = any(len(options) > 26 for options in listed)
+        return (400, {"error": {"message": "a choice has at most 26 options"}}) if too_many else None
+
+    return refusal
+
+
+def test_answers_under_several_names_are_a_caveat(server, capsys):
+    turns = iter(range(10**6))
+    server.reset(decisions=PATHS, deciding=lambda reply: {**reply, "model": f"model-{next(turns) % 2}"})
+    record = run("--server", server.url, "--format", "decisions")
+    (caveat,) = of_run_record(record)
+    assert caveat.kind == "models"
+    assert "by 2 other names in its replies (model-" in caveat.sentence
+
+
+def test_together_is_no_more_than_fits_into_the_time_of_an_answer(server, capsys):
+    server.reset(decisions=PATHS, delay_s=0.1)
+    record = run("--server", server.url, "--format", "decisions", "--timeout", "2")
+    assert 4 <= record.provenance["engine"]["questions_together"] <= 20

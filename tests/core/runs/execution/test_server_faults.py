@@ -12,6 +12,7 @@ from core.jury.pipeline import jury_store
 from core.models.server import client
 from core.models.server.abilities import BROAD, BROAD_CHAT
 from core.models.server.engine import ServerEngine
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.questions.prompting.verdict import verdict_prompt
 from core.reports import perplexity_results
 from core.reports.evaluation import load
@@ -26,6 +27,7 @@ PROBES = 12
 PASSING = ("429", "429 0.05", "429 Thu, 01 Jan 2026 00:00:00 GMT", "503", "500", "cut", "malformed", "list",
            "no-choice", "short")  # fmt: skip
 ASKED = ["--model", "pocket-3m", "--task", "qa"]
+DECISION_PATHS = tuple(f"/{form}" for form in DECISION_FORMATS)
 TALK = """user: I feel worse today.
 assistant: What happened to you?
 user: Nothing.
@@ -63,11 +65,17 @@ def own_run(served=True):
     return record
 
 
-@pytest.mark.parametrize("form", rest_nightly(["letters", "cloze"], now=["letters"]))
+@pytest.mark.parametrize(
+    "form", rest_nightly(["letters", "cloze", *DECISION_FORMATS], now=["letters", *DECISION_FORMATS])
+)
 def test_passing_faults_change_no_figure(patient, form, capsys):
-    core("run", *ASKED, "--samples", 16, "--form", form)
-    patient.reset(fault=passing, stall_s=20.0, wrong_counts=True)
-    core("run", *ASKED, "--samples", 16, "--form", form, "--server", patient.url, "--timeout", 2)
+    decides = form in DECISION_FORMATS
+    words, begin = (["--format", form], PROBES) if decides else (["--form", form], 0)
+    core("run", *ASKED, "--samples", 16, *([] if decides else words))
+    patient.reset(
+        fault=lambda number: passing(begin + number), stall_s=20.0, wrong_counts=True, decisions=DECISION_PATHS
+    )
+    core("run", *ASKED, "--samples", 16, *words, "--server", patient.url, "--timeout", 2)
     here, there = load(own_run(served=False).run_id), load(own_run().run_id)
     assert list(here.ids) == list(there.ids)
     assert np.abs(here.probabilities - there.probabilities).max() < 1e-4

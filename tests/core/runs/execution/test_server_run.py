@@ -11,6 +11,7 @@ from core.exchange import run_folder
 from core.exchange.run_table import run_table
 from core.models.server.engine import CHECKED_QUESTIONS
 from core.models.server.known_servers import remember
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.reports import perplexity_results
 from core.reports.evaluation import load
 from core.runs import engine, store
@@ -220,21 +221,31 @@ def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch,
     assert sum(record.spent) > sum(before)
 
 
-def test_a_key_is_in_no_file(server, impatient, monkeypatch, capsys, home):
+@pytest.mark.parametrize("form", ["plain", *DECISION_FORMATS])
+def test_a_key_is_in_no_file(server, impatient, monkeypatch, capsys, home, form):
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
-    server.reset(key=KEY)
-    run("--server", server.url, "--key-variable", "PLANTED_API_KEY")
-    server.reset(key="another")
-    run("--server", server.url, "--key-variable", "PLANTED_API_KEY", "--seed", 1, status=1)
+    decides = {"decisions": tuple(f"/{name}" for name in DECISION_FORMATS)}
+    there = ["--server", server.url, "--key-variable", "PLANTED_API_KEY", "--format", form]
+    server.reset(key=KEY, **decides)
+    run(*there)
+    server.reset(key="another", **decides)
+    run(*there, "--seed", 1, status=1)
     (done,) = [name for name in store.run_ids() if not store.is_bundled(name) and store.read_record(name).ended
                and store.read_record(name).state == "done"]  # fmt: skip
     for form in ("csv", "jsonl", "xlsx", "json"):
         assert main(["export", done, "--format", form, "--out", str(home / "out" / form)]) == 0
-    server.reset(key=KEY, fault=lambda number: "500" if number > 50 else "")  # its message repeats the key
-    run("--server", server.url, "--key-variable", "PLANTED_API_KEY", "--seed", 2, status=1)
-    server.reset(key=KEY)
-    for verb in (["runs", "--json"], ["report", done, "--json"], ["run", "--model", "pocket-3m", "--dry-run", *ASKED,
-                 "--server", server.url, "--key-variable", "PLANTED_API_KEY"]):  # fmt: skip
+    server.reset(key=KEY, fault=lambda number: "500" if number > 50 else "", **decides)  # its message repeats the key
+    run(*there, "--seed", 2, status=1)
+    refusals = iter([{"refusal": f"not for {KEY}"}] * 3)  # and so does a refusal of one question, or a model's name
+    server.reset(
+        key=KEY,
+        decided=lambda number, answer: answer if number != 5 else next(refusals, answer),
+        deciding=lambda reply: {**reply, "model": f"m {KEY}"},
+        **decides,
+    )
+    run(*there, "--seed", 3)
+    for verb in (["runs", "--json"], ["report", done, "--json"],
+                 ["run", "--model", "pocket-3m", "--dry-run", *ASKED, *there]):  # fmt: skip
         main(verb)
     files = [path for path in home.rglob("*") if path.is_file()]
     assert len(files) > 5
@@ -336,29 +347,36 @@ def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient
         assert "now holds other weights by the name of pocket-3m than when" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("form", ["letters", "cloze"])
+@pytest.mark.parametrize("form", ["letters", "cloze", *DECISION_FORMATS])
 def test_a_server_that_is_restarted_with_other_weights_during_a_run_is_noticed(server, home, capsys, form):
     own = server.model
     with server.other_weights():
         other = server.model
 
+    few = form in DECISION_FORMATS  # requests; after the self-check, some with many questions are refused and divided
+    words = ["--format", form] if few else ["--form", form]
+
     def swap(number):
-        if number == 60:
+        if number == (16 if few else 60):
             server._hold(other)
         return ""
 
-    server.reset(fault=swap)
-    run("--server", server.url, "--form", form, status=2)
+    def small(path, body):
+        return (413, {"error": "too large"}) if len(body.get("questions", ())) > 4 else None
+
+    decides = {"decisions": tuple(f"/{name}" for name in DECISION_FORMATS)}
+    server.reset(fault=swap, strict=small, **decides)
+    run("--server", server.url, *words, status=2)
     assert "so it was restarted with other weights, and the answers of this try are not kept" in capsys.readouterr().err
     (folder,) = home.glob("runs/*served*")
     assert not (folder / "chunks").exists()
     server._hold(own)
-    server.reset()
-    run("--server", server.url, "--form", form)
-    run("--form", form)
-    there, here = (store.read_logits(path.name) for path in sorted(home.glob("runs/*qa*"), reverse=True))
-    order = [there.ids.index(name) for name in here.ids]
-    assert np.abs(there.logits[order] - here.logits).max() < 1e-3
+    server.reset(**decides)
+    run("--server", server.url, *words)
+    run(*([] if few else words))
+    there, here = (load(path.name) for path in sorted(home.glob("runs/*qa*"), reverse=True))
+    order = [list(there.ids).index(name) for name in here.ids]
+    assert np.abs(there.probabilities[order] - here.probabilities).max() < 1e-3
 
 
 def test_what_comes_before_an_answer_is_no_part_of_it(server, home, capsys):
