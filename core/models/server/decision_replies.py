@@ -81,8 +81,10 @@ def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decid
     if is_score:
         mass = values.get("label_mass", values.get("x_label_mass", label_mass))  # x_: SGLang
         return level_probabilities(values, k, label_mass=number(mass))
-    given = values.get("probabilities")  # vLLM also gives those of yes and no
-    yes = values.get("noul", values.get("probability"))
+    given = values.get("probabilities")
+    yes = values.get("noul")  # vLLM gives the probabilities of yes and no beside it
+    if yes is None and given is None:
+        yes = values.get("probability")
     if yes is not None:
         return _yes_or_no(yes) if k == 2 else Fault(UNANSWERED, f"the answer is yes or no, and there are {k} options")
     if isinstance(given, Mapping):

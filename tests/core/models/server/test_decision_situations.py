@@ -108,6 +108,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "a label mass that is true": {"deciding": mass(True)},
     "fields that nobody asked for": {"deciding": lambda reply: {**each(lambda answer: {**answer, "x": [{}] * 9})(reply),
                                                                 "usage": "many", "diagnostics": [1]}},
+    "the chosen option's probability": {"deciding": each(lambda answer: {**answer, "probability": 0.9})},
     "no usage": {"deciding": lambda reply: {key: reply[key] for key in reply if key != "usage"}},
     **{f"every third request ends in {kind}": every_third(kind) for kind in (
         "429", "429 0.05", "429 Thu, 01 Jan 2026 00:00:00 GMT", "500", "503", "cut", "malformed", "list", "no-choice",

@@ -231,6 +231,21 @@ def test_other_weights_are_noticed(server, load):
         engine.check_same_weights()
 
 
+def test_answers_that_vary_are_those_of_the_same_weights(server, load):
+    """A run is resumed although an option's probability is a little different, and rounded, now."""
+    server.reset(decisions=PATHS)
+    before = load(server, "decisions")
+
+    def moved(number, answer):
+        shares = {option: round(0.95 * p + 0.05 * (option == "A"), 2) for option, p in answer["probabilities"].items()}
+        return {**answer, "probabilities": shares}
+
+    server.reset(decisions=PATHS, decided=moved)
+    load(server, "decisions").check_weights(before.description)
+    with server.other_weights(), pytest.raises(InputError, match="now holds other weights by the name of pocket-3m"):
+        load(server, "decisions").check_weights(before.description)
+
+
 def test_a_server_without_the_format_says_so(server, load):
     server.reset(decisions=("/decisions",))
     with pytest.raises(InputError, match=r"does not answer POST http.*/v1/systemone for pocket-3m \(HTTP status 404"):
