@@ -63,7 +63,7 @@ def data(tables: Mapping[str, Any], *, version: str, name: str, caveats: str = "
         "version": version,
         "name": name,
         "caveats": caveats,
-        "scores": score_table(),
+        "scores": score_table(ordered=tables["ordered"]),
         "view": START | view,
         "revision": 0,
         "outside": True,  # no presenter view, whose keys a notebook or a slide needs for itself

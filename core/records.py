@@ -56,7 +56,8 @@ class Question:
 
     ``group`` is its subject within the task, ``context`` a passage or dialogue it is about (may be empty),
     ``label`` the 0-based index of the true option. Questions of the same ``cluster`` belong together and count as one
-    (:mod:`core.conformal.clusters`); an empty one says nothing.
+    (:mod:`core.conformal.clusters`); an empty one says nothing. The options of an ``ordered`` question are levels, from
+    one end of a scale to the other.
 
     >>> Question(id="1", task="qa", group="capitals", context="", question="What is 1 + 1?",
     ...          options=("2", "3"), label=0).letter
@@ -71,6 +72,7 @@ class Question:
     options: tuple[str, ...]
     label: int
     cluster: str = ""
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         k = len(self.options)
@@ -79,6 +81,10 @@ class Question:
         if not 0 <= self.label < k:
             raise InputError(
                 f"question {self.id!r} has label {self.label}, outside its {k} options; labels count from 0 to {k - 1}"
+            )
+        if self.ordered and (no_levels := {DONT_KNOW, NONE_OF_ABOVE} & set(self.options)):
+            raise InputError(
+                f"question {self.id!r} has ordered options, and “{min(no_levels)}” is no level of them; leave it out"
             )
 
     @property
@@ -95,7 +101,8 @@ class Prompt:
     without any, it is the answer's letter. ``demonstrations`` are the spans of characters, oldest first, that may be
     dropped from a text too long for a model, ``context`` the span whose beginning may be cut after that. ``chat``
     asks for the model's chat template around the text, with ``system`` as what the system says, if anything. An empty
-    text asks how likely the continuations are at the beginning of a text.
+    text asks how likely the continuations are at the beginning of a text. A request for a decision about ``ordered``
+    options asks for a score.
     """
 
     question_id: str
@@ -106,6 +113,7 @@ class Prompt:
     context: tuple[int, int] = (0, 0)
     chat: bool = False
     system: str = ""
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         if self.continuations and len(self.continuations) != self.k:

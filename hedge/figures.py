@@ -198,6 +198,7 @@ def sets(
     values: str = "probabilities",
     parameters: Any = None,
     clusters: Any = None,
+    ordered: bool = False,
     seed: int = 0,
     empty: str = "allow",
 ) -> Any:
@@ -213,9 +214,9 @@ def sets(
     sets are those of all other questions. ``by`` is ``all``, ``class``, or an array (n,) of groups: then each class or
     group has a threshold of its own. ``parameters`` are your own weight λ and number of free ranks of RAPS or SAPS, as
     ``{"weight": 0.01, "free_ranks": 5}``. ``clusters`` (n,) number or name the question of each row, if rows repeat
-    questions or belong together: one random row of each calibrates, and each counts as one in the intervals. ``empty``
-    is ``allow`` or ``top1``. Raises :class:`~core.errors.InputError` if these are no probabilities, or for an unknown
-    score or an invalid alpha.
+    questions or belong together: one random row of each calibrates, and each counts as one in the intervals. With
+    ``ordered``, the columns are ordered levels, as the score ``ordinal-aps`` needs. ``empty`` is ``allow`` or ``top1``.
+    Raises :class:`~core.errors.InputError` if these are no probabilities, or for an unknown score or an invalid alpha.
     """
     at, several = alphas(alpha)
     score, own = score_named(score).name, parameters_of(parameters, (score,))
@@ -229,6 +230,7 @@ def sets(
         groups=groups,
         classes=classes,
         values=values,
+        ordered=ordered,
         seed=seed,
         name=ARRAYS,
     )
@@ -275,6 +277,7 @@ def report(
     values: str = "probabilities",
     parameters: Any = None,
     clusters: Any = None,
+    ordered: bool = False,
     seed: int = 0,
     empty: str = "allow",
 ) -> Any:
@@ -299,6 +302,7 @@ def report(
         groups=groups,
         classes=classes,
         values=values,
+        ordered=ordered,
     )
     title = title_of(run_evaluation)
     reports = [
@@ -394,7 +398,7 @@ def evaluation(run: Any, labels: Any, **arrays: Any) -> Evaluation:
     :func:`~core.reports.array_evaluation.of_arrays`. Raises :class:`~core.errors.InputError` for a mix of them."""
     if isinstance(run, str):
         for what, given in {"labels": labels, **arrays}.items():
-            if what in ("labels", "clusters", "classes") and given is not None:
+            if (what in ("labels", "clusters", "classes") and given is not None) or (what == "ordered" and given):
                 raise InputError(
                     f"run {run} has its own {what}; leave them out, or give probabilities instead of a run"
                 )

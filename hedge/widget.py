@@ -12,6 +12,7 @@ from core.records import MOST_OPTIONS
 from core.reports import frames
 from core.reports.array_inputs import MOST_CLASSES
 from core.reports.caveats import lab_footnote_of
+from core.reports.scored_sets import check_score
 from hedge.figures import Split, evaluation, score_names, title_of
 
 
@@ -46,6 +47,8 @@ def lab(
     if isinstance(questions, str) or not isinstance(questions, Sized):
         raise InputError(f"questions must be a list of texts, got {shown_value(questions)}")
     shown_run = evaluation(run, labels, calibration=calibration, seed=seed, classes=classes, values=values)
+    for score in names:
+        check_score(shown_run, score)
     if shown_run.k > MOST_OPTIONS:
         raise InputError(
             f"the lab shows up to {MOST_OPTIONS} classes, got {shown_run.k:,}; hedge.sets and hedge.report take up to "

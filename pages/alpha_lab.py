@@ -4,6 +4,7 @@ from app import state
 from app.components.alpha_lab.bounded_lab import bounded_lab
 from app.components.alpha_lab.exact_lab import embed_lab, exact_lab
 from app.components.alpha_lab.paper import lab_paper
+from app.components.shared import controls
 from app.components.shared.page_head import head_beside
 from app.components.shared.run_picker import pick_run
 from app.state.alpha_lab import AlphaLabView
@@ -15,6 +16,8 @@ place = head_beside(
 )
 view = state.view(AlphaLabView)
 record = pick_run(view, "Coverage and set size at every alpha", ranges=True)
+if record:
+    view = controls.with_offered_scores(view, [record], "left", "right")
 if record and record.bounded:
     bounded_lab(record, view)
 elif record:

@@ -3,6 +3,7 @@
 from app import state
 from app.caches import run_cache
 from app.components.calibration import bin_questions, diagrams, figures_table, paper, recalibration
+from app.components.shared import controls
 from app.components.shared.caveat_notes import caveat_notes
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
@@ -17,7 +18,9 @@ view = state.view(CalibrationView)
 chosen = pick_runs(view, "Reliability diagrams", first=3)
 
 if chosen:
-    caveat_notes([run_cache.record(run_id) for run_id in chosen])
+    records = [run_cache.record(run_id) for run_id in chosen]
+    view = controls.with_offered_scores(view, records, "score")
+    caveat_notes(records)
     named = diagrams.diagrams_of(chosen, view)
     if named:
         diagrams.answer(named)

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from app import state
+from app.caches import run_cache
 from app.components.compare import abstention, all_runs, compare_cache, pairs, published_claims
-from app.components.shared import run_paper
+from app.components.shared import controls, run_paper
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.compare import CompareView
@@ -19,6 +20,7 @@ view = state.view(CompareView)
 chosen = pick_runs(view, "Runs side by side", first=2, also=(view.first, view.second))
 
 if chosen:
+    view = controls.with_offered_scores(view, [run_cache.record(run_id) for run_id in chosen], "score")
     rule = all_runs.set_rule(view)
     rows = compare_cache.compared(chosen, rule)
     if pairs.pairs(chosen, rows, view):

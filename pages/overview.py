@@ -5,6 +5,7 @@ import streamlit as st
 from app import navigation, state
 from app.caches import run_cache
 from app.components.overview import answer, ranges_table, run_table, ways_in
+from app.components.shared import controls
 from app.components.shared.runs import no_runs_yet
 from app.components.shared.without_answer import runs_without_answer
 from app.formatting import plain
@@ -23,6 +24,7 @@ runs = run_cache.runs()
 shown = None
 
 if runs.finished:
+    view = controls.with_offered_scores(view, runs.finished, "score")
     showcase = default_run(runs.finished)
     ways_in.ways_in(showcase, runs.finished, view)
     shown = answer.answer(showcase, runs.finished, view)

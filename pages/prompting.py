@@ -5,6 +5,7 @@ import streamlit as st
 from app import state
 from app.caches import run_cache
 from app.components.prompting import by_shots, experiment, launch, letters, paper, two_methods
+from app.components.shared import controls
 from app.components.shared.page_head import head
 from app.components.shared.without_answer import runs_without_answer
 from app.errors import spoken
@@ -21,6 +22,7 @@ view = state.view(PromptingView)
 with spoken():
     chosen = experiment.linked_experiment(view)
     if chosen:
+        view = controls.with_offered_scores(view, chosen.records, "score")
         shown = by_shots.overview(chosen, view)
         two_methods.two_ways(chosen, shown, view)
         title = "Invalid answers, other option orders, written answers"

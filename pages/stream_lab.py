@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import state
 from app.caches import run_cache
+from app.components.shared import controls
 from app.components.shared.caveat_notes import caveat_line, caveat_notes
 from app.components.shared.page_head import head_beside
 from app.components.stream_lab import embedded, explained, kinds, stream_lab
@@ -26,11 +27,13 @@ if first:
     runs = [first] if second is None else [first, second]
     if second:
         caveat_notes([second])
+    view = controls.with_offered_scores(view, runs, "score")
     tables = kinds.stream_tables(first.run_id, second.run_id if second else None, view.score)
     names = [record_task_title(record) for record in runs]
     version = " ".join([*(run_cache.version(record.run_id) for record in runs), view.score])
     model = first.spec.model_name
-    stream_lab(tables, version=version, names=names, model=model, view=view, caveats=caveat_line(*runs))
+    scores = controls.offered_of(runs)
+    stream_lab(tables, version=version, names=names, model=model, view=view, scores=scores, caveats=caveat_line(*runs))
     with place:
         embedded.embed_streams(runs, tables, names, view)
     explained.explained()

@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.exchange.imported import ImportedRun, save
-from core.questions.option_names import OF_CLASSES, are_classes
+from core.questions.option_names import OF_CLASSES, are_classes, of_order
 from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -99,13 +100,19 @@ def synthetic_run(
     task: str = "qa",
     shots: int = 0,
     model_fingerprint: str = "",
+    ordered: bool = False,
 ) -> str:
-    """Write a finished run of n questions into HEDGE_HOME; half calibrate. Returns its id."""
+    """Write a finished run of n questions into HEDGE_HOME; half calibrate. The options of ``ordered`` questions are k
+    levels. Returns its id."""
     questions = synthetic_questions(n, k=k, seed=seed)
+    if ordered:
+        levels = tuple(f"level {level}" for level in range(k))
+        questions = [replace(question, options=levels, ordered=True) for question in questions]
     logits = np.random.default_rng(seed).normal(size=(n, k)).astype(np.float32) * 1.5
     logits[np.arange(n), [q.label for q in questions]] += signal
     spec = RunSpec(model=model, task=task, seed=seed, shots=shots, model_fingerprint=model_fingerprint)
-    folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+    record = RunRecord(spec=spec, state="queued", created=time.time(), provenance=of_order(questions))
+    folder = store.create(record)
     store.write_questions(folder, questions, ["calibration" if i < n // 2 else "test" for i in range(n)])
     store.write_logits(folder, OptionLogits(tuple(q.id for q in questions), logits, np.ones(n, dtype=np.float32)))
     store.update_record(spec.run_id, state="done", ended=time.time())

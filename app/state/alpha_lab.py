@@ -6,7 +6,7 @@ from typing import Annotated
 from app.state.fields import Ordinal, Text, one_of, whole, whole_or_nothing
 from app.state.presented import PresentedView
 from core.conformal.mondrian import BY
-from core.conformal.scores import SCORE_NAMES
+from core.conformal.scores import SCORES
 
 SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 
@@ -18,9 +18,9 @@ class AlphaLabView(PresentedView):
     LEADS = ("run", "alpha", "empty")
     OF_ONE_RUN = ("row",)
 
-    left: Annotated[str, one_of(SCORE_NAMES)] = "lac"
+    left: Annotated[str, one_of(tuple(SCORES))] = "lac"
     """The score on the left."""
-    right: Annotated[str, one_of(SCORE_NAMES)] = "aps"
+    right: Annotated[str, one_of(tuple(SCORES))] = "aps"
     """The score on the right."""
     by: Annotated[str, one_of(BY)] = "all"
     """The questions that share a threshold."""

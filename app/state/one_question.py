@@ -5,7 +5,7 @@ from typing import Annotated
 
 from app.state.fields import Id, one_of
 from app.state.presented import PresentedView
-from core.conformal.scores import SCORE_NAMES
+from core.conformal.scores import SCORES
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class OneQuestionView(PresentedView):
 
     question: Id = ""
     """The id of the run's question ("": the page's default, :func:`core.reports.one_question.first_shown`)."""
-    bars: Annotated[str, one_of(SCORE_NAMES)] = "lac"
+    bars: Annotated[str, one_of(tuple(SCORES))] = "lac"
     """The score whose p-values are drawn."""
     ask: Annotated[str, one_of(("run", "own"))] = "run"
     """Whether the question is from a run or a person's own."""

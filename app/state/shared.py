@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from app.state.fields import Id, Runs, Thousandths, one_of
-from core.conformal.scores import SCORE_NAMES
+from core.conformal.scores import SCORES
 from core.conformal.sets import EMPTY_POLICIES
 
 NO_RUNS = "none"
@@ -39,7 +39,7 @@ class SharedView:
     """The selected run ("": the page's default)."""
     alpha: Thousandths = 100
     """Alpha, the share of sets that may miss the truth, in thousandths."""
-    score: Annotated[str, one_of(SCORE_NAMES)] = "lac"
+    score: Annotated[str, one_of(tuple(SCORES))] = "lac"
     """The score that is shown by a figure with room for only one."""
     empty: Annotated[str, one_of(EMPTY_POLICIES)] = "allow"
     """The policy for a set that would be empty."""

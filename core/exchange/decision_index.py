@@ -6,8 +6,10 @@ format ``systemone`` (:mod:`core.questions.prompting.decision`). The truth is in
 those of ``payload``, which ``--compact`` leaves out, or else those of the suite.
 
 Each data set is a run. Requests with another status than ``ok`` are missing questions. Left out are questions that the
-suite does not score, that have no single right option, or that are of another type than ``choice`` and ``noul``. A
-probability of 0 was rounded, so only an upper bound of it is known, as in a reply of a server.
+suite does not score, that have no single right option, or that are of another type than ``choice``, ``noul`` and
+``score``. The options of a ``score`` are its levels, in order; a data set that has other types beside it is still one
+run, whose options are then not all in order. A probability of 0 was rounded, so only an upper bound of it is known, as
+in a reply of a server.
 """
 
 import json
@@ -28,7 +30,7 @@ from core.exchange.decision_suite import SuiteRow, is_results, is_suite, joined_
 from core.exchange.dropped.examples import LABELS, OPTIONS, P, as_lines
 from core.exchange.dropped.kind import FileExample, Files, Kind
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
-from core.models.server.decision_replies import Decided, Fault, log_bound, option_probabilities
+from core.models.server.decision_replies import Decided, Fault, level_probabilities, log_bound, option_probabilities
 from core.models.server.reply_body import clean, mapping, number
 from core.questions.prompting.decision import SYSTEM_ONE
 from core.records import MOST_OPTIONS, NOT_PUBLISHED, Question, added_options
@@ -38,7 +40,7 @@ from core.tables.read_as import counted, line
 from core.tables.safe_read import check_count, json_lines, shown
 
 ORIGIN = "decision-index"
-CHOICE, NOUL = "choice", "noul"
+CHOICE, NOUL, SCORE = "choice", "noul", "score"
 YES, NO = "yes", "no"
 """The options of a ``noul`` question, whose answer is the probability of yes."""
 OK = "ok"
@@ -46,8 +48,9 @@ STATUSES = {"unsupported": "unsupported", "error": "errors", "abstained": "absta
 """What a question of a request with this status is counted as (:data:`core.runs.caveats.MISSING`)."""
 NOT_ANSWERED = "without an answer"
 NOT_SCORED = "that the suite does not score"
-OTHER_TYPE = f"of another type than {CHOICE} and {NOUL}"
+OTHER_TYPE = f"of another type than {CHOICE}, {NOUL} and {SCORE}"
 NO_RIGHT_OPTION = "without one right option"
+NO_LEVELS = Fault(NOT_ANSWERED, "the levels do not count from 0")
 WRONG_NUMBER = f"with fewer than 2 or more than {MOST_OPTIONS} options"
 MOST_BENCHMARKS = 500
 """The most data sets of one file; the Decision Index has about fifty."""
@@ -124,7 +127,7 @@ class _Benchmark:
             if truth is None or row.scored not in ("", key):
                 self.left_out[NOT_SCORED] += 1
                 continue
-            if kind not in (CHOICE, NOUL):
+            if kind not in (CHOICE, NOUL, SCORE):
                 self.left_out[OTHER_TYPE] += 1
                 continue
             keys, options = _options(kind, about, answer)
@@ -134,8 +137,8 @@ class _Benchmark:
             if status != OK:
                 self.missing[STATUSES.get(status, NOT_ANSWERED)] += 1
                 continue
-            right = (YES if truth else NO) if kind == NOUL and isinstance(truth, bool) else truth
-            label = keys.index(right.strip()) if isinstance(right, str) and right.strip() in keys else len(keys)
+            right = _right(kind, truth, keys, options)
+            label = len(keys) if right is None or right not in keys else keys.index(right)
             mass = number(mapping(diagnostics.get(key)).get("label_mass"))
             decided = _decided(kind, answer, keys, label_mass=mass if 0 <= mass <= 1 else math.nan)
             if isinstance(decided, Fault):
@@ -149,20 +152,40 @@ class _Benchmark:
                     self.other_choices += given[keys.index(chosen.strip())] < max(given)
                 alone = name if len(row.expected) == 1 else f"{name}/{key}"
                 text = _text(about.get("instructions")) or f"{data}, {alone} (its text is not in the files)"
-                question = Question(alone, _task(data), row.group or data, context, text, options, label, row.cluster)
+                names = (alone, _task(data), row.group or data)
+                question = Question(*names, context, text, options, label, row.cluster, ordered=kind == SCORE)
                 self.answered.append(_Answered(question, decided, where))
 
 
 def _options(kind: str, about: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[list[str], tuple[str, ...]]:
     """The keys of a question's options, and their texts; an option without a description is its key."""
-    criteria = mapping(about.get("criteria"))
+    given = about.get("criteria")
+    if kind == SCORE and isinstance(given, list):
+        given = {str(level): text for level, text in enumerate(given)}
+    criteria = mapping(given)
     if kind == NOUL:
         return [YES, NO], (_text(criteria.get("true")) or "Yes", _text(criteria.get("false")) or "No")
     if criteria:
         keys = [str(key).strip() for key in criteria]
         return keys, tuple(_text(text) or key for key, text in zip(keys, criteria.values(), strict=True))
-    keys = sorted(str(key).strip() for key in mapping(answer.get("probabilities")))
+    keys = sorted(
+        (str(key).strip() for key in mapping(answer.get("probabilities"))),
+        key=lambda key: (kind == SCORE and len(key), key),
+    )
     return keys, (NOT_PUBLISHED,) * len(keys)
+
+
+def _right(kind: str, truth: object, keys: Sequence[str], options: Sequence[str]) -> str | None:
+    """The key of the right option; a level may also be named by its number or its text."""
+    if kind == NOUL and isinstance(truth, bool):
+        return YES if truth else NO
+    if kind == SCORE and not isinstance(truth, (str, bool)):
+        level = number(truth)
+        return keys[int(level)] if 0 <= level < len(keys) and level.is_integer() else None
+    text = truth.strip() if isinstance(truth, str) else None
+    if kind == SCORE and text is not None and text not in keys and options.count(text) == 1:
+        return keys[options.index(text)]
+    return text
 
 
 def _text(value: Any) -> str:
@@ -174,9 +197,14 @@ def _text(value: Any) -> str:
 
 def _decided(kind: str, answer: Mapping[str, Any], keys: Sequence[str], *, label_mass: float) -> Decided | Fault:
     given = answer.get("probabilities")
+    if len(keys) < 2:
+        return Fault(NOT_ANSWERED, "its options are not known")
     if kind == NOUL:
         yes = number(answer.get("noul"))
         return option_probabilities([(YES, yes), (NO, float(1 - Decimal(repr(yes))))], keys, label_mass=label_mass)
+    if kind == SCORE:
+        numbered = list(keys) == [str(level) for level in range(len(keys))]
+        return level_probabilities(answer, len(keys), label_mass=label_mass) if numbered else NO_LEVELS
     if not isinstance(given, Mapping) or len(set(keys)) < len(keys):
         return Fault(NOT_ANSWERED, "the answer has no probabilities of different options")
     return option_probabilities(list(given.items()), keys, label_mass=label_mass)

@@ -16,6 +16,7 @@ from core.conformal.probabilities import option_shares
 from core.errors import InputError
 from core.models import letter_mass
 from core.questions import bank_names
+from core.questions.option_names import ORDERED, of_order
 from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -23,7 +24,7 @@ from core.runs.store import RunRecord
 from core.settings import settings
 from core.tables.safe_read import check_readable
 
-OURS = ("launched_by", "imported", "spent", letter_mass.NAME)
+OURS = ("launched_by", "imported", "spent", letter_mass.NAME, ORDERED)
 """What only Hedge says of a run, whatever the process that read its file has sent."""
 
 
@@ -145,7 +146,7 @@ def _write(part: Path, run: ImportedRun) -> None:
     now = time.time()
     bank = bank_names.bank_record(run.spec, run.provenance, run.questions, run.roles)
     theirs = {key: value for key, value in run.provenance.items() if key not in OURS}
-    theirs |= _letter_mass(run)
+    theirs |= _letter_mass(run) | of_order(run.questions)
     provenance = theirs | {"imported": True, "bank": bank} | access.launched()
     store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
     store.log(part, f"imported from {run.spec.origin}")

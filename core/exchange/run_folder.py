@@ -126,6 +126,7 @@ def read(folder: Path) -> ImportedRun:
                 options=tuple(map(str, row["options"])),
                 label=int(row["label"]),
                 cluster=cluster_name(row.get("cluster")),
+                ordered=row.get("ordered") is True,
             )
             for row in rows
         )
@@ -281,8 +282,8 @@ def _data_fingerprint(
 
 
 def _described(question: Question) -> dict[str, Any]:
-    """The question's fields, without an empty cluster, which runs of older versions do not have."""
-    return {name: value for name, value in asdict(question).items() if name != "cluster" or value}
+    """The question's fields, without an empty cluster and order, which runs of older versions do not have."""
+    return {name: value for name, value in asdict(question).items() if name not in ("cluster", "ordered") or value}
 
 
 def _logits(table: pa.Table) -> OptionLogits:

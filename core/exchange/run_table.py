@@ -23,7 +23,8 @@ from core.runs.caveats import COLUMN, of_run_record
 def run_table(run_id: str) -> pa.Table:
     """``run`` and the columns that name it, ``bank``, ``id``, ``split``, ``group``, ``context``, ``question``,
     ``option_A …``, ``label`` (its letter), ``letter_mass`` and ``logit_A …``; what a question hasn't got is missing.
-    Where rows repeat a question, ``cluster`` numbers the question of each row.
+    Where rows repeat a question, ``cluster`` numbers the question of each row. ``ordered`` says where options are
+    ordered levels, if any are.
 
     A run whose source gave probabilities has ``p_A …`` instead. One whose source gave logits in double precision has
     the column ``precision``. One whose probabilities are frequencies has ``samples``, the number of picks of each
@@ -51,8 +52,7 @@ def run_table(run_id: str) -> pa.Table:
     if caveats := [caveat for caveat in of_run_record(record) if caveat.kind != "frequencies"]:  # samples say it
         columns[COLUMN] = pa.repeat(pa.scalar(" ".join(caveat.text for caveat in caveats)), n)
     columns |= {"id": rows["id"], "split": rows["role"]}
-    if "cluster" in rows.column_names:
-        columns["cluster"] = rows["cluster"]
+    columns |= {name: rows[name] for name in ("cluster", "ordered") if name in rows.column_names}
     columns |= {name: rows[name] for name in ("group", "context", "question")}
     columns |= {
         f"option_{OPTION_NAMES[j]}": pa.array([row[j] if j < len(row) else None for row in options], pa.string())

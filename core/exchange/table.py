@@ -4,7 +4,7 @@ Cells of options are probabilities (or per cent), log-probabilities or logits, a
 column of lists is as good as a column per option (:mod:`core.tables.list_columns`). A row may leave its last options
 empty: it has fewer. The right option is named by its column, its letter, its number or its text. Where columns name the
 run (``model``, ``task`` …), rows with different ones are different runs. Rows with the same ``cluster``
-belong together (:mod:`core.conformal.clusters`).
+belong together (:mod:`core.conformal.clusters`). ``ordered`` is true where the options are levels, in order.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
+from core.tables.cells import flags
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, ROLES, TRAINING, first
 from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
@@ -277,7 +278,7 @@ def _figures(
 
 def _said(columns: Columns) -> str:
     """The columns as text, for a fingerprint; fields that came later are left out where they say nothing."""
-    return repr(columns).replace(", cluster=''", "").replace(", partial=False", "")
+    return repr(columns).replace(", cluster=''", "").replace(", ordered=''", "").replace(", partial=False", "")
 
 
 def _labels(sheet: Sheet, columns: Columns, counts: IntArray, texts: _Texts, logits: LogitArray) -> Labels:
@@ -326,6 +327,7 @@ class _Texts:
     options: list[list[str]]
     roles: list[str]
     clusters: list[str]
+    ordered: list[bool]
 
     @classmethod
     def of(cls, sheet: Sheet, columns: Columns, ours: bool) -> _Texts:
@@ -347,6 +349,7 @@ class _Texts:
             options=[column(name) for name in columns.texts],
             roles=roles_in(sheet, columns) if columns.split else [],
             clusters=[cluster_name(cell) for cell in column(columns.cluster)],
+            ordered=flags(column(columns.ordered), columns.ordered, sheet.where),
         )
 
 
@@ -407,6 +410,7 @@ def _run(
                 options=own,
                 label=int(labels[i]),
                 cluster=texts.clusters[i] if texts.clusters else "",
+                ordered=bool(texts.ordered) and texts.ordered[i],
             )
         )
     return ImportedRun(

@@ -53,7 +53,8 @@ class Columns:
     ``label_from`` the number of the first one where it is a number (None: recognised); ``texts`` the options' texts,
     a column each, or none; ``mass`` the share of the next-token probability that fell on the letters; ``extra`` says
     that the last two options are “I don't know” and “None of the above”; rows of one
-    ``cluster`` belong together. ``partial``: a person named only these, and the others are recognised in each table.
+    ``cluster`` belong together; ``ordered`` says whether options are ordered levels. ``partial``: a person named only
+    these, and the others are recognised in each table.
     """
 
     options: tuple[str, ...]
@@ -69,11 +70,13 @@ class Columns:
     texts: tuple[str, ...] = ()
     extra: bool = False
     cluster: str = ""
+    ordered: str = ""
     partial: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The choices as JSON values."""
-        return {name: value for name, value in asdict(self).items() if name != "partial"}
+        values = {name: value for name, value in asdict(self).items() if name != "partial"}
+        return values if self.ordered else {name: value for name, value in values.items() if name != "ordered"}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Columns:
@@ -188,11 +191,13 @@ def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
         split=_split_column(sheet, field_names.first(free, field_names.SPLIT_NAMES)) or _other_split(sheet, free),
         mass=field_names.first(free, ("letter_mass",)),
         cluster=field_names.first(free, field_names.CLUSTER_NAMES),
+        ordered=field_names.first(free, field_names.ORDERED_NAMES),
     )
 
 
 def _options(sheet: Sheet, numeric: Sequence[str], known: Columns, label: str) -> OptionColumns | None:
-    others = [known.id, known.text, known.context, known.group, known.split, known.mass, known.cluster, label]
+    others = [known.id, known.text, known.context, known.group, known.split, known.mass, known.cluster, known.ordered]
+    others.append(label)
     return option_columns(sheet, numeric, _words(sheet, numeric), known=others, label=label)
 
 
@@ -334,7 +339,7 @@ def naming(sheet: Sheet, columns: Columns, *, ours: bool) -> dict[str, str]:
 
 def checked(sheet: Sheet, columns: Columns) -> Columns:
     named = [*columns.options, *columns.texts, columns.label, columns.id, columns.text, columns.context]
-    for name in [*named, columns.group, columns.split, columns.mass, columns.cluster]:
+    for name in [*named, columns.group, columns.split, columns.mass, columns.cluster, columns.ordered]:
         if name and name not in sheet.names:
             raise InputError(
                 f"{sheet.path}, line 1: expected the column {name!r}, found {shown(', '.join(sheet.names))}"

@@ -56,6 +56,7 @@ def fingerprint(questions: Sequence[Question]) -> str:
     """A hash of the questions' contents and order, sixteen hexadecimal digits."""
     digest = hashlib.sha256()
     for q in questions:
-        more = [q.cluster] if q.cluster else []
+        more: list[str | bool] = [q.cluster] if q.cluster else []
+        more += [q.ordered] if q.ordered else []
         digest.update(json.dumps([q.id, q.context, q.question, list(q.options), q.label, *more]).encode())
     return digest.hexdigest()[:16]

@@ -4,6 +4,7 @@ A row has ``question``, ``options`` and ``label``, and may have ``context``, ``s
 of one cluster, such as the questions about one passage, belong together (:mod:`core.conformal.clusters`). Options are a
 list (in CSV: a list in JSON, or one column per letter: ``A``, ``B``, …). The label is the right option's letter, its
 number or its text; all rows decide whether numbers count from 0 or from 1. No two options of a question are alike.
+``ordered`` is true where the options are levels, from one end of a scale to the other.
 Other names and shapes of these fields are in :mod:`core.questions.bank_shapes`.
 """
 
@@ -21,6 +22,7 @@ import numpy as np
 from core.errors import InputError, Undecided
 from core.questions import file_stem, quiz_files
 from core.questions.bank_shapes import (
+    IN_TURN,
     Options,
     Parts,
     Texts,
@@ -36,8 +38,9 @@ from core.questions.identity import cluster_name
 from core.questions.quiz_row import QuizRow
 from core.questions.recipes import letter_index
 from core.records import LETTERS, MOST_OPTIONS, Question
+from core.tables.cells import flags
 from core.tables.encodings import opened
-from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, matching
+from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, ORDERED_NAMES, matching
 from core.tables.json_table import Columns
 from core.tables.labels import UNANSWERED, read_labels
 from core.tables.read_as import counted, line
@@ -276,6 +279,7 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
     stem = file_stem(path.name)
     groups = _cells(bank.columns, ("subject", *GROUP_NAMES), n)
     clusters = _cells(bank.columns, CLUSTER_NAMES, n)
+    ordered = _ordered(bank, path)
     unfit = dict(rows.unfit)
     unanswered = again = renamed = 0
     questions: list[Question] = []
@@ -309,7 +313,12 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
             raise InputError(f"{path}, question {row + 1}: the id {name[:80]!r} is that of question {numbers[name]}")
         numbers[name] = row + 1
         cluster = cluster_name(clusters[row]) if clusters[row] is not None else ""
-        questions.append(Question(name, TASK, str(groups[row] or ""), context, question, texts, label, cluster))
+        try:
+            questions.append(
+                Question(name, TASK, str(groups[row] or ""), context, question, texts, label, cluster, ordered[row])
+            )
+        except InputError as error:
+            raise InputError(f"{path}, question {row + 1}: {error}") from None
     if len(unfit) > MOST_UNFIT * n:
         row = min(unfit)
         raise InputError(f"{path}, question {row + 1}: {_sentence(unfit[row], bank, row, options[row])}")
@@ -324,6 +333,19 @@ def _questions(bank: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
 def _cells(columns: Columns, names: Sequence[str], n: int) -> list[Any]:
     """The cells of the first of the fields that a file has; None in every row if it has none."""
     return next((columns[name] for name in matching(columns, names)), [None] * n)
+
+
+def _ordered(bank: Parts, path: Path) -> list[bool]:
+    """Whether the options of each row are ordered. Raises :class:`InputError` for a cell that is neither true nor
+    false, and for ordered options whose order is not that of the file."""
+    name = next(iter(matching(bank.columns, ORDERED_NAMES)), "")
+    in_order = flags(bank.columns[name], name, lambda row: f"{path}, question {row + 1}") if name else []
+    if any(in_order) and bank.options.remark == IN_TURN:
+        raise InputError(
+            f"{path}: its options are ordered, but their order is not known, because the right one is apart from the "
+            "others; give all of them in one list"
+        )
+    return in_order or [False] * len(bank.questions)
 
 
 def _without_gaps(texts: Texts, label: int, *, are_columns: bool) -> tuple[Texts, int]:
@@ -384,6 +406,7 @@ def canonical(questions: Sequence[Question]) -> str:
     lines = []
     for q in questions:
         row: dict[str, Any] = {"id": q.id, "question": q.question, "options": q.options, "label": q.letter}
-        more = {"context": q.context, "subject": q.group, "cluster": q.cluster}
-        lines.append(json.dumps(row | {name: text for name, text in more.items() if text}))
+        more: dict[str, Any] = {"context": q.context, "subject": q.group, "cluster": q.cluster}
+        more |= {"ordered": True} if q.ordered else {}
+        lines.append(json.dumps(row | {name: value for name, value in more.items() if value}))
     return "\n".join(lines) + "\n"

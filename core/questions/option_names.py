@@ -9,6 +9,8 @@ from core.records import LETTERS, OPTION_NAMES, Question
 
 OF_CLASSES = "classes"
 """The key in the provenance of a run with classes."""
+ORDERED = "ordered"
+"""The key in the provenance of a run in which the options of all questions are ordered levels."""
 SHOWN = 24
 """The most characters of a name beside a figure."""
 BEFORE, AFTER = 14, 9
@@ -35,6 +37,11 @@ def are_classes(questions: Sequence[Question]) -> bool:
     if any(question.options != first for question in questions):
         return False
     return len(first) > len(LETTERS) or class_names(first) != OPTION_NAMES[: len(first)]
+
+
+def of_order(questions: Iterable[Question]) -> dict[str, bool]:
+    """What the provenance of a run says of its questions' options: that all of them are ordered, or nothing."""
+    return {ORDERED: True} if all(question.ordered for question in questions) else {}
 
 
 def set_text(inside: Iterable[str], names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 A model's preference for a letter, or for the first option, shows when the options move. Rotation by r puts at place j
 what stood at place (j + r) mod m, so that over all rotations every option stands at every place once. Closing options
-that are no answers ("I don't know", "None of the above") keep their places.
+that are no answers ("I don't know", "None of the above") keep their places. Ordered options are asked in their order.
 
 All orders are the m! permutations where m ≤ 4; beyond, all rotations of a few seeded ones, so that there too every
 option stands at every place equally often. An order is known by its place among the permutations in lexical order.

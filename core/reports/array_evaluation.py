@@ -39,6 +39,7 @@ def of_arrays(
     groups: Any = None,
     classes: Any = None,
     values: str = "probabilities",
+    ordered: bool = False,
     seed: int = 0,
     name: str = "arrays",
 ) -> Evaluation:
@@ -49,7 +50,8 @@ def of_arrays(
     of true and false, or of 1 and 0. All others test. ``clusters`` (n,), numbers or names, say which rows repeat a
     question or belong together: these stay on one side of a drawn split, one random row of each calibrates, and they
     count as one in every interval. ``groups`` (n,) name the rows' groups. ``classes`` (k,) name the columns, and
-    ``values`` says what the numbers are (:func:`~core.reports.array_inputs.read_probabilities`). Rows without a label
+    ``values`` says what the numbers are (:func:`~core.reports.array_inputs.read_probabilities`), and ``ordered`` that
+    the columns are ordered levels. Rows without a label
     neither calibrate nor test (:func:`new_rows`). ``name`` is the name of the questions. Raises :class:`InputError` for
     invalid probabilities or labels, a split that can't be read, or one whose calibration side is empty, or its test
     side where every row has a label.
@@ -108,6 +110,7 @@ def of_arrays(
         left_out=left_out,
         recorded=(*_without_label(n - n_labelled), *_of_picks(read.samples)),
         samples=read.samples,
+        ordered=bool(ordered),
     )
 
 

@@ -20,6 +20,7 @@ from core.reports.caveats import of_run, texts
 from core.reports.evaluation import Evaluation, load
 from core.reports.repeated import questions_of, sides
 from core.reports.report import DEFAULT_SCORES, finite
+from core.reports.scored_sets import check_score
 from core.runs import store
 from core.runs.caveats import Caveats
 
@@ -127,6 +128,8 @@ def bounded_run(run_id: str, *, scores: Sequence[str] = DEFAULT_SCORES) -> Bound
             f"run {run.run_id} has {len(run.calibration)} calibration and {len(run.test)} test questions; both are "
             "needed"
         )
+    for name in scores:
+        check_score(run, name)
     logits = scored.logits.astype(np.float64)
     bounds = {name: score_bounds(name, logits, bounded, seed=run.spec.seed) for name in scores}
     return BoundedRun(run, logits, bounded, bounds)

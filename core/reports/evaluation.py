@@ -61,6 +61,7 @@ class Evaluation:
     view has left out, and ``places`` (k,) then the places of the others in their questions (empty: all).
     ``unanswered`` says of questions, by their ids, why their letters are no answer (:mod:`core.models.letter_mass`).
     ``samples`` (n,) is the number of picks of each question, where probabilities are frequencies of picks.
+    ``ordered`` says that the options of all questions are ordered levels.
     ``recorded`` are the caveats that do not depend on the view of the run (:mod:`core.reports.caveats`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
@@ -86,6 +87,7 @@ class Evaluation:
     classes: bool = False
     unanswered: Mapping[str, str] = field(default_factory=dict)
     samples: IntArray | None = None
+    ordered: bool = False
     recorded: Caveats = ()
 
     def __post_init__(self) -> None:
@@ -256,6 +258,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         classes=classes,
         unanswered=unanswered(scored),
         samples=None if scored.samples is None else _frozen(scored.samples),
+        ordered=record.ordered,
         recorded=(
             *of_record(record.spec, record.provenance, questions=n),
             *of_letters(mass, record.spec),

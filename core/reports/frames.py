@@ -182,8 +182,8 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     ``place`` (the row of the run's arrays, to which random numbers belong). ``questions`` has their texts, with one
     column for each option, ``o0 … o(k−1)``, and only the beginning of each context (whole contexts would take tens of
     MB). ``extra`` has the places of E and F, ``seed`` is the run's, and ``letters`` are the options' names.
-    The names of ``classes`` at full length are ``options``, once for all questions. A very large run is sampled with
-    its seed (:func:`sample_for_lab`).
+    The names of ``classes`` at full length are ``options``, once for all questions. ``ordered`` says whether options
+    are ordered levels. A very large run is sampled with its seed (:func:`sample_for_lab`).
     """
     run = sample_for_lab(run)
     rows, clusters = clustered(run)
@@ -237,6 +237,7 @@ def _lab_tables(
         "seed": run.spec.seed % WORD,
         "letters": short_names(run.letters),
         "classes": run.classes,
+        "ordered": run.ordered,
         "options": list(run.letters) if run.classes else [],
     }
 

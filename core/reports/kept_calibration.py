@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.conformal.scores import SCORES, Parameters
+from core.conformal.scores import Parameters, offered_scores
 from core.records import OPTION_NAMES
 from core.reports import evaluation, kept, one_question
 from core.reports.caveats import of_run
@@ -49,7 +49,7 @@ def _unpacked(run_id: str, values: dict[str, Any], arrays: dict[str, np.ndarray[
         places=values["places"],
         scores={
             name: ScoreCalibration(name, arrays[name], Parameters(**parameters), note, tuned)
-            for name in SCORES
+            for name in offered_scores(ordered=record.ordered)
             for parameters, note, tuned in [values["scores"][name]]
         },
         first=values["first"],

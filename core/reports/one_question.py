@@ -18,7 +18,7 @@ import pandas as pd
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
 from core.conformal.probabilities import option_shares, softmax, top_options
 from core.conformal.pvalues import p_values
-from core.conformal.scores import SCORES, Parameters, ranks, score, true_scores
+from core.conformal.scores import SCORES, Parameters, offered_scores, ranks, score, true_scores
 from core.conformal.sets import check_empty
 from core.conformal.threshold import rank
 from core.conformal.tuning import tune
@@ -147,7 +147,7 @@ def bench(run: Evaluation) -> CalibratedRun:
         letters=run.letters,
         classes=run.classes,
         places=len(run.labels),
-        scores={name: _calibrated(run, name) for name in SCORES},
+        scores={name: _calibrated(run, name) for name in offered_scores(ordered=run.ordered)},
         first=first_shown(run) if len(run.test) else "",
     )
 

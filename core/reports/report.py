@@ -528,10 +528,11 @@ def _strata_notes(run: Evaluation, formed: FormedSets, calibrated: dict[str, int
     """Notes on strata with no or too few calibration questions; none if all questions share a threshold."""
     if by == "all":
         return ()
+    gaps = by == "class" and SCORES[formed.name].ordered
     what, what_follows = ("subject", "their sets are full") if by == "group" else ("option", "they stay in every set")
     never = [name for name, n in calibrated.items() if n == 0]
     few = [name for name, n in calibrated.items() if n > 0 and formed.thresholds[name] == math.inf]
-    notes = []
+    notes = ["With a threshold for each level, a set may have gaps."] if gaps else []
     if never and by == "class":
         remedy = f" Where these are “{DONT_KNOW}” and “{NONE_OF_ABOVE}”, drop them (--drop-extra)."
         notes.append(

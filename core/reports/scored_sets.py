@@ -10,7 +10,7 @@ from core.conformal.alpha import Alpha
 from core.conformal.mondrian import check_by, class_members, group_members
 from core.conformal.published import scores_for, top_ties_of
 from core.conformal.pvalues import p_values
-from core.conformal.scores import Parameters, score_named, score_parts
+from core.conformal.scores import SCORE_NAMES, Parameters, score_named, score_parts
 from core.conformal.scores.ranking import costed
 from core.conformal.sets import check_empty, filled
 from core.conformal.threshold import threshold
@@ -46,6 +46,15 @@ def true_letters(run: Evaluation, rows: npt.NDArray[np.int64]) -> npt.NDArray[np
     return np.array(list(run.letters))[run.labels[rows]]
 
 
+def check_score(run: Evaluation, name: str) -> None:
+    """Raise :class:`InputError` for a score of ordered options where the run's are not ordered, or an unknown one."""
+    if score_named(name).ordered and not run.ordered:
+        raise InputError(
+            f"the score {name} is for questions whose options are ordered levels, and those of {run.run_id} are not "
+            f"all ordered; choose from {', '.join(SCORE_NAMES)}"
+        )
+
+
 def form(
     run: Evaluation,
     name: str,
@@ -59,8 +68,10 @@ def form(
     """The sets of the score ``name`` at ``alpha`` thousandths, with thresholds for ``by``. ``parameters`` are a
     person's own; without them, those of the score are tuned.
 
-    Raises :class:`InputError` for unknown names, and for strata with another threshold than the exact one.
+    Raises :class:`InputError` for unknown names, for a score that the run does not have, and for strata with another
+    threshold than the exact one.
     """
+    check_score(run, name)
     if check_by(by) != "all" and method != "exact":
         raise InputError(f"the {method} threshold is one for all questions; strata take the exact one")
     if parameters is not None and score_named(name).tuned:

@@ -24,6 +24,7 @@ from core.errors import InputError
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import one_row_each
+from core.reports.scored_sets import check_score
 
 LONGEST = 10_000
 """The questions of the longest stream. Each figure can then be computed again within a frame."""
@@ -78,6 +79,9 @@ def stream_pool(first: Evaluation, second: Evaluation | None, score_name: str) -
             f"the questions of the two runs have {first.k} and {second.k} options; choose two runs with the same number"
         )
     first, second = one_row_each(first), None if second is None else one_row_each(second)
+    for run in (first, second):
+        if run is not None:
+            check_score(run, score_name)
     tuned = tune(score_name, first.option_probabilities, first.labels, first.calibration, seed=first.spec.seed)
     parts = []
     for run, shift in ((first, 0), (second, len(first.labels))):

@@ -130,6 +130,11 @@ def _drawn(spec: RunSpec, data: TaskData) -> Draw:
     )
     if spec.asks_texts:  # after the draw, so that a question has the same role in every form
         drawn = Draw(tuple(answers_only(q) for q in drawn.questions), drawn.roles, drawn.alike)
+    if (spec.orders or spec.rotations) and (ordered := next((q for q in drawn.questions if q.ordered), None)):
+        raise InputError(
+            f"the options of question {ordered.id!r} are ordered levels, which are asked in their order alone; leave "
+            "out rotations and orders"
+        )
     if spec.orders:
         return with_other_orders(drawn, lambda question: reorderings(question, seed=spec.seed))
     return with_other_orders(drawn, rotations) if spec.rotations else drawn

@@ -27,6 +27,7 @@ PROVENANCE: dict[str, Any] = {
     },
     "jury": str,
     "missing": {},
+    "ordered": bool,
     "model_files": {},
     "scored": {"characters": NUMBER, "questions": NUMBER},
     "scoring_seconds": NUMBER,
@@ -34,7 +35,7 @@ PROVENANCE: dict[str, Any] = {
 }
 """What is computed with or shown as it is; all other fields of a provenance are only shown. An object has
 any of these fields, and others."""
-WORDS: dict[Any, str] = {str: "a text", int: "a whole number", NUMBER: "a number"}
+WORDS: dict[Any, str] = {str: "a text", int: "a whole number", NUMBER: "a number", bool: "true or false"}
 LENGTHS = {"spent": 2}
 
 
@@ -81,4 +82,4 @@ def _check(name: str, value: Any, kind: Any) -> None:
 def _is(value: Any, kind: type) -> bool:
     if kind is NUMBER:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return isinstance(value, kind) and not isinstance(value, bool)
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))

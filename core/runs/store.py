@@ -31,6 +31,7 @@ from core.errors import InputError, UnreadableRunError, plain, shown_value
 from core.models import letter_mass
 from core.models.letter_mass import LetterMass
 from core.questions.identity import question_clusters
+from core.questions.option_names import ORDERED
 from core.records import OptionLogits, Question, Role
 from core.runs.record_kinds import PROVENANCE, check_provenance
 from core.runs.shared_questions import FILE, FOLDER, LINK, questions_file
@@ -140,6 +141,11 @@ class RunRecord:
     def bounded(self) -> int:
         """The number of questions with letters for which the server gave only an upper bound."""
         return int(self.provenance.get("bounded_questions", 0))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the options of all questions are ordered levels."""
+        return bool(self.provenance.get(ORDERED))
 
     @property
     def letter_mass(self) -> LetterMass | None:
@@ -530,7 +536,8 @@ def read_question(run_id: str, question_id: str) -> Question:
             check_columns(FILE, row)
             values = row.to_pylist()[0]
             names = ("id", "task", "group", "context", "question", "options", "label")
-            return Question(**{name: values[name] for name in names} | {"options": tuple(values["options"])})
+            more = {"options": tuple(values["options"]), "ordered": values.get("ordered") is True}
+            return Question(**{name: values[name] for name in names} | more)
     raise InputError(f"run {run_id} has no question {question_id[:80]!r}; choose one that it asked")
 
 

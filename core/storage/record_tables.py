@@ -35,7 +35,8 @@ CLUSTERED = {"clusters": "numbered"}
 def questions_table(questions: Sequence[Question], roles: Sequence[Role], clusters: IntArray | None = None) -> pa.Table:
     """A row per question: id, task, group, context, question, options, label, role; ``roles`` has one entry each.
 
-    With ``clusters`` (n,) there is a column ``cluster``: rows with the same number ask the same question.
+    With ``clusters`` (n,) there is a column ``cluster``: rows with the same number ask the same question. If any
+    question has ordered options, a column ``ordered`` says of each whether it has.
     """
     table = pa.table(
         {
@@ -48,6 +49,7 @@ def questions_table(questions: Sequence[Question], roles: Sequence[Role], cluste
             "label": numbers(np.array([q.label for q in questions], np.int16)),
             "role": texts(roles),
             **({} if clusters is None else {"cluster": numbers(clusters.astype(np.int32))}),
+            **({"ordered": pa.array([q.ordered for q in questions])} if any(q.ordered for q in questions) else {}),
         }
     )
     return table.replace_schema_metadata(CLUSTERED)

@@ -3,10 +3,11 @@
 import ast
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from core.errors import InputError, shown_value
 from core.storage.json_text import loads
 
 LONGEST_CELL = 1_000_000
@@ -27,6 +28,29 @@ def common_beginning(texts: Sequence[str]) -> str:
     """What all of one or more texts begin with."""
     first, last = min(texts), max(texts)
     return first[: next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))]
+
+
+FLAGS: dict[str, bool] = {
+    **dict.fromkeys(("true", "1", "1.0", "yes"), True),
+    **dict.fromkeys(("false", "0", "0.0", "no", "", "none", "nan"), False),
+}
+
+
+def flags(cells: Sequence[Any], name: str, where: Callable[[int], str]) -> list[bool]:
+    """The cells of a column ``name`` that say whether options are in order; a missing one says that they are not.
+    Raises :class:`InputError` that names the row (``where``) of one that is neither true nor false.
+
+    >>> flags(["true", "0", None], "ordered", str)
+    [True, False, False]
+    """
+    words = [str(cell).strip().lower() for cell in cells]
+    for row, word in enumerate(words):
+        if word not in FLAGS:
+            raise InputError(
+                f"{where(row)}: expected true or false in {name[:40]!r}, which says whether the options are in order, "
+                f"found {shown_value(cells[row])}"
+            )
+    return [FLAGS[word] for word in words]
 
 
 def value_of(cell: Any) -> Any:

@@ -73,6 +73,8 @@ WRONG_NAMES = ("distractors", "incorrect_answers", "wrong_answers", "false_answe
 """One field with all wrong options, beside a field with the right one's text."""
 CLUSTER_NAMES = ("cluster",)
 """A column of names or numbers: rows with the same one belong together, as the questions about one passage do."""
+ORDERED_NAMES = ("ordered", "is_ordered")
+"""A column of true and false: whether a question's options are ordered levels."""
 GROUP_NAMES = ("group", "subject", "category", "topic", "subject_name", "activity_label")
 SPLIT_NAMES = (
     *("split", "role", "set", "fold", "part", "subset", "partition", "dataset_split", "data_split", "split_name"),

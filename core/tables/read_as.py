@@ -17,7 +17,10 @@ def line(
     '0 questions, answers as letters, 5 rows twice, 311 rows of training left out'
     """
     counts = [len(question.options) for question in questions]
-    named = [counted(len(questions), "question"), f"{span(counts)} options" if counts else "", *parts]
+    options = f"{span(counts)} options" if counts else ""
+    if ordered := sum(question.ordered for question in questions):
+        options += " in order" if ordered == len(questions) else f", in order in {counted(ordered, 'question')}"
+    named = [counted(len(questions), "question"), options, *parts]
     named.append(f"{counted(repeated, 'row')} twice" if repeated else "")
     named += [f"{counted(number, 'row')} {what} left out" for what, number in (left_out or {}).items() if number]
     return ", ".join(part for part in named if part)

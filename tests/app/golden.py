@@ -26,10 +26,11 @@ from core.conformal.draws import first_part, hashes, uniforms
 from core.conformal.mondrian import BY
 from core.conformal.probabilities import frequencies, top_options
 from core.conformal.published import scores_for
-from core.conformal.scores import SCORE_NAMES, SCORES, Parameters, true_scores
+from core.conformal.scores import SCORES, Parameters, offered_scores, true_scores
 from core.conformal.scores.table import score_table
 from core.conformal.sets import EMPTY_POLICIES
 from core.conformal.tuning import tune
+from core.questions.option_names import of_order
 from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray, FloatArray, IntArray, OptionLogits, Question
 from core.reports import frames
 from core.reports.alpha_lab.saturation import saturation_note
@@ -56,7 +57,8 @@ class Case:
     continuous. Every fourth question has a twin, which differs in punctuation alone. Subjects are unlike in size,
     one is never calibrated and one never tested, and rows that neither calibrate nor test lie between the others.
     ``votes`` draws its probabilities from this many picks per question. ``extra`` are the places of E and F.
-    With ``fewest`` questions have from ``fewest`` to k options. A normal run takes the first ``short`` views.
+    With ``fewest`` questions have from ``fewest`` to k options, which are ``ordered`` or not. A normal run takes the
+    first ``short`` views.
     """
 
     own: int
@@ -67,6 +69,7 @@ class Case:
     votes: int = 0
     extra: tuple[int, ...] = ()
     fewest: int | None = None
+    ordered: bool = False
     views: tuple[SplitView, ...] = (SplitView(),)
     short: int = 1
 
@@ -94,7 +97,8 @@ class Case:
         logits[np.arange(self.k) >= own[:, None]] = -np.inf
         questions = [self._question(i, str(roles[i]), int(labels[i]), int(own[i]), rng) for i in range(n)]
         spec = RunSpec(model=name.replace(" ", "-"), task="qa", seed=self.seed)
-        folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+        record = RunRecord(spec=spec, state="queued", created=time.time(), provenance=of_order(questions))
+        folder = store.create(record)
         store.write_questions(folder, questions, roles.tolist())
         ids = tuple(question.id for question in questions)
         given = {} if samples is None else {"probabilities": shares, "samples": samples}
@@ -108,7 +112,8 @@ class Case:
         options = tuple(words.get(j) or next(texts) for j in range(own))
         alone = {"calibration": "only calibrated", "test": "only tested"}.get(role, "sums")
         group = alone if i % 7 == 0 else ("colours", "sums")[int(rng.random() < 0.2)]
-        return Question(f"q{i}", "qa", group, "", f"what is {i - i % 4 // 3}?{'!' * (i % 4 // 3)}", options, label)
+        text = f"what is {i - i % 4 // 3}?{'!' * (i % 4 // 3)}"
+        return Question(f"q{i}", "qa", group, "", text, options, label, ordered=self.ordered)
 
 
 ALL = SplitView(drop_extra=True, n_calibration=20, split_seed=2)
@@ -124,16 +129,16 @@ CASES = {
         short=2,
     ),
     "ones and zeros": Case(40, 33, 4, 4, most=1, extra=(1,), views=(SplitView(), SplitView(drop_extra=True)), short=2),
-    "thirty votes": Case(70, 60, 5, 21, votes=30),
+    "thirty votes": Case(70, 60, 5, 21, votes=30, ordered=True),
     "two options": Case(5, 20, 2, 5, views=(SplitView(), SplitView(n_calibration=5), SplitView(split_seed=7))),
     "four calibrated": Case(4, 9, 3, 6, views=(SplitView(), SplitView(n_calibration=4))),
     "twenty-six options": Case(80, 40, 26, 2**33 + 7, extra=(24, 25), views=(SplitView(), SplitView(True, 30, 4))),
     "unlike numbers of options": Case(
         70, 55, 7, 10, most=3, extra=(0, 1), fewest=4, views=(SplitView(), SplitView(split_seed=3), ALL)
     ),
-    "two to five options": Case(90, 44, 5, 13, fewest=2),
+    "two to five options": Case(90, 44, 5, 13, fewest=2, ordered=True),
     "rank at the edge": Case(999, 60, 6, 9, extra=(4, 5), views=(SplitView(), SplitView(True, 502, 8))),
-    "many ties": Case(1000, 64, 4, 11, most=2, views=(SplitView(), SplitView(split_seed=12)), short=0),
+    "many ties": Case(1000, 64, 4, 11, most=2, ordered=True, views=(SplitView(), SplitView(split_seed=12)), short=0),
 }
 
 
@@ -178,10 +183,10 @@ def written(name: str, case: Case, views: tuple[SplitView, ...], numbers: Number
 
 def looked(run: Evaluation, view: SplitView, sent: Sent, numbers: Numbers) -> dict[str, Any]:
     """A view of the run: its rows, every score, and the reports."""
-    seen = look(run, view)
+    seen, names = look(run, view), offered_scores(ordered=run.ordered)
 
     def reported(alpha: int, empty: str, by: str) -> dict[str, Any]:
-        figures = report(seen, alpha, scores=SCORE_NAMES, empty=empty, by=by).to_json()
+        figures = report(seen, alpha, scores=names, empty=empty, by=by).to_json()
         return {"alpha": alpha, "empty": empty, "by": by, "figures": figures}
 
     return {
@@ -191,7 +196,7 @@ def looked(run: Evaluation, view: SplitView, sent: Sent, numbers: Numbers) -> di
         "calibration": np.searchsorted(sent.places, seen.calibration).tolist(),
         "test": np.searchsorted(sent.places, seen.test).tolist(),
         "p": numbers.add(seen.option_probabilities[sent.places]),
-        "scores": [scored(seen, name, sent, numbers) for name in SCORE_NAMES],
+        "scores": [scored(seen, name, sent, numbers) for name in names],
         "reports": [reported(alpha, empty, by) for alpha, empty in REPORTED for by in BY],
     }
 
@@ -295,7 +300,7 @@ def ranges() -> list[list[Any]]:
     """The range of every score, for some numbers of options and every choice of its parameters."""
     return [
         [row["name"], k, parameters, list(SCORES[row["name"]].range(k, Parameters(*parameters.values())))]
-        for row in score_table()
+        for row in score_table(ordered=True)
         for parameters in row["grid"] or [row["untuned"]]
         for k in (2, 4, 26)
     ]
@@ -411,7 +416,7 @@ def write(folder: Path, *, short: bool) -> Path:
                 "cases": cases,
                 "laws": laws(),
                 "draws": draws(),
-                "scores": score_table(),
+                "scores": score_table(ordered=True),
                 "ranges": ranges(),
                 "numbers": "golden.gz",
             }

@@ -21,7 +21,7 @@ from app.caches.question_cache import QuestionInRuns
 from app.components.one_question.question import MOST_RUNS
 from app.components.perplexity import perplexity_library
 from app.state.alpha_lab import AlphaLabView
-from core.conformal.scores import SCORE_NAMES, SCORES
+from core.conformal.scores import SCORE_NAMES
 from core.errors import InputError
 from core.models.perplexity import conversations as talks
 from core.models.perplexity.prompts import SHIPPED
@@ -186,7 +186,7 @@ def test_question_lists_hold_the_test_questions(home: Path):
     np.testing.assert_array_equal(questions["row"], run.test)
     shown = question_cache.shown_question(run_id, str(questions["id"].iloc[3]))
     assert shown.question.id == questions["id"].iloc[3]
-    assert [standing.name for standing in shown.standings] == list(SCORES)
+    assert [standing.name for standing in shown.standings] == list(SCORE_NAMES)
     assert shown.probabilities.tolist() == run.probabilities[questions["row"].iloc[3]].tolist()
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.conformal.scores import SCORES
+from core.conformal.scores import SCORE_NAMES, SCORES
 from core.records import DONT_KNOW, Question
 from core.reports import evaluation
 from core.reports.one_question import bench, first_shown, standings
@@ -56,7 +56,7 @@ def test_a_question_of_a_link_with_its_p_values(open_page: Open):
         assert standing["n"] == expected.n
         assert data["thresholds"][standing["name"]] == by.scores[standing["name"]].thresholds().tolist()
     assert [standing["badge"] for standing in data["scores"]] == [
-        "not tuned" if score.tuned else "" for score in SCORES.values()
+        "not tuned" if score.tuned else "" for score in map(SCORES.get, SCORE_NAMES)
     ]
 
 

@@ -55,7 +55,7 @@ def alpha_lab(
             "version": version,
             "name": name,
             "caveats": caveats,
-            "scores": score_table(),
+            "scores": score_table(ordered=tables["ordered"]),
             "view": start.start,
             "revision": start.revision,
         },

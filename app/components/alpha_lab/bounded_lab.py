@@ -27,9 +27,9 @@ def bounded_lab(record: RunRecord, view: AlphaLabView) -> None:
     run = record.run_id
     left, right = st.columns(2, gap="medium")
     with left:
-        controls.score_of(view, "left", "Score on the left")
+        controls.score_of(view, "left", "Score on the left", record)
     with right:
-        controls.score_of(view, "right", "Score on the right")
+        controls.score_of(view, "right", "Score on the right", record)
     shown = (view.left, view.right)
     scores = tuple(dict.fromkeys(shown))
     ranges.lab_ranges(

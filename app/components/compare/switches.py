@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from app.caches import run_cache
 from app.components.compare import published_filter
 from app.components.shared import controls, downloads
 from app.state.compare import CompareView
@@ -15,7 +16,7 @@ def show(view: CompareView, rows: pd.DataFrame, matrix: RunMatrix | None) -> Non
     with left:
         controls.alpha_slider(view)
     with middle:
-        controls.score_choice(view)
+        controls.score_choice(view, [run_cache.record(run_id) for run_id in dict.fromkeys(rows["run"])])
     with right, st.popover("More", icon=":material/tune:", help="Published figures, and the numbers as CSV"):
         published_filter.show(view)
         about = downloads.about(rows["run"].tolist(), view.alpha)

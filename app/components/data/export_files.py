@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from app.caches import export_cache, run_cache
+from app.components.shared import controls
 from app.components.shared.caveat_notes import caveat_notes
 from app.components.shared.downloads import about
 from app.components.shared.paper import button, zipped
@@ -28,7 +29,9 @@ def section(view: DataView) -> None:
     chosen = pick_runs(view, "Files of runs", first=1, most=MOST_EXPORTED)
     if not chosen:
         return
-    caveat_notes([run_cache.record(run_id) for run_id in chosen])
+    records = [run_cache.record(run_id) for run_id in chosen]
+    view = controls.with_offered_scores(view, records, "score")
+    caveat_notes(records)
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:g}.")
     called = about(chosen, view.alpha).file_name

@@ -41,6 +41,7 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
     own = answer.own
     try:
         record = run_cache.record(own.run_id)
+        view = controls.with_offered_scores(view, [record], "bars")
         if as_ranges := bool(record.bounded or answer.bounded):
             run = bounded_cache.bounded_run(own.run_id, scores_shown(view))
             between = asked_bounds(run, answer.logits, answer.bounded)
@@ -67,7 +68,7 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
     version = f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}"
     line = f"{plain(own.model)} {_took(answer)}{_weights(answer)}. Calibrated by {plain(title(record))}."
     if as_ranges:
-        controls.score_of(view, "bars", RANGES_SCORE, width=SCORE_WIDTH)
+        controls.score_of(view, "bars", RANGES_SCORE, record, width=SCORE_WIDTH)
         question_ranges(answer.options, between.options, between.probabilities, label=None, version=version, view=view)
         st.caption(f"{line} {RANGES_SAID}")
     else:

@@ -147,7 +147,7 @@ def _set_of(answer: ModelAnswer, view: OneQuestionView) -> str:
     except HedgeError:
         return "the run that calibrated it is gone"
     _, standings = one_question.asked(by, answer.logits)
-    standing = next(entry for entry in standings if entry.name == view.bars)
+    standing = next((entry for entry in standings if entry.name == view.bars), standings[0])
     members = standing.members(view.alpha, empty=view.empty)
     members_shown = [option for option, inside in zip(answer.options, members, strict=True) if inside]
     if not members_shown:

@@ -75,6 +75,7 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator, *, first: bo
         turning = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
     if record is None:
         return
+    view = controls.with_offered_scores(view, [record], "bars")
     if record.bounded:
         _question_with_ranges(record, view, turning)
         return
@@ -127,7 +128,7 @@ def _question_with_ranges(record: RunRecord, view: OneQuestionView, turning: Del
     if reason := run.run.unanswered.get(question.id):
         no_answer(reason, question.options)
         return
-    controls.score_of(view, "bars", RANGES_SCORE, width=SCORE_WIDTH)
+    controls.score_of(view, "bars", RANGES_SCORE, record, width=SCORE_WIDTH)
     question_ranges(
         question.options,
         bounded_options(run, row),

@@ -81,7 +81,7 @@ def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewVie
         filters.none_matches(filters.in_words(section.active, section.offered, narrowing=True))
     if not section.table.empty or (alone and not section.specs):
         _figure(section, finished, view)
-    _controls(view, section.active, section.offered)
+    _controls(view, finished, section.active, section.offered)
     _hidden_own(section.hidden)
     if not section.table.empty:
         rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
@@ -124,12 +124,12 @@ def _words(records: Sequence[RunRecord], active: RunFilter, values: filters.Offe
     return f"{MODELS_ALONE}: {words}" if 0 < classifiers < len(records) else words
 
 
-def _controls(view: OverviewView, active: RunFilter, values: filters.Offered) -> None:
+def _controls(view: OverviewView, finished: Sequence[RunRecord], active: RunFilter, values: filters.Offered) -> None:
     left, middle, right = st.columns([3, 1, 2], vertical_alignment="bottom")
     with left:
         controls.alpha_slider(view)
     with middle:
-        controls.score_choice(view)
+        controls.score_choice(view, finished)
     with right, st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if view.figure != "runs":
             published_switch.show(view)

@@ -91,7 +91,7 @@ def _switches(chosen: ShownExperiment, view: PromptingView) -> tuple[list[str], 
     )
     with more, st.popover("More", icon=":material/tune:", help="alpha, the score, and the ways of asking"):
         controls.alpha_slider(view)
-        controls.score_choice(view)
+        controls.score_choice(view, chosen.records)
         picked = st.multiselect(
             "Ways of asking",
             chosen.methods,

@@ -1,17 +1,19 @@
 """Controls that several pages share. Each changes the view, which changes the page's address."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import state
+from app.formatting import plain
 from app.glossary import TERMS
 from app.state.shared import SharedView
 from core.conformal.alpha import thousandths
-from core.conformal.scores import SCORES
+from core.conformal.scores import SCORES, offered_scores
 from core.reports.frames import alpha_value
+from core.runs.store import RunRecord
 
 ALPHA_KEY = "alpha_slider"
 SCORE_KEY = "score_choice"
@@ -19,7 +21,8 @@ REFUSED = -(10**15)
 """The value of :func:`whole_number` for a number that it refused."""
 
 ALPHA_HELP = TERMS["alpha"].meaning
-SCORE_HELP = "\n".join(f"- **{score.title}**: {score.gloss}" for score in SCORES.values())
+
+View = TypeVar("View", bound=SharedView)
 
 
 def alpha_slider(view: SharedView) -> None:
@@ -28,30 +31,58 @@ def alpha_slider(view: SharedView) -> None:
     st.slider("alpha", 0.001, 0.999, step=0.001, format="%g", key=ALPHA_KEY, on_change=_alpha_released, help=ALPHA_HELP)
 
 
-def score_choice(view: SharedView) -> None:
-    """Show the choice of a score, for figures that show only one."""
-    st.session_state[SCORE_KEY] = view.score
-    st.selectbox(
-        "Score",
-        list(SCORES),
-        format_func=lambda name: SCORES[name].title,
-        key=SCORE_KEY,
-        on_change=state.taking(SharedView, "score", SCORE_KEY),
-        help=SCORE_HELP,
-    )
+def with_offered_scores(view: View, records: Iterable[RunRecord], *fields: str) -> View:
+    """The view with scores that all of its runs have in these fields. In place of another one, which a link may name,
+    the field's default is shown, and a sentence says so."""
+    offered = offered_of(records)
+    default = type(view)()
+    instead = {name: getattr(default, name) for name in fields if getattr(view, name) not in offered}
+    said = [
+        f"{SCORES[getattr(view, name)].title} is for questions whose options are ordered levels, and those here are "
+        f"not all ordered. {SCORES[score].title} is shown instead."
+        for name, score in instead.items()
+    ]
+    for message in state.until_next_action("scores", *dict.fromkeys(said)):
+        st.warning(plain(message))
+    return state.change(type(view), **instead) if instead else view
 
 
-def score_of(view: SharedView, name: str, label: str, *, width: int | Literal["stretch"] = "stretch") -> None:
+def offered_of(records: Iterable[RunRecord]) -> tuple[str, ...]:
+    """The names of the scores that all of these runs have."""
+    return offered_scores(ordered=all(record.ordered for record in records))
+
+
+def score_choice(view: SharedView, records: Iterable[RunRecord]) -> None:
+    """Show the choice of a score that these runs have, for figures that show only one."""
+    _score_box(view, "score", "Score", records, page=SharedView, key=SCORE_KEY)
+
+
+def score_of(
+    view: SharedView, name: str, label: str, record: RunRecord, *, width: int | Literal["stretch"] = "stretch"
+) -> None:
     """Show the choice of the score in the view's field ``name``, at most ``width`` pixels wide."""
-    key = f"score_{name}"
+    _score_box(view, name, label, [record], page=type(view), key=f"score_{name}", width=width)
+
+
+def _score_box(
+    view: SharedView,
+    name: str,
+    label: str,
+    records: Iterable[RunRecord],
+    *,
+    page: type[SharedView],
+    key: str,
+    width: int | Literal["stretch"] = "stretch",
+) -> None:
     st.session_state[key] = getattr(view, name)
+    offered = offered_of(records)
     st.selectbox(
         label,
-        list(SCORES),
+        offered,
         format_func=lambda score: SCORES[score].title,
         key=key,
-        on_change=state.taking(type(view), name, key),
-        help=SCORE_HELP,
+        on_change=state.taking(page, name, key),
+        help="\n".join(f"- **{SCORES[score].title}**: {SCORES[score].gloss}" for score in offered),
         width=width,
     )
 

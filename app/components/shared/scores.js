@@ -11,6 +11,7 @@ import { rapsScore } from "./scores/raps.js";
 import { sapsScore } from "./scores/saps.js";
 import { marginScore } from "./scores/margin.js";
 import { topKScore } from "./scores/top_k.js";
+import { ordinalApsScore } from "./scores/ordinal_aps.js";
 
 // Each score by name. `scores(p, k, { u, parameters })` gives the scores of all options, and `range(k, parameters)`
 // gives the two bounds between which they lie.
@@ -22,6 +23,7 @@ export const SCORES = {
   saps: sapsScore,
   margin: marginScore,
   "top-k": topKScore,
+  "ordinal-aps": ordinalApsScore,
 };
 
 // The scores of all options of all questions. A randomised score needs `u`, a tuned one `parameters`.

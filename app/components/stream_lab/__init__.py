@@ -15,7 +15,7 @@ from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.presented import PRESENTED_NAMES
 from app.state.stream_lab import StreamLabView
-from core.conformal.scores import SCORES
+from core.conformal.scores import SCORE_NAMES, SCORES
 
 NAMES = ("alpha", "score", "gamma", "change", "last", "draw", "length", *PRESENTED_NAMES)
 """The fields of a view that the component shows and changes."""
@@ -35,13 +35,14 @@ def stream_lab(
     names: Sequence[str],
     model: str,
     view: StreamLabView,
+    scores: Sequence[str] = SCORE_NAMES,
     caveats: str = "",
     key: str = "stream_lab",
 ) -> None:
     """Mount the lab on the tables of two runs (:func:`core.reports.stream_lab.stream_tables`).
 
-    ``version`` identifies the data, and ``names`` are those of the first and the second kind of question. The presenter
-    view shows the ``model`` and the ``caveats``.
+    ``version`` identifies the data, and ``names`` are those of the first and the second kind of question. A person
+    chooses one of the ``scores``. The presenter view shows the ``model`` and the ``caveats``.
     """
     start = seed(key, version, stream_view(view))
     _mount(
@@ -49,7 +50,7 @@ def stream_lab(
         data={
             **_streams(tables, names, view),
             "version": version,
-            "scores": [(name, score.title) for name, score in SCORES.items()],
+            "scores": [(score, SCORES[score].title) for score in scores],
             "model": model,
             "caveats": caveats,
             "view": start.start,

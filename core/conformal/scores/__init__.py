@@ -27,7 +27,7 @@ import numpy as np
 
 from core.conformal.draws import uniforms
 from core.conformal.probabilities import row_blocks
-from core.conformal.scores import aps, aps_randomised, lac, margin, raps, saps, top_k
+from core.conformal.scores import aps, aps_randomised, lac, margin, ordinal_aps, raps, saps, top_k
 from core.conformal.scores.ranking import ranks
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.errors import InputError, shown_value
@@ -39,6 +39,7 @@ __all__ = [
     "UNTUNED",
     "Parameters",
     "Score",
+    "offered_scores",
     "ranks",
     "score",
     "score_named",
@@ -54,16 +55,23 @@ SCORES: dict[str, Score] = {
     "saps": saps.SCORE,
     "margin": margin.SCORE,
     "top-k": top_k.SCORE,
+    "ordinal-aps": ordinal_aps.SCORE,
 }
 """Every score by name, in the order in which pages list them."""
 
-SCORE_NAMES = tuple(SCORES)
+SCORE_NAMES = tuple(name for name, entry in SCORES.items() if not entry.ordered)
+"""The scores of questions whose options have no order."""
+
+
+def offered_scores(*, ordered: bool) -> tuple[str, ...]:
+    """The names of the scores for questions whose options are ordered levels, or are not."""
+    return tuple(SCORES) if ordered else SCORE_NAMES
 
 
 def score_named(name: str) -> Score:
     """The score of that name. Raises :class:`InputError`, listing the known names, if there is none."""
     if not isinstance(name, str) or name not in SCORES:
-        raise InputError(f"unknown score {shown_value(name)}; choose from {', '.join(SCORE_NAMES)}")
+        raise InputError(f"unknown score {shown_value(name)}; choose from {', '.join(SCORES)}")
     return SCORES[name]
 
 

@@ -35,6 +35,14 @@ most the largest of the upper bounds of the probabilities; the cost of the rank 
 :math:`s_j - u\,p_j`. The lower bound takes the smallest minuend and the largest subtrahend, and the upper bound the
 other way round. The two need not occur together, so these bounds hold but may be wider than necessary.
 
+**Bounds of ordinal APS.** Levels on one side of the most probable one enter outwards. Of levels on two sides, that one
+enters first for which the least weight from the most probable level to it is larger: the interval does not grow beyond
+a small level before all larger ones on the other side are in it. This least weight rises with each weight, so its
+bounds say which levels surely enter before level j, and which may. If I is the interval with which j enters,
+:math:`s_j = (\sum_I w) / (S + T)`. It is least if only the sure ones are in I, their unlisted ones are 0 and all others
+are largest, and most if all that may be in I are, their unlisted ones are largest and all others are 0. If an unlisted
+level may be the most probable one, nothing is known.
+
 Each function takes weights (n, k), NaN for an option that the question lacks, and which of them are ``bounded``.
 """
 
@@ -43,7 +51,10 @@ import numpy as np
 from core.conformal.scores.ranking import put_back, ranks, rising_order
 from core.conformal.scores.record import UNTUNED, Bounds, Parameters
 from core.errors import InputError
-from core.records import BoolArray, FloatArray
+from core.records import BoolArray, FloatArray, IntArray
+
+APART = 1e-9
+"""Weights that differ by less than this may be equal once they are rounded to the grid of 12 decimals."""
 
 
 def lac_bounds(
@@ -105,6 +116,39 @@ def margin_bounds(
     return _best_other(low) - high, _best_other(high) - low
 
 
+def ordinal_aps_bounds(
+    weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
+) -> Bounds:
+    listed, caps = _listed(weights, bounded), _caps(weights, bounded)
+    n, k = weights.shape
+    places, each = np.arange(k), np.arange(n)
+    mode = k - 1 - listed[:, ::-1].argmax(axis=1)  # (n,): of equal ones the later
+    largest = np.where(np.isnan(weights), -1.0, listed + caps)
+    others = np.where(largest == listed[each, mode][:, None], np.where(bounded, np.inf, -1.0), largest)
+    known = others.max(axis=1) + APART < listed[each, mode]
+    least, most = (_least_from_mode(values, mode) for values in (np.where(bounded, 0.0, largest), largest))
+    low, high = least[:, :, None], most[:, None, :]  # of the level that enters, and of the one that it is compared with
+    equal = (low == high) & (most[:, :, None] == least[:, None, :])  # both are known, and the later enters first
+    right = (places > mode[:, None])[:, :, None]
+    across = right != (places > mode[:, None])[:, None, :]
+    outwards = np.abs(places - mode[:, None])
+    nearer = outwards[:, :, None] <= outwards[:, None, :]
+    surely = np.where(across, (low > high + APART) | (equal & right), nearer)  # (n, k, k): the first before the second
+    surely[each, mode] = True
+    perhaps = ~surely.transpose(0, 2, 1) | (places[:, None] == places)
+    perhaps[each, mode] = True
+    total = listed.sum(axis=1, keepdims=True)
+
+    def within(values: FloatArray, entered: BoolArray) -> FloatArray:
+        return np.asarray((values[:, :, None] * entered).sum(axis=1))
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lower = within(listed, surely) / (total + caps.sum(axis=1, keepdims=True) - within(caps, surely))
+        upper = (within(listed, perhaps) + within(caps, perhaps)) / (total + within(caps, perhaps))
+    lower[~known], upper[~known] = np.nan, np.nan
+    return _unless_lacking(lower, weights, 0.0), _unless_lacking(upper, weights, 1.0)
+
+
 def top_k_bounds(
     weights: FloatArray, bounded: BoolArray, *, u: FloatArray | None = None, parameters: Parameters = UNTUNED
 ) -> Bounds:
@@ -133,6 +177,14 @@ def _ranks(weights: FloatArray, bounded: BoolArray) -> Bounds:
     first = np.where(bounded, 1 + sure, 1 + before).astype(np.float64)
     last = np.where(bounded, k, 1 + before + may).astype(np.float64)
     return np.where(np.isnan(weights), np.nan, first), np.where(np.isnan(weights), np.nan, last)
+
+
+def _least_from_mode(values: FloatArray, mode: IntArray) -> FloatArray:
+    """The least value from the most probable level to each, (n, k)."""
+    side = np.arange(values.shape[1]) - mode[:, None]
+    above = np.minimum.accumulate(np.where(side >= 0, values, np.inf), axis=1)
+    below = np.minimum.accumulate(np.where(side <= 0, values, np.inf)[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(np.where(side >= 0, above, below), dtype=np.float64)
 
 
 def _best_other(p: FloatArray) -> FloatArray:

@@ -73,7 +73,8 @@ class Score:
     adds the cost of any parameters. ``bounds`` (:mod:`core.conformal.scores.bounds`) narrows the scores of a model on a
     server that lists only its most probable letters; without it, they lie within the ``range``.
     ``randomised`` scores take one uniform number for each question. ``saturates`` says that the score is a cumulative
-    probability, so thresholds can crowd just below 1 (:mod:`core.reports.alpha_lab.saturation`).
+    probability, so thresholds can crowd just below 1 (:mod:`core.reports.alpha_lab.saturation`). ``ordered`` scores are
+    only for questions whose options are ordered levels (:attr:`core.records.Question.ordered`).
     """
 
     name: str
@@ -91,6 +92,7 @@ class Score:
     bounds: BoundsFunction | None = None
     randomised: bool = False
     saturates: bool = False
+    ordered: bool = False
 
     @property
     def tuned(self) -> bool:

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from core.conformal.scores import SCORES, UNTUNED, Parameters
+from core.conformal.scores import SCORES, UNTUNED, Parameters, offered_scores
 
 
-def score_table() -> list[dict[str, Any]]:
-    """One record per score, in the order of :data:`SCORES`, with the keys that JavaScript uses."""
+def score_table(*, ordered: bool = False) -> list[dict[str, Any]]:
+    """One record per score of questions with or without ``ordered`` options, in the order of :data:`SCORES`, with the
+    keys that JavaScript uses."""
     return [
         {
             "name": entry.name,
@@ -21,7 +22,7 @@ def score_table() -> list[dict[str, Any]]:
             "untuned": _parameters(UNTUNED),
             "grid": [_parameters(parameters) for parameters in entry.grid],
         }
-        for entry in SCORES.values()
+        for entry in map(SCORES.__getitem__, offered_scores(ordered=ordered))
     ]
 
 

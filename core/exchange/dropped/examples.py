@@ -321,6 +321,13 @@ BANK = (
             [[f"{i} + {i}?", 2 * i, 2 * i + 1, 3 * i + 50, "A"] for i in range(N)],
         ),
     ),
+    example(
+        "Options that are levels, in order",
+        "grades.jsonl",
+        lambda: as_lines([row | {"options": ["bad", "fair", "good"], "ordered": True} for row in _bank()]),
+        "The field `ordered` (true or false) says so, here and in tables of results. The score Ordinal APS then gives "
+        "sets without gaps.",
+    ),
     example("Rows as the hub has them", "arc.jsonl", lambda: as_lines(_arc())),
     example(
         "MMLU's tables without a header",

@@ -41,8 +41,9 @@ class Fault:
     reason: str
 
 
-def decided(reply: Mapping[str, Any], options: Sequence[int]) -> list[Decided | Fault]:
-    """The answers to a request's questions, which have these numbers of ``options``, in their order.
+def decided(reply: Mapping[str, Any], options: Sequence[int], *, ordered: Sequence[bool] = ()) -> list[Decided | Fault]:
+    """The answers to a request's questions, which have these numbers of ``options``, in their order. Those that are
+    ``ordered`` (none if it is empty) are answered by a score.
 
     A reply of the format ``systemone`` has its answers by the questions' names, one of ``decisions`` in their order, or
     with their names in any order. Raises :class:`~core.models.server.client.MissingAnswerError` if there are no
@@ -65,10 +66,11 @@ def decided(reply: Mapping[str, Any], options: Sequence[int]) -> list[Decided | 
         raise MissingAnswerError(f"the server's reply to {len(options)} questions has {has}")
     diagnostics = mapping(reply.get("diagnostics"))
     rows = [(answers.get(name), mapping(diagnostics.get(name)).get("label_mass")) for name in names]
-    return [_answer(answer, k, mass) for (answer, mass), k in zip(rows, options, strict=True)]
+    scores = ordered or [False] * len(options)
+    return [_answer(answer, k, mass, score) for (answer, mass), k, score in zip(rows, options, scores, strict=True)]
 
 
-def _answer(answer: object, k: int, label_mass: object) -> Decided | Fault:
+def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decided | Fault:
     if answer is None:
         return Fault(UNANSWERED, "the reply has no answer to it")
     values = mapping(answer)
@@ -76,6 +78,9 @@ def _answer(answer: object, k: int, label_mass: object) -> Decided | Fault:
         words = values.get("refusal")
         says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
         return Fault(REFUSED, f"the model declined to answer{says}")
+    if is_score:
+        mass = values.get("label_mass", values.get("x_label_mass", label_mass))  # x_: SGLang
+        return level_probabilities(values, k, label_mass=number(mass))
     given = values.get("probabilities")
     yes = values.get("noul")  # vLLM gives the probabilities of yes and no beside it
     if yes is None and given is None:
@@ -158,3 +163,40 @@ def decimals_of(value: float) -> int:
 def half_of_last(decimals: int) -> float:
     """Half a unit of the last decimal: what rounding may have changed, and the bound of a 0 that was rounded."""
     return 0.5 * 10.0**-decimals
+
+
+ROUNDED = 1e-6
+"""How far a score may be beyond the first or the last level, because it is a sum of rounded numbers."""
+
+
+def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float = math.nan) -> Decided | Fault:
+    """The probabilities of k levels, in their order, from the answer to a ``score``, whose levels count from 0.
+
+    They are checked as those of options are, and the ``score``, if there is one, must lie from 0 to k − 1.
+
+    >>> level_probabilities({"score": 0.25, "probabilities": {"0": 0.75, "1": 0.25}}, 2).probabilities
+    (0.75, 0.25)
+    >>> level_probabilities({"score": 7, "probabilities": {"0": 0.75, "1": 0.25}}, 2).reason
+    'the score is 7, and the levels count from 0 to 1'
+    """
+    given, score = answer.get("probabilities"), answer.get("score")
+    label_mass = label_mass if 0 <= label_mass <= 1 else math.nan
+    if answer.get("type") not in (None, "score"):
+        return Fault(UNANSWERED, f"the answer is a {clean(str(answer['type']), SHOWN)!r}, and a score was asked for")
+    if score is not None and not -ROUNDED <= number(score) <= k - 1 + ROUNDED:  # also NaN
+        return Fault(UNANSWERED, f"the score is {clean(str(score), SHOWN)}, and the levels count from 0 to {k - 1}")
+    if isinstance(given, Mapping):
+        return option_probabilities(list(given.items()), [str(level) for level in range(k)], label_mass=label_mass)
+    if not isinstance(given, list):
+        return Fault(UNANSWERED, "the answer has no probabilities")
+    pairs: list[tuple[object, object]] = []
+    for entry in map(mapping, given):
+        level, label = entry.get("value"), entry.get("label")
+        if type(level) is not int or not 0 <= level < k:
+            shown = clean(str(level), SHOWN)
+            return Fault(UNANSWERED, f"the answer names the level {shown}, and the levels count from 0 to {k - 1}")
+        if label is not None and str(label).strip() != OPTION_NAMES[level]:
+            called = clean(str(label), SHOWN)
+            return Fault(UNANSWERED, f"the answer calls level {level} {called!r}, and it was {OPTION_NAMES[level]!r}")
+        pairs.append((str(level), entry.get("probability")))
+    return option_probabilities(pairs, [str(level) for level in range(k)], label_mass=label_mass)

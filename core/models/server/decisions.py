@@ -219,7 +219,7 @@ class DecisionEngine(ServerEngine):
                 name = clean(reply.get("model"))
                 if name not in ("", self.model) and len(self.answered_as) < NAMES_KEPT:
                     self.answered_as[name] = None
-                return decided(reply, [prompt.k for prompt in chosen])
+                return decided(reply, [prompt.k for prompt in chosen], ordered=[prompt.ordered for prompt in chosen])
 
             body = {"model": self.model, **joined_request(chosen)}
             return TokenRequest(f"/{self.decisions}", body, read, (again, *places))

@@ -3,7 +3,8 @@
 Two request formats exist. ``systemone`` is ``POST /v1/systemone`` (TypeSafe, vLLM, LiteLLM, Upstage, Fireworks), and
 ``decisions`` is ``POST /v1/decisions`` (OpenAI, SGLang, LiteLLM; types in the package ``openai``). In both, a question
 becomes one ``choice``: its context is the state or the input, the question is the instructions, and each option is a
-letter with its text as the description. A prompt's text is the request itself as JSON, without the model's name.
+letter with its text as the description. A question with ordered options becomes a ``score``, whose levels are its
+options. A prompt's text is the request itself as JSON, without the model's name.
 """
 
 import json
@@ -21,6 +22,10 @@ MOST_TOGETHER: Mapping[str, int] = {SYSTEM_ONE: 64, DECISIONS: 400}
 """The most questions of one request: vLLM's limit, and that of OpenAI."""
 
 
+MOST_LEVELS = 10
+"""The most levels of a ``score``, in both formats."""
+
+
 def name_of(place: int) -> str:
     """The name of a request's question at this place, from 0. The model may read it, so it says nothing."""
     return f"q{place + 1}"
@@ -30,7 +35,7 @@ def decision_prompt(question: Question, *, strategy: str, demonstrations: Sequen
     """The request that asks one question in the format ``form``, one of :data:`DECISION_FORMATS`.
 
     Options beyond Z have two letters. Raises :class:`~core.errors.InputError` for demonstrations, which these requests
-    have no place for.
+    have no place for, and for a question with more levels than :data:`MOST_LEVELS`.
 
     >>> q = Question("1", "qa", "sums", "", "What is 1 + 1?", ("2", "3"), 0)
     >>> json.loads(decision_prompt(q, strategy="base", demonstrations=(), form="systemone").text)["questions"]["q1"]
@@ -38,19 +43,26 @@ def decision_prompt(question: Question, *, strategy: str, demonstrations: Sequen
     """
     if demonstrations:
         raise InputError("a request for a decision has no place for demonstrations; ask with 0 shots")
+    if question.ordered and len(question.options) > MOST_LEVELS:
+        raise InputError(
+            f"question {question.id!r} has {len(question.options)} ordered options, and a request for a decision may "
+            f"have at most {MOST_LEVELS} levels; leave options out, or ask in another format"
+        )
     opening = instruction(strategy, question.task)
     instructions = f"{opening}{BETWEEN}{question.question}" if opening else question.question
     options = dict(zip(OPTION_NAMES, question.options, strict=False))
-    asked = {"type": "choice", "instructions": instructions}
+    asked = {"type": "score" if question.ordered else "choice", "instructions": instructions}
     if form == SYSTEM_ONE:
         request: dict[str, Any] = {
             "state": question.context,
-            "questions": {name_of(0): {**asked, "criteria": options}},
+            "questions": {name_of(0): {**asked, "criteria": list(question.options) if question.ordered else options}},
         }
     else:
-        choices = [{"value": letter, "description": text} for letter, text in options.items()]
-        request = {"input": question.context, "questions": [{**asked, "name": name_of(0), "choices": choices}]}
-    return Prompt(question.id, json.dumps(request, ensure_ascii=False, indent=2), len(options))
+        many, one = ("levels", "label") if question.ordered else ("choices", "value")
+        choices = [{one: letter, "description": text} for letter, text in options.items()]
+        request = {"input": question.context, "questions": [{**asked, "name": name_of(0), many: choices}]}
+    text = json.dumps(request, ensure_ascii=False, indent=2)
+    return Prompt(question.id, text, len(options), ordered=question.ordered)
 
 
 def verdict_request(name: str, question: str, answer: str, *, form: str) -> Prompt:

@@ -20,6 +20,7 @@ from core.errors import InputError
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import standing
+from core.reports.scored_sets import check_score
 
 FEWEST = 20
 """The fewest questions of a side."""
@@ -83,6 +84,7 @@ def side(run: Evaluation, group: str | None, *, by: str) -> ScoredQuestions:
         raise InputError(f"{name!r} has {len(rows)} questions; comparing two sides needs at least {FEWEST} of each")
     if len(rows) > MOST:
         rows = np.sort(np.random.default_rng([run.spec.seed, 0x51DE]).permutation(rows)[:MOST])
+    check_score(run, by)
     scores = score(by, run.option_probabilities, seed=run.spec.seed)[rows]
     labels = run.labels[rows]
     return ScoredQuestions(name, run.probabilities[rows], labels, scores, true_scores(scores, labels))

@@ -9,7 +9,7 @@ import json
 from core.conformal.alpha import THOUSAND, check_thousandths
 from core.conformal.mondrian import check_by
 from core.conformal.scores import score_named
-from core.conformal.scores.recipe_lines import ON_GRID, ORDER
+from core.conformal.scores.recipe_lines import ON_GRID
 from core.conformal.sets import check_empty
 from core.conformal.tuning import tune
 from core.errors import InputError
@@ -30,7 +30,6 @@ NUMBER_IF_ANY = "float('nan' if row['p_' + letter] in ('', None) else row['p_' +
 LACKING = """\
 lacking = np.isnan(p)  # options that a question does not have; they are in no set
 p = np.where(lacking, 0, p)"""
-ORDER_OF_REAL = ORDER.replace("on_grid(p, p)", "on_grid(p, p) - lacking")
 STRATA_LINES = {
     "all": ["limits = limit(calibrates)  # one threshold for all"],
     "group": [
@@ -65,7 +64,7 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
     if ragged:
         formula_lines = [
             LACKING,
-            *(ORDER_OF_REAL if line == ORDER else line for line in formula_lines),
+            *(line.replace("on_grid(p, p)", "on_grid(p, p) - lacking") for line in formula_lines),
             "scores[lacking] = np.nan",
         ]
     role = f"{name}_role" if rule.tuned else "role"

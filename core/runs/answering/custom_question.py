@@ -64,9 +64,10 @@ class CustomQuestion:
         text = json.dumps(asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def as_question(self, task: str) -> Question:
+    def as_question(self, task: str, *, ordered: bool = False) -> Question:
         """The question in the form of the task's questions. Its label has no meaning, because the truth is unknown."""
-        return Question(self.answer_id, task, "", self.context, self.question, self.all_options, 0)
+        options = self.all_options
+        return Question(self.answer_id, task, "", self.context, self.question, options, 0, ordered=ordered)
 
 
 def problems(

@@ -198,8 +198,8 @@ def _read_setup(run_id: str, ended: float) -> RunSetup:
 
 
 def _question(row: dict[str, Any]) -> Question:
-    known = {field.name: row[field.name] for field in fields(Question) if field.name != "cluster"}
-    return Question(**known | {"options": tuple(row["options"])})
+    known = {field.name: row[field.name] for field in fields(Question) if field.name not in ("cluster", "ordered")}
+    return Question(**known | {"options": tuple(row["options"]), "ordered": row.get("ordered") is True})
 
 
 def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnswer:
@@ -218,7 +218,7 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         model = models.get((own.model, setup.spec.dtype), loading=loading)
         loading_s = loading.seconds
         is_same = setup.spec.model in (own.model, source.location)
-    question = own.as_question(setup.task)
+    question = own.as_question(setup.task, ordered=all(compared.ordered for compared in setup.compared))
     if setup.spec.asks_texts:
         question = answers_only(question)
     check = _checked(model, question, setup, report, compare=is_same)

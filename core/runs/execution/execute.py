@@ -39,6 +39,7 @@ from core.models.server.left_out import UNANSWERED, missing_of
 from core.models.server_address import check_key, served_model
 from core.models.unconditional import score_bare
 from core.questions import bank, bank_names
+from core.questions.option_names import of_order
 from core.questions.split import Draw, without
 from core.records import OptionLogits, Prompt, joined
 from core.runs import store
@@ -492,6 +493,7 @@ def _provenance(engine: Engine, check: SelfCheck, drawn: Draw, prompts: Sequence
         "self_check": asdict(check),
         "demonstrations": [q.id for q in drawn.demonstrations],
         "example_prompt": prompts[-1].text,
+        **of_order(drawn.scored),
     }
 
 

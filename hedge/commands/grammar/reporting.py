@@ -26,14 +26,14 @@ def report() -> list[Option]:
 
 def prompting() -> list[Option]:
     """``prompting``."""
-    from core.conformal.scores import SCORE_NAMES
+    from core.conformal.scores import SCORES
 
     runs = "run ids, or their beginnings; all finished runs with something to compare if none is given"
     out = "also write the table as a workbook, if this is given"
     return [
         Option("run", runs, nargs="*", metavar="RUN"),
         alpha(),
-        Option("--score", "the conformal score", "lac", SCORE_NAMES),
+        Option("--score", "the conformal score", "lac", tuple(SCORES)),
         Option("--out", out, type=Path, metavar="FILE.xlsx"),
     ]
 

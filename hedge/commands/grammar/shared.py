@@ -37,7 +37,7 @@ def dtype(help: str = "the precision; int8 and int4 need an NVIDIA GPU") -> Opti
 
 def sets() -> list[Option]:
     """Runs, and the rule by which their sets are formed."""
-    from core.conformal.scores import SCORE_NAMES
+    from core.conformal.scores import SCORES
     from core.conformal.sets import EMPTY_POLICIES
     from core.conformal.threshold import THRESHOLDS
     from core.reports.report import DEFAULT_SCORES
@@ -46,7 +46,7 @@ def sets() -> list[Option]:
     return [
         RUNS,
         alpha(),
-        Option("--score", "the conformal scores", list(DEFAULT_SCORES), SCORE_NAMES),
+        Option("--score", "the conformal scores", list(DEFAULT_SCORES), tuple(SCORES)),
         Option("--threshold", exact, "exact", THRESHOLDS),
         Option("--empty", "allow empty sets, or give them the top option", "allow", EMPTY_POLICIES),
     ]

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from core.conformal.alpha import ALPHAS
 from core.conformal.bounds import bounded_sets, exact_alphas, exact_shares, score_bounds
 from core.conformal.probabilities import softmax
-from core.conformal.scores import SCORE_NAMES, SCORES, Parameters, score, true_scores
+from core.conformal.scores import SCORES, Parameters, score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.errors import InputError
 
 pytestmark = pytest.mark.quick
 
-BOUNDED = [name for name in SCORE_NAMES if SCORES[name].bounds]
+BOUNDED = [name for name in SCORES if SCORES[name].bounds]
 
 
 def listed(seed, *, n, k, others, most, ties=False):
@@ -83,7 +83,7 @@ def test_sets_hold_the_exact_sets(seed, k, others, most, ties, name, alpha):
     assert np.array_equal(exact_alphas(calibration, bounds.rows(rest)), shares == 1)
 
 
-@pytest.mark.parametrize("name", SCORE_NAMES)
+@pytest.mark.parametrize("name", SCORES)
 def test_without_bounds_the_sets_are_the_ordinary_ones(name):
     truth, _, _ = listed(1, n=200, k=6, others=3, most=1)
     labels = np.random.default_rng(1).integers(0, 6, 200)
@@ -126,7 +126,7 @@ def test_options_that_a_question_lacks_are_in_no_set():
         assert exact_shares(result.of(np.array([0, 0])), result).shape == ALPHAS.shape
 
 
-@pytest.mark.parametrize("name", SCORE_NAMES)
+@pytest.mark.parametrize("name", SCORES)
 def test_a_score_without_bounds_of_its_own_has_its_range(monkeypatch, name):
     """A new score needs no bounds of its own to be shown for a model on a server."""
     monkeypatch.setitem(SCORES, name, replace(SCORES[name], bounds=None))

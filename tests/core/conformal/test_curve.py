@@ -7,7 +7,7 @@ from core.conformal.alpha import ALPHAS
 from core.conformal.coverage import coverage
 from core.conformal.curve import alpha_curve, thresholds
 from core.conformal.probabilities import top_options
-from core.conformal.scores import SCORE_NAMES, score, true_scores
+from core.conformal.scores import SCORES, score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import THRESHOLDS, threshold
 from core.errors import InputError
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.quick
 
 
 @settings(max_examples=40, deadline=None)
-@given(tied_problems(), st.sampled_from(SCORE_NAMES), st.sampled_from(["allow", "top1"]))
+@given(tied_problems(), st.sampled_from(list(SCORES)), st.sampled_from(["allow", "top1"]))
 def test_one_pass_equals_forming_every_set(problem, name, empty):
     p, labels = problem
     s = score(name, p)

@@ -6,13 +6,13 @@ from scipy import stats
 
 from core.conformal.coverage import beta_parameters
 from core.conformal.probabilities import softmax
-from core.conformal.scores import SCORE_NAMES, score, true_scores
+from core.conformal.scores import SCORES, score, true_scores
 from core.conformal.threshold import threshold
 
 DRAWS, N, M, K, ALPHA = 1500, 60, 400, 6, 100
 
 
-TIED = ("aps", "raps", "top-k")
+TIED = ("aps", "raps", "top-k", "ordinal-aps")
 """Scores that many questions share: 1 for the last-ranked option, or the rank itself."""
 
 
@@ -24,7 +24,7 @@ def draw(rng, n):
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize("name", SCORE_NAMES)
+@pytest.mark.parametrize("name", SCORES)
 def test_coverage_follows_its_law(name):
     rng = np.random.default_rng(11)
     covered = []

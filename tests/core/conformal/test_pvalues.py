@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from core.conformal.pvalues import p_values
-from core.conformal.scores import SCORE_NAMES, score, true_scores
+from core.conformal.scores import SCORES, score, true_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 from tests.core.conformal.strategies import alphas, tied_problems
@@ -21,7 +21,7 @@ def test_by_hand():
 @given(tied_problems(), alphas)
 def test_an_option_is_in_the_set_while_alpha_is_smaller_than_its_p_value(problem, alpha):
     p, labels = problem
-    for name in SCORE_NAMES:
+    for name in SCORES:
         s = score(name, p)
         calibration = true_scores(s, labels)
         inside = s <= exact(calibration, alpha)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from core.conformal.probabilities import top_options, top_shares
-from core.conformal.scores import SCORE_NAMES, ranks, score, true_scores
+from core.conformal.scores import SCORES, ranks, score, true_scores
 from core.conformal.scores.lac import lac_scores
 from core.conformal.sets import filled, prediction_sets
 from core.conformal.threshold import threshold
@@ -53,7 +53,7 @@ def test_policies_are_checked():
 def test_sets_nest_in_alpha(problem, first, other):
     p, labels = problem
     small, large = sorted((first, other))
-    for name in SCORE_NAMES:
+    for name in SCORES:
         s = score(name, p)
         calibration = true_scores(s, labels)
         wide = prediction_sets(s, threshold(calibration, small)).members
@@ -65,7 +65,7 @@ def test_sets_nest_in_alpha(problem, first, other):
 def test_the_calibration_questions_themselves_are_covered(problem, alpha):
     # At least k of the n true scores are at most the k-th smallest, ties or not.
     p, labels = problem
-    for name in SCORE_NAMES:
+    for name in SCORES:
         s = score(name, p)
         q = threshold(true_scores(s, labels), alpha)
         covered = prediction_sets(s, q).members[np.arange(len(labels)), labels].sum()

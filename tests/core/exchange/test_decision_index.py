@@ -249,9 +249,9 @@ def test_questions_of_one_request_or_group_belong_together(tmp_path):
 
 def test_what_cannot_be_asked_is_left_out_and_counted(tmp_path):
     many = {f"option_{i}": f"{i}" for i in range(101)}
-    score = {"type": "score", "instructions": "How good?", "criteria": {"0": "bad", "1": "good"}}
+    rank = {"type": "rank", "instructions": "How good?", "criteria": {"0": "bad", "1": "good"}}
     others = [
-        ("of another type than choice and noul", asked(4, q1=score), {"q1": "1"}, None),
+        ("of another type than choice, noul and score", asked(4, q1=rank), {"q1": "1"}, None),
         ("with fewer than 2 or more than 100 options", asked(5, q1=CHOICE | {"criteria": many}), None, None),
         ("without one right option", None, {"q1": "E"}, None),
         ("without one right option", None, {"q1": ["A", "B"]}, None),
@@ -269,6 +269,98 @@ def test_what_cannot_be_asked_is_left_out_and_counted(tmp_path):
     for what, *_ in others:
         assert f"question{'s' * (what == others[2][0])} {what} left out" in run.read_as
     assert "3 questions without one right option left out" in run.read_as
+
+
+GRADE = {"type": "score", "instructions": "How good?", "criteria": ["bad", "fair", "good"]}
+
+
+def graded(*values: float, **more) -> dict:
+    levels = {str(level): p for level, p in enumerate(values)}
+    score = sum(level * p for level, p in enumerate(values))
+    return {"q1": {"type": "score", "score": score, "probabilities": levels} | more}
+
+
+def grades(n: int, data: str = "MMLU", *, answers=None, truths=(0, 1, 2)) -> tuple[list, list]:
+    """Results and rows of n questions that ask for a score."""
+    payloads = [asked(i, q1=GRADE | {"instructions": f"How good is {i}?"}) for i in range(n)]
+    results = [
+        result(i, data, payload=payload, answers=answers or graded(0.2, 0.5, 0.3)) for i, payload in enumerate(payloads)
+    ]
+    rows = [
+        row(i, data, payload=payload, expected={"q1": truths[i % len(truths)]}) for i, payload in enumerate(payloads)
+    ]
+    return results, rows
+
+
+@pytest.mark.parametrize("truths", [(0, 1, 2), ("0", "1", "2"), ("bad", "fair", "good"), (0.0, 1.0, 2.0)])
+def test_a_score_has_its_levels_as_ordered_options(tmp_path, truths):
+    (run,) = read(tmp_path, *grades(6, truths=truths))
+    assert [question.label for question in run.questions] == [0, 1, 2, 0, 1, 2]
+    assert all(question.ordered and question.options == ("bad", "fair", "good") for question in run.questions)
+    assert run.scored.probabilities.tolist() == [[0.2, 0.5, 0.3]] * 6
+    assert "3 options in order" in run.read_as
+
+
+def test_levels_of_compact_results_count_from_0(tmp_path):
+    results, rows = grades(4, answers=graded(*[0.07] * 9, 0.37))
+    for i, (line, row_of_suite) in enumerate(zip(results, rows, strict=True)):
+        line["payload"] = row_of_suite["questions"] = None
+        row_of_suite["expected"] = {"q1": i}
+    (run,) = read(tmp_path, results, rows)
+    assert [question.label for question in run.questions] == [0, 1, 2, 3]
+    assert run.questions[0].options == (NOT_PUBLISHED,) * 10
+    assert run.questions[0].ordered
+    assert run.scored.probabilities[0][-1] == 0.37
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        graded(0.2, 0.5),
+        graded(0.2, 0.5, 0.2),
+        graded(0.2, 0.5, 0.3, score=2.5),
+        graded(0.2, 0.5, math.nan),
+        graded(0.2, 0.5, 0.3, type="choice"),
+        {"q1": {"type": "score", "score": 1.0, "probabilities": {"1": 0.2, "2": 0.5, "3": 0.3}}},
+        {"q1": {"type": "score", "score": 1.0}},
+    ],
+)
+def test_a_score_that_is_none_is_a_missing_question(tmp_path, answer):
+    results, rows = grades(5)
+    results[4]["response"]["answers"] = answer
+    (run,) = read(tmp_path, results, rows)
+    assert (len(run.questions), run.provenance["counts"]) == (4, {"without an answer": 1})
+
+
+@pytest.mark.parametrize("truth", [3, -1, 1.5, True, "great", [1], float("nan")])
+def test_a_score_without_one_right_level_is_left_out(tmp_path, truth):
+    results, rows = grades(5)
+    rows[4]["expected"] = {"q1": truth}
+    (run,) = read(tmp_path, results, rows)
+    assert len(run.questions) == 4
+    assert "1 question without one right option left out" in run.read_as
+
+
+def test_a_data_set_of_scores_alone_is_a_run_of_ordered_options(home, tmp_path):
+    scores, choices = grades(6, "grades"), ([result(i) for i in range(6)], [row(i) for i in range(6)])
+    mixed = grades(12, "mixed")
+    more = [result(i, "mixed") for i in range(6, 12)], [row(i, "mixed") for i in range(6, 12)]
+    results = [*scores[0], *choices[0], *mixed[0][:6], *more[0]]
+    rows = [*scores[1], *choices[1], *mixed[1][:6], *more[1]]
+    runs = read(tmp_path, results, rows)
+    assert [run.spec.task for run in runs] == ["grades", "MMLU", "mixed"]
+    assert "in order in 6 questions" in runs[2].read_as
+    imported.save(runs)
+    assert [store.read_record(run.spec.run_id).ordered for run in runs] == [True, False, False]
+
+
+def test_an_answer_without_options_is_a_missing_question(tmp_path):
+    results = [result(i) for i in range(4)]
+    results += [result(4, payload={}, answers={"q1": {"type": "choice", "probabilities": {}}})]
+    rows = [row(i) for i in range(5)]
+    del rows[4]["questions"]
+    (run,) = read(tmp_path, results, rows)
+    assert run.provenance["counts"] == {"without an answer": 1}
 
 
 def test_only_the_question_that_the_suite_scores_counts(tmp_path):

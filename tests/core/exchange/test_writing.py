@@ -2,6 +2,7 @@
 
 import io
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def figures(run_id: str) -> dict:
 
 
 @pytest.mark.parametrize("kind", list(writing.ONE_TABLE))
-@pytest.mark.parametrize("make", [nasty_run, synthetic_run])
+@pytest.mark.parametrize("make", [nasty_run, synthetic_run, partial(synthetic_run, k=5, ordered=True)])
 def test_out_and_in_again_is_the_same_report_to_the_last_digit(home, tmp_path, kind, make):
     name = make()
     path = writing.write(tmp_path / "out", f"run.{kind}", writing.ONE_TABLE[kind](run_table(name)))
@@ -87,6 +88,7 @@ def test_out_and_in_again_is_the_same_report_to_the_last_digit(home, tmp_path, k
     assert figures(again) == figures(name)
     before, after = store.read_questions(name).to_pylist(), store.read_questions(again).to_pylist()
     assert after == before
+    assert store.read_record(again).ordered == store.read_record(name).ordered
     was, now = store.read_logits(name), store.read_logits(again)
     assert np.array_equal(was.logits, now.logits)
     assert np.array_equal(was.letter_mass, now.letter_mass, equal_nan=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.conformal.alpha import ALPHAS
 from core.conformal.probabilities import log, softmax
-from core.conformal.scores import SCORES, score, true_scores
+from core.conformal.scores import SCORE_NAMES, score, true_scores
 from core.conformal.sets import EMPTY_POLICIES, prediction_sets
 from core.conformal.threshold import threshold
 from core.errors import InputError
@@ -91,12 +91,12 @@ def test_a_set_by_p_values_is_the_thresholds_at_every_alpha(case: str):
                 assert [standing.members(alpha, empty=empty).tolist() for standing in rows] == expected.members.tolist()
 
 
-@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("name", SCORE_NAMES)
 def test_the_sets_are_the_reports(name: str):
     """All test questions together give the report's mean set size, coverage and threshold."""
     run = smooth_run(200, 60, 5, 7)
     by = bench(run)
-    place = list(SCORES).index(name)
+    place = list(SCORE_NAMES).index(name)
     figures = report(run, 100, scores=[name]).scores[name]
     inside = np.array([standings(by, run.probabilities[r], place=int(r))[place].members(100) for r in run.test])
     assert by.scores[name].thresholds()[99] == figures.threshold
@@ -137,7 +137,7 @@ def test_a_typed_question_stands_behind_the_runs_last_row():
     more = run_of(np.vstack([run.probabilities, [[0.4, 0.3, 0.2, 0.1]]]), np.append(run.labels, 0), 50, seed=8)
     by = bench(run)
     own = {standing.name: standing for standing in standings(by, np.array([0.4, 0.3, 0.2, 0.1]), place=by.places)}
-    for name in SCORES:
+    for name in SCORE_NAMES:
         whole = score(name, more.probabilities, seed=8, parameters=by.scores[name].parameters)
         assert own[name].scores.tolist() == whole[-1].tolist()
         true = true_scores(whole[:50], run.labels[:50])
@@ -161,7 +161,7 @@ def test_frames_hold_what_was_counted():
     by = bench(run)
     result = standings(by, run.probabilities[31], place=31)
     table = score_frame(result, by, 200)
-    assert table["score"].tolist() == list(SCORES)
+    assert table["score"].tolist() == list(SCORE_NAMES)
     lac = table.iloc[0]
     assert [lac["p_A"], lac["p_B"], lac["p_C"]] == result[0].p_values.tolist()
     assert lac["set"] == "".join("ABC"[j] for j in np.flatnonzero(result[0].members(200)))

@@ -160,7 +160,7 @@ def run_table(
             "classes": by.classes,
             "options": list(question.options),
             "truth": question.label,
-            "scores": list(SCORES),
+            "scores": [name for name in by.scores if all(name in _names(row.standings) for row in rows)],
             "runs": [
                 {
                     "run": row.run_id,
@@ -180,6 +180,10 @@ def run_table(
         },
         on_open_change=lambda: _open(on_open),
     )
+
+
+def _names(standings: Sequence[OptionPValues]) -> list[str]:
+    return [standing.name for standing in standings]
 
 
 def _shown(view: OneQuestionView) -> dict[str, Any]:

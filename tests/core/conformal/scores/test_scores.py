@@ -21,7 +21,7 @@ def test_options_that_a_question_lacks_change_no_other_score(problem):
     """Not even where a real option has the probability 0, as the one that is lacking would have."""
     p, _ = problem
     wider = np.hstack([p, np.full((len(p), 2), np.nan)])
-    for name in scores.SCORE_NAMES:
+    for name in scores.SCORES:
         alone, beside = scores.score(name, p), scores.score(name, wider)
         assert np.array_equal(beside[:, :-2], alone), name
         assert np.isnan(beside[:, -2:]).all(), name
@@ -48,7 +48,7 @@ def test_scores_lie_in_the_unit_interval_and_rise_with_rank(problem):
 
 
 def test_a_score_is_listed_by_its_own_name():
-    assert [entry.name for entry in scores.SCORES.values()] == list(scores.SCORE_NAMES)
+    assert [entry.name for entry in scores.SCORES.values()] == list(scores.SCORES)
 
 
 @given(tied_problems())

@@ -25,8 +25,18 @@ FORMULAS = {
     "raps": lambda row, j, aps, rank, parameters, weight: aps + weight * max(rank - parameters.free_ranks, 0),
     "saps": lambda row, j, aps, rank, parameters, weight: max(row) + weight * (rank - 1),
     "top-k": lambda row, j, aps, rank, parameters, weight: Fraction(rank),
+    "ordinal-aps": lambda row, j, aps, rank, parameters, weight: interval_mass(row, j),
 }
 """The scores of fractions."""
+
+
+def interval_mass(row: list[Fraction], wanted: int) -> Fraction:
+    """The mass of the interval that grows from the largest share by the larger neighbour until it has this option."""
+    low = high = max(range(len(row)), key=lambda j: (row[j], j))
+    while not low <= wanted <= high:
+        before, after = (row[j] if 0 <= j < len(row) else Fraction(-1) for j in (low - 1, high + 1))
+        low, high = (low, high + 1) if after >= before else (low - 1, high)
+    return sum(row[low : high + 1], Fraction(0))
 
 
 def exact_scores(name: str, row: list[Fraction], parameters: Parameters) -> list[Fraction]:

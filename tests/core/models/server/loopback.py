@@ -18,6 +18,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from core.settings import ASSETS
+from tests.core.models.server.decision_scores import as_choices, as_score, scores_of
 
 KNOWN = 300
 """Texts whose log-probabilities are kept."""
@@ -27,7 +28,8 @@ TEMPLATE = "<user>{text}<assistant>"
 
 @dataclass
 class Behaviour:
-    """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
+    """What the server does. ``graded`` makes its reply to a score, of the answer.
+    ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
     requests always end in HTTP status 500, and ``strict`` the status and the reply to what it does not accept, with
@@ -42,6 +44,7 @@ class Behaviour:
     tokenizer appends to each plain text, if it does."""
 
     most: int = 20
+    graded: Callable[[dict[str, Any]], dict[str, Any] | None] = field(default=lambda answer: answer)
     all_tokens: bool = False
     echo: bool = True
     by_id: bool = False
@@ -270,7 +273,13 @@ class Loopback:
     # ---------------------------------------------------------------- decisions
 
     def decide(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The reply to a request of either format, made of the probabilities of the letters after a plain prompt."""
+        """The reply to a request of either format, made of the probabilities of the letters after a plain prompt. A
+        score is answered as a choice among letters, whose places are the levels."""
+        if scores := scores_of(body["questions"]):
+            reply = self.decide(body | {"questions": as_choices(body["questions"])})
+            for name in filter(reply["answers"].__getitem__, scores):
+                reply["answers"][name] = self.behaviour.graded(as_score(reply["answers"][name]))
+            return reply
         does, questions = self.behaviour, body["questions"]
         if isinstance(questions, dict) and "criteria" not in next(iter(questions.values())):
             yes = {

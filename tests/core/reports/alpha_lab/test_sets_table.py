@@ -74,13 +74,14 @@ def ran(text: str) -> dict:
     return names
 
 
-@pytest.mark.parametrize("name", SCORE_NAMES)
+@pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_recipe_forms_the_same_sets_from_the_file(run, tmp_path, monkeypatch, capsys, name, by, ending):
     # Subjects that a table has to quote.
     groups = np.where(run.groups == "sums", 'sums, "long"\nand short', run.groups)
     seen = look(replace(run, groups=groups), SplitView(drop_extra=by == "class", n_calibration=120, split_seed=2))
+    seen = replace(seen, ordered=SCORES[name].ordered)
     monkeypatch.chdir(tmp_path)
     for empty in EMPTY_POLICIES:
         file = f"sets {empty} 'of' it.{ending}"
@@ -99,10 +100,10 @@ def test_the_recipe_forms_the_same_sets_from_the_file(run, tmp_path, monkeypatch
         assert capsys.readouterr().out.split()[-2:] == [str(covered), str(result.members.sum(axis=1).mean())]
 
 
-@pytest.mark.parametrize("name", SCORE_NAMES)
+@pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_recipe_leaves_out_what_a_question_lacks(home, tmp_path, monkeypatch, name, ending):
-    ragged = Case(60, 40, 5, 21, most=2, fewest=2).write("unlike")
+    ragged = Case(60, 40, 5, 21, most=2, fewest=2, ordered=SCORES[name].ordered).write("unlike")
     monkeypatch.chdir(tmp_path)
     for empty in EMPTY_POLICIES:
         saved(sets_table(ragged, 150, scores=[name], empty=empty), tmp_path / f"a.{ending}")
@@ -123,8 +124,8 @@ def test_the_recipe_knows_the_full_set(run, tmp_path, monkeypatch):
 
 
 def test_a_recipe_is_short(run):
-    longest = max((numpy_recipe(run, name, 100, file="a.csv") for name in SCORE_NAMES), key=len)
-    assert len([line for line in longest.splitlines() if line]) <= 29
+    longest = max((numpy_recipe(run, name, 100, file="a.csv") for name in SCORES), key=len)
+    assert len([line for line in longest.splitlines() if line]) <= 32
     lac = [line for line in numpy_recipe(run, "lac", 100, file="a.csv").splitlines() if line]
     # Two imports, six lines of reading, a comment, the two of the grid, and the ten of the method.
     assert len(lac) <= 21
