@@ -31,7 +31,7 @@ DELAY_S = 0.010
 """One way."""
 CHUNK = 16_384
 VISITS = 3
-FIRST_FIGURES = FIGURES | {"calibration": "[data-testid=stVegaLiteChart] svg.marks, [data-testid=stVegaLiteChart] canvas"}
+FIRST_FIGURES = FIGURES | {"calibration": FIGURES["prompting"]}
 """What comes first on each page. Calibration's other one is further down."""
 
 
