@@ -73,7 +73,7 @@ def report_html(runs: Sequence[Evaluation], rule: SetRule, *, title: str = "Pred
         score=SCORES[rule.scores[0]].title,
         pairs=_pairs(compared, rows[rows["score"] == rule.scores[0]], names, rule),
         few_shared=shared_questions.few_shared([run.run_id for run in runs], names),
-        references=references.bibtex(references.works(runs, rule)),
+        references=references.bibtex(references.works(runs, rule, answers=True)),
     )
 
 

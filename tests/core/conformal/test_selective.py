@@ -54,8 +54,8 @@ def test_the_law_holds_far_out_in_its_tails():
 
 def test_the_walk_by_hand():
     # At alpha .5 and delta .25 a threshold needs 2 right answers: .5² = .25. Half of the 4 calibration answers are 2,
-    # so the first step answers half of the 5 judged ones, rounded up: .65, where the first 3 are right (.125). At .6, with
-    # an error among 4, P(Bin(4, .5) ≤ 1) = .3125 is too much.
+    # so the first step answers half of the 5 judged ones, rounded up: .65, where the first 3 are right (.125). At .6,
+    # with an error among 4, P(Bin(4, .5) ≤ 1) = .3125 is too much.
     calibration = answers([0.9, 0.8, 0.7, 0.6], [0, 0, 0, 1])
     judged = answers([0.95, 0.7, 0.65, 0.6, 0.5], [0, 1, 0, 0, 0])
     assert steps(judged.confidence[:, 0], 4, 2).tolist() == [0.65, 0.6, 0.5]
