@@ -20,8 +20,8 @@ import numpy as np
 import psutil
 from playwright.sync_api import Browser, BrowserType, Locator, Page, sync_playwright
 
-from core.records import OptionLogits
 from core.jury.pipeline import jury_store
+from core.records import OptionLogits
 from core.runs import store
 from tests.benchmarks.empty_app import empty_app
 from tests.browser.conftest import FLAGS, Lab, server
