@@ -16,7 +16,7 @@ from core.conformal.clusters import kish_number
 from core.conformal.draws import one_each
 from core.conformal.selective import SelectiveAnswers, SelectiveResult, selective
 from core.errors import InputError
-from core.jury.experiment import sides
+from core.jury.experiment import Protocol, sides
 from core.jury.judgements import PARTS, Judgements
 from core.records import IntArray
 
@@ -67,10 +67,12 @@ def judged_sides(judgements: Judgements, *, share: float | None = None, seed: in
     ``share`` of them calibrates, at random by the seed; with 1 all do, and the figures are in sample. None: as the
     source's own parts say, and a half if there are none. Answers of one question are not independent: no question is on
     both sides, and one random answer of each counts, unless there are only :data:`FEW` repeats. Raises
-    :class:`InputError` for a share outside (0, 1] and a side without answers.
+    :class:`InputError` for a share outside (0, 1], a seed as :class:`~core.jury.experiment.Protocol` does, and a side
+    without answers.
     """
     if share is not None and not 0 < share <= 1:
         raise InputError(f"the calibration share must lie in (0, 1], got {share}; with 1, all labels calibrate")
+    Protocol(seeds=(seed,))  # checks the seed
     clusters, notes = judgements.clusters, list[str]()
     counting = _counting(judgements, seed, notes)
     if share == 1:

@@ -268,7 +268,9 @@ def text_lines(result: SelectiveResult, *, what: str = "questions", k: int = 0, 
     if len(result.stages) == 1:
         (stage,) = result.stages
         if stage.threshold is not None:
-            lines.append(f"Answer from {'a set of' if k else 'confidence'} {threshold_words(stage.threshold, k)}.")
+            lines.append(
+                f"Answer {'if the set has' if k else 'from confidence'} {threshold_words(stage.threshold, k)}."
+            )
         lines += stage_notes(stage, result.alpha)
     lines.append(promise_words(result, what=what, verdicts=verdicts))
     if result.in_sample and result.answered:

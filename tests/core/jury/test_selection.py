@@ -167,6 +167,7 @@ def test_rows_that_are_missing_or_twice_are_refused(home, tmp_path, capsys):
         (["--alpha", "1.2"], "alpha must lie in (0, 1), got 1.2"),
         (["--delta", "0"], "delta must lie in (0, 1), got 0"),
         (["--juror", "nobody"], "there is no juror 'nobody'"),
+        (["--seed", "-1"], "a seed must be a whole number from 0 to 4294967295, got -1"),
         (["--calibration-share", "0"], "the calibration share must lie in (0, 1], got 0"),
     ):
         table.to_csv(path, index=False)

@@ -33,7 +33,7 @@ def test_a_run_answers_up_to_a_set_size(home, capsys):
     name = synthetic_run(n=400, signal=4.0)
     assert main(["pass", name, "--alpha", "0.2", "--by", "set-size", "--set-alpha", "0.1", "--score", "aps"]) == 0
     text = capsys.readouterr().out
-    assert "Answer from a set of 1" in text
+    assert "Answer if the set has 1" in text
     assert "a random half of the test questions calibrates this rule" in text
     sides = answer_or_pass.run_sides(load(name), by="set-size", score="aps")
     assert (len(sides.calibration), len(sides.judged), sides.k) == (100, 100, 6)

@@ -69,7 +69,7 @@ class Selective extends Live {
     const { judges, verdicts } = this.data;
     const who = judges.length > 1 || verdicts ? "Judge" : "Run";
     const wrong = verdicts ? "Agrees" : "Wrong";
-    this.find(".judges thead").replaceChildren(headRow([who, "Answers from", "Decides", wrong, "Of"]));
+    this.find(".judges thead").replaceChildren(headRow([who, "Answers from", "Decides", wrong, "Asked"]));
     this.cells = judges.map((name, j) => {
       const key = make("td.judge");
       const svg = draw(key, "svg", { viewBox: "0 0 30 10", "aria-hidden": "true" });
