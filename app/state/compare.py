@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from app.state.fields import SWITCH, Id, Names, Text, one_of, some_of
 from app.state.selective import SelectiveView
-from core.reports.answer_or_pass import BY
+from core.conformal.selective import BY
 from core.reports.compare.run_matrix import MEASURES
 from core.reports.overview.published import SOURCES
 

@@ -41,6 +41,8 @@ from core.conformal.probabilities import on_grid
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 
+BY = ("confidence", "set-size")
+"""What decides whether a run answers a question: the probability of the top option, or the size of its set."""
 STEPS = 100
 """A sequence from other questions has at most this many thresholds: one for each percent of them."""
 MARGIN = 4

@@ -21,10 +21,6 @@ from core.reports.repeated import questions_of, standing
 from core.reports.report import finite
 from core.reports.scored_sets import form
 
-BY = ("confidence", "set-size")
-"""What decides whether a question is answered: the probability of the top option, or the size of its set."""
-
-
 DELTA = 100
 """How often the promise may fail where nobody chooses, in thousandths."""
 

@@ -92,7 +92,7 @@ def the_judges_answer_from_a_confidence(window: Visit) -> None:
     page.get_by_text("Which judge may speak for people?").click()
     panel, sides = page.locator(".selective"), judged_sides(JUDGED)
     expect(panel.locator(".judges tbody tr")).to_have_count(4, timeout=SEEN_WITHIN_MS)
-    alpha = page.get_by_role("slider", name="Wrong answers, at most")
+    alpha = page.get_by_role("slider", name="Against people, at most")
     for value in (100, 250, 500):
         alpha.fill(str(value))
         result = sides.selected(value, 100)

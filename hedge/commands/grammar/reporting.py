@@ -27,7 +27,7 @@ def report() -> list[Option]:
 def answer_or_pass() -> list[Option]:
     """``pass``."""
     from core.conformal.scores import SCORE_NAMES
-    from core.reports.answer_or_pass import BY
+    from core.conformal.selective import BY
 
     by = "answer from a probability of the top option, or up to a size of its prediction set"
     return [

@@ -48,6 +48,7 @@ class Selective extends Live {
       calibration: sideOf(calibration, judges.length),
       judged: sideOf(judged, judges.length),
     });
+    say(this.find("label[for=error]"), data.verdicts ? "Against people, at most" : "Wrong answers, at most");
     this.rows();
     this.section.classList.remove("fresh");
     this.width = null;
@@ -150,7 +151,7 @@ class Selective extends Live {
     if (!this.mark) return;
     const { error, delta } = this;
     const result = selective(this.held, error, delta);
-    this.dials.error.show(error, `${percent1(error / 1000)} wrong answers`);
+    this.dials.error.show(error, percent1(error / 1000));
     this.dials.delta.show(delta, `the promise fails in ${percent1(delta / 1000)}`);
     result.stages.forEach((stage, j) => {
       const [, from, decides, wrong, of] = this.cells[j];
