@@ -144,7 +144,7 @@ class SelectiveResult:
         return self.wrong / self.answered if self.answered else math.nan
 
 
-@lru_cache(maxsize=64)  # 8 bytes for each answer; a view needs one
+@lru_cache(maxsize=8)  # 8 bytes for each answer; a view needs one
 def critical_errors(n: int, alpha: float, delta: float) -> IntArray:
     """For 0 … n answers, the most errors e with ``P(Bin(m, alpha) ≤ e) ≤ delta``, (n + 1,); −1 if even no error is too
     many. Read-only.
