@@ -19,8 +19,9 @@ from charts.figure_files import FigureFile, figures
 from charts.figure_style import FigureStyle
 from charts.html_page import html_page
 from core.conformal.scores import SCORES
+from core.conformal.selective import least_passed
 from core.estimates import difference_shown, interval_text
-from core.reports import frames, references
+from core.reports import answer_or_pass, frames, references
 from core.reports.calibration import calibrated
 from core.reports.caveats import lab_footnote_of, marked, of_run
 from core.reports.compare import benchmark, run_matrix, shared_questions
@@ -67,11 +68,12 @@ def report_html(runs: Sequence[Evaluation], rule: SetRule, *, title: str = "Pred
         forest=_picture("forest", compared, rule),
         reliability=_picture("reliability", compared, rule),
         calibration=_calibration_table(compared, names),
+        answers=_answers_table(compared, names, rule),
         options=options_words(rows),
         score=SCORES[rule.scores[0]].title,
         pairs=_pairs(compared, rows[rows["score"] == rule.scores[0]], names, rule),
         few_shared=shared_questions.few_shared([run.run_id for run in runs], names),
-        references=references.bibtex(references.works(runs, rule)),
+        references=references.bibtex(references.works(runs, rule, answers=True)),
     )
 
 
@@ -114,6 +116,24 @@ def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Tab
         "head": ["Run", "ECE beyond chance (95%)", "ECE seen", "ECE by chance", "p", "Brier score", "NLL"],
         "rows": rows,
     }
+
+
+def _answers_table(runs: Sequence[Evaluation], names: dict[str, str], rule: SetRule) -> Table:
+    """From which confidence each run may answer, so that at most alpha of its answers are wrong."""
+    results = [answer_or_pass.run_sides(run).selected(rule.alpha, answer_or_pass.DELTA) for run in runs]
+    rows = [
+        [
+            names[run.run_id],
+            answer_or_pass.threshold_words(stage.threshold),
+            f"{result.share:.1%}",
+            f"{result.error:.1%} (at most {result.error_high:.1%})" if result.answered else "–",
+            f"{least_passed(stage.base_error, rule.alpha / 1000):.1%}",
+            " ".join(answer_or_pass.stage_notes(stage, rule.alpha)[:1]) if stage.threshold is None else "",
+        ]
+        for run, result in zip(runs, results, strict=True)
+        for stage in result.stages
+    ]
+    return {"head": ["Run", "Answers from", "Answered", "Wrong", "Must be passed, at least", ""], "rows": rows}
 
 
 def _pairs(

@@ -17,6 +17,8 @@ from core.jury.experiment import Protocol
 from core.jury.judgements import Judgements
 from core.jury.pipeline import jury_store
 from core.jury.pipeline.jury_store import JuryRecord
+from core.jury.selection import JudgedSides, in_order
+from core.jury.selection import judged_sides as sides_of
 from core.reports import jury as reports
 from core.reports import jury_figures
 from core.reports.jury import Confidences, JurySplit, RulesOfJury, SetsFigures
@@ -123,6 +125,12 @@ def pooled_sets(jury_id: str, protocol: Protocol, alpha: int) -> SetsFigures:
     """Sets of verdicts on the pooled probability, for the split of the first seed."""
     judged = judgements(jury_id)
     return reports.pooled_sets(judged, reports.split(judged, protocol, protocol.seeds[0]), alpha)[1]
+
+
+@by_version(jury_key, max_entries=16)  # 48 bytes per answer and judge: 0.3 MB per entry of 2,000 answers
+def judged_sides(jury_id: str, judges: tuple[str, ...]) -> JudgedSides:
+    """The answers of these judges, in this order, that calibrate their thresholds and that judge them."""
+    return sides_of(in_order(judgements(jury_id), judges))
 
 
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # 0.4 kB per entry; every view reads all juries

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from app.state.fields import SWITCH, Id, Names, Text, one_of, some_of
-from app.state.shared import SharedView
+from app.state.selective import SelectiveView
+from core.conformal.selective import BY
 from core.reports.compare.run_matrix import MEASURES
 from core.reports.overview.published import SOURCES
 
@@ -20,7 +21,7 @@ EVERY_TABLE = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class CompareView(SharedView):
+class CompareView(SelectiveView):
     """``measure`` is the figure of the matrix. The other fields are those of the inspector: its two runs ("": the first
     two that share questions), its filters and order, and the question that is open ("": none)."""
 
@@ -37,6 +38,8 @@ class CompareView(SharedView):
     search: Text = ""
     order: Annotated[str, one_of(ORDERS)] = "grew"
     question: Id = ""
+    pass_by: Annotated[str, one_of(BY)] = "confidence"
+    """What decides whether a question is answered."""
     published: Annotated[str, one_of(SWITCH)] = "on"
     """Whether published figures stand below the runs."""
     published_by: Annotated[str, some_of((EVERY_TABLE, *SOURCES))] = EVERY_TABLE

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import Text, one_of
-from app.state.shared import SharedView
+from app.state.fields import Names, Text, one_of
+from app.state.selective import SelectiveView
 from core.errors import InputError
 from core.jury.adjudication import RULES
 from core.jury.confidence import CONFIDENCES
@@ -21,7 +21,7 @@ def _hundredths(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class JuryView(SharedView):
+class JuryView(SelectiveView):
     """A jury, how its answers are judged, and the answer that is open."""
 
     LEADS = ("alpha",)
@@ -40,5 +40,7 @@ class JuryView(SharedView):
     """The kind of answers that are listed."""
     order: Annotated[str, one_of(MEASURES)] = "accuracy"
     """The measure by which the rules are ordered."""
+    judges: Names = ""
+    """The judges that are asked one after another, in this order ("": all, in the jury's order)."""
     card: Text = ""
     """The id of the answer that is open ("": none)."""

@@ -32,7 +32,19 @@ class SharedView:
     KEPT: ClassVar[tuple[str, ...]] = ()
     """The shared fields that the page keeps to itself: it neither takes their values from other pages nor gives any."""
 
-    MOVED: ClassVar[tuple[str, ...]] = ("alpha", "at", "bins", "change", "gamma", "last", "length", "n", "t")
+    MOVED: ClassVar[tuple[str, ...]] = (
+        "alpha",
+        "at",
+        "bins",
+        "change",
+        "delta",
+        "error",
+        "gamma",
+        "last",
+        "length",
+        "n",
+        "t",
+    )
     """The fields that a slider moves: their changes add no entry to the browser's history. Empty: all of the page's."""
 
     run: Id = ""

@@ -44,20 +44,20 @@ def number(value: Any, what: str) -> float:
         raise InputError(f"{what} is too large: {str(value)[:20]}…") from None
 
 
-def thousandths(alpha: float) -> int:
-    """alpha as a whole number of thousandths, from 1 to 999.
+def thousandths(alpha: float, what: str = "alpha") -> int:
+    """alpha, or ``what`` else is counted so, as a whole number of thousandths, from 1 to 999.
 
-    Raises :class:`InputError` if alpha is not a number, is outside (0, 1) or falls between two thousandths.
+    Raises :class:`InputError` if it is not a number, is outside (0, 1) or falls between two thousandths.
 
     >>> thousandths(0.1)
     100
     """
-    alpha = number(alpha, "alpha")
+    alpha = number(alpha, what)
     if not math.isfinite(alpha) or not 0 < alpha < 1:
-        raise InputError(f"alpha must lie in (0, 1), got {alpha:g}")
+        raise InputError(f"{what} must lie in (0, 1), got {alpha:g}")
     count = round(alpha * THOUSAND)
     if not 1 <= count < THOUSAND or abs(alpha * THOUSAND - count) > 1e-6:
-        raise InputError(f"alpha counts in thousandths from 0.001 to 0.999, got {alpha!r}")
+        raise InputError(f"{what} counts in thousandths from 0.001 to 0.999, got {alpha!r}")
     return count
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.juries import ReadJury
-from core.jury.judgements import Judgements
+from core.jury.judgements import Judgements, check_jury
 from core.tables.safe_read import json_list, number, shown
 
 Format = Literal["LLMBar", "PandaLM", "PandaLM judge", "AlpacaEval"]
@@ -281,7 +281,7 @@ def _jury(pairs: Sequence[JudgedPair], jurors: Mapping[str, Mapping[str, float]]
         notes.append(
             f"Ties and missing verdicts have the probability ½, which counts half for each answer of a pair: {counts}."
         )
-    return ReadJury(judged, tuple(notes))
+    return ReadJury(check_jury(judged), tuple(notes))
 
 
 JURY_READERS: dict[Format, Callable[[Sequence[Path]], ReadJury]] = {

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import InputError
 from core.exchange import judge_columns
-from core.jury.judgements import Judgements, from_table, joined, truth
+from core.jury.judgements import Judgements, check_jury, from_table, joined, truth
 from core.tables.encodings import read_text
 from core.tables.safe_read import check_size, shown
 from core.tables.tabular import Sheet, meant, open_sheet
@@ -48,12 +48,19 @@ class ReadJury:
     name: str = ""
 
 
-def read(paths: Sequence[Path], *, labels: Path | None = None) -> ReadJury:
+def read(paths: Sequence[Path], *, labels: Path | None = None, single: bool = False) -> ReadJury:
     """The jury of files of one format, recognised by their endings and columns.
 
-    ``labels`` is the table with what is right, which text files need. Raises :class:`InputError` that names the file
-    and line, what was expected and what was found.
+    ``labels`` is the table with what is right, which text files need. ``single`` admits one juror alone.
+    Raises :class:`InputError` that names the file and line, what was expected and what was found.
     """
+    parsed = _read(paths, labels)
+    if not single:
+        check_jury(parsed.judgements)
+    return parsed
+
+
+def _read(paths: Sequence[Path], labels: Path | None) -> ReadJury:
     if not paths:
         raise InputError("there are no files of judgements; give at least one")
     texts = [path for path in paths if path.suffix.lower() == ".txt"]

@@ -52,7 +52,7 @@ class Judgements:
     ``cluster_names`` (n,) name what each answer belongs to; without them (empty), answers of one question belong
     together. ``verdicts`` (n, j) are 1 for True, 0 for False, and ½ for a tie, or 0 for a tie without ``half_ties``.
 
-    Raises :class:`InputError` for fewer than two jurors, repeated names of jurors, no rows, or invalid probabilities.
+    Raises :class:`InputError` for no juror, repeated names of jurors, no rows, or invalid probabilities.
     """
 
     jurors: tuple[str, ...]
@@ -70,8 +70,8 @@ class Judgements:
 
     def __post_init__(self) -> None:
         n, j = len(self.ids), len(self.jurors)
-        if j < 2:
-            raise InputError(f"a jury needs at least two jurors, got {j} ({', '.join(self.jurors) or 'none'})")
+        if j < 1:
+            raise InputError("a jury needs at least two jurors, got 0 (none)")
         if len(set(self.jurors)) < j:
             twice = next(name for name in self.jurors if self.jurors.count(name) > 1)
             raise InputError(f"juror {twice!r} occurs twice; give every juror its own name")
@@ -149,11 +149,15 @@ class Judgements:
     def without(self, juror: int) -> Judgements:
         """The jury without one juror. Raises :class:`InputError` if only one juror would be left."""
         rest = [i for i in range(len(self.jurors)) if i != juror]
+        return check_jury(self.by(rest))
+
+    def by(self, chosen: Sequence[int]) -> Judgements:
+        """The judgements of some of the jurors, by their places, in this order."""
         return replace(
             self,
-            jurors=tuple(self.jurors[i] for i in rest),
-            p_true=self.p_true[:, rest],
-            p_false=self.p_false[:, rest],
+            jurors=tuple(self.jurors[i] for i in chosen),
+            p_true=self.p_true[:, list(chosen)],
+            p_false=self.p_false[:, list(chosen)],
         )
 
     def table(self) -> pd.DataFrame:
@@ -176,6 +180,13 @@ class Judgements:
         if self.cluster_names:
             table["cluster"] = np.repeat(np.array(self.cluster_names, dtype=object), j)
         return table.assign(pairwise=self.pairwise) if self.pairwise or _named_as_pairs(self.answers) else table
+
+
+def check_jury(judgements: Judgements) -> Judgements:
+    """The judgements, if they are of at least two jurors. Raises :class:`InputError` otherwise."""
+    if len(judgements.jurors) < 2:
+        raise InputError(f"a jury needs at least two jurors, got 1 ({judgements.jurors[0]})")
+    return judgements
 
 
 @lru_cache(maxsize=4)  # 8 bytes per answer; the splits of an experiment number the same answers

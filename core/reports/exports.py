@@ -8,6 +8,7 @@ import pyarrow as pa
 from core.exchange.run_table import run_table
 from core.exchange.workbook import workbook
 from core.reports import references
+from core.reports.answer_or_pass import pass_rows
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike
@@ -31,6 +32,7 @@ def xlsx(runs: Sequence[Evaluation], rule: SetRule) -> bytes:
     provenance."""
     titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
     tables = {"figures": pa.Table.from_pandas(rows(runs, rule), preserve_index=False)}
+    tables |= {"answer or pass": pa.Table.from_pandas(pass_rows(runs, rule.alpha), preserve_index=False)}
     tables |= {f"{i} {titles[run.run_id]}": run_table(run.run_id) for i, run in enumerate(runs, start=1)}
     return workbook(tables | {"provenance": provenance_of_runs(runs, rule).table()})
 

@@ -27,6 +27,8 @@ NUMBERS = {entry[1]: key for key, text in ENTRIES.items() if (entry := re.search
 """The keys of these papers by their numbers on arXiv."""
 CALIBRATION = ("guo2017calibration", "vaicenavicius2019evaluating", "sun2024confidence")
 """Papers behind the reliability diagram, the ECE, and what chance adds to it."""
+SELECTIVE = ("bauer1991multiple", "angelopoulos2021learn")
+"""Papers behind the thresholds from which a model may answer."""
 DATA = {
     "mmlu": "hendrycks2021measuring",
     "cosmosqa": "huang2019cosmos",
@@ -68,11 +70,20 @@ def hedge() -> CitedWork:
     return CitedWork("hedge", "software", "{The Hedge authors}", title, int(today()[:4]), venue=version)
 
 
-def works(runs: Sequence[Evaluation], rule: SetRule, *, calibration: bool = True, jury: bool = False) -> dict[str, str]:
-    """The entries to cite for figures of ``runs`` by ``rule``, by key: Hedge, then methods, data, tools and models."""
+def works(
+    runs: Sequence[Evaluation],
+    rule: SetRule,
+    *,
+    calibration: bool = True,
+    jury: bool = False,
+    answers: bool = False,
+) -> dict[str, str]:
+    """The entries to cite for figures of ``runs`` by ``rule``, by key: Hedge, then methods, data, tools and models.
+    ``answers`` are given from a confidence on (:mod:`core.conformal.selective`)."""
     keys = ["vovk2005algorithmic"]
     keys += [NUMBERS[number] for name in rule.scores for number in ARXIV.findall(SCORES[name].source)]
     keys += [*(CALIBRATION if calibration else ()), *(["verga2024replacing"] if jury else ())]
+    keys += SELECTIVE if answers else ()
     if any(run.spec.origin == "llm-uncertainty-bench" for run in runs) or rule.method == "paper":
         keys.append("ye2024benchmarking")
     if any(run.samples is not None for run in runs):

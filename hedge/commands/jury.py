@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.calibration.estimate import FEWEST
+from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.estimates import Estimate
 from core.exchange import juries as files
@@ -17,7 +18,9 @@ from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import PROTOCOLS, JuryExperiment, Protocol, run, split_in_half
 from core.jury.judgements import Judgements
 from core.jury.pipeline import jury_store
+from core.jury.selection import in_order, judged_sides
 from core.reports import jury as reports
+from core.reports.answer_or_pass import jury_json, jury_text
 from core.reports.report import finite
 from hedge.commands.answer import CommandResult
 
@@ -45,12 +48,13 @@ def seeds(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(numbers))
 
 
-def _judgements(arguments: Namespace) -> Judgements:
-    """The judgements that files hold, or an imported jury."""
+def _judgements(arguments: Namespace, *, single: bool = False) -> Judgements:
+    """The judgements that files hold, or an imported jury. ``single`` admits a file with one juror alone."""
     names: list[str] = arguments.judgements
     if len(names) == 1 and not Path(names[0]).exists() and not Path(names[0]).suffix:
         return _as_said(jury_store.read(names[0]), arguments)
-    return _as_said(files.read([Path(name) for name in names], labels=arguments.labels).judgements, arguments)
+    parsed = files.read([Path(name) for name in names], labels=arguments.labels, single=single)
+    return _as_said(parsed.judgements, arguments)
 
 
 def _as_said(judgements: Judgements, arguments: Namespace) -> Judgements:
@@ -70,6 +74,14 @@ def protocol(arguments: Namespace) -> Protocol:
     if arguments.rule:
         changes["rules"] = tuple(dict.fromkeys(arguments.rule))
     return replace(PROTOCOLS[arguments.protocol] if arguments.protocol else Protocol(), **changes)
+
+
+def select(arguments: Namespace) -> CommandResult:
+    """From which confidence the verdicts of judges may stand for those of people."""
+    alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
+    judgements = in_order(_judgements(arguments, single=True), arguments.juror or ())
+    sides = judged_sides(judgements, share=arguments.calibration_share, seed=arguments.seed)
+    return CommandResult(jury_json(sides, alpha, delta), jury_text(sides, alpha, delta))
 
 
 def evaluate(arguments: Namespace) -> CommandResult:

@@ -17,7 +17,7 @@ from core.questions.bank_names import task_title
 from core.reports import report as reports
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.bounded import BoundedReport, bounded_report
-from core.reports.caveats import footnotes, marked
+from core.reports.caveats import footnotes, in_one, marked, of_run
 from core.reports.evaluation import load
 from core.reports.p_values import p_said, p_text
 from core.reports.repeated import sides
@@ -133,6 +133,28 @@ def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
             f"{row['coverage']:>8.3f}  ({row['low']:.3f} to {row['high']:.3f})  {row['mean_set_size']:>4.2f}"
         )
     return lines
+
+
+def answer_or_pass(arguments: Namespace) -> CommandResult:
+    """From which confidence, or up to which set size, runs may answer."""
+    from core.reports import answer_or_pass as passing
+
+    alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
+    sets_alpha = thousandths(arguments.set_alpha, "the alpha of the sets")
+    values, lines = [], []
+
+    def add(name: str) -> None:
+        run = load(name)
+        sides = passing.run_sides(run, by=arguments.by, sets_alpha=sets_alpha, score=arguments.score)
+        result = sides.selected(alpha, delta)
+        caveats = in_one(of_run(run))
+        notes = [*sides.notes, *([caveats] if caveats else [])]
+        values.append(passing.to_json(result, [run.run_id], k=sides.k, notes=notes) | {"by": arguments.by})
+        text = [*passing.text_lines(result, k=sides.k), *notes]
+        lines.extend([run.run_id, *(f"  {line}" for line in text)])
+
+    read = of_runs(arguments.run, add)
+    return CommandResult(values, "\n".join(lines)).beside(read)
 
 
 def compare(arguments: Namespace) -> CommandResult:

@@ -5,6 +5,8 @@ start   from starting `python -m app` to the first set sizes painted on the over
         processor time that the server has spent by then
 drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10,000 questions of six options and 25,000
         + 25,000; and from the release to the changed address
+judges  from a pointer's move to the end of the frame that shows which of a jury's judges may answer, three judges of
+        10,000 answers each
 """
 
 import os
@@ -18,11 +20,13 @@ import numpy as np
 import psutil
 from playwright.sync_api import Browser, BrowserType, Locator, Page, sync_playwright
 
+from core.jury.pipeline import jury_store
 from core.records import OptionLogits
 from core.runs import store
 from tests.benchmarks.empty_app import empty_app
 from tests.browser.conftest import FLAGS, Lab, server
 from tests.conftest import synthetic_run
+from tests.core.jury.verdicts import seeded_jury
 
 STARTS = 5
 MOVES = 400
@@ -154,7 +158,25 @@ def component(browser: Browser, url: str, n: int) -> None:
     browser.close()
 
 
+def judges(home: Path) -> None:
+    jury_id = jury_store.save(seeded_jury(10_000), name="Large", origin="a benchmark")
+    with sync_playwright() as playwright, server(home) as address:
+        page = launch(playwright.chromium).new_page(bypass_csp=True, viewport={"width": 1400, "height": 1000})
+        page.set_default_timeout(120_000)
+        page.goto(f"{address}/jury?jury={jury_id}&judged=all&error=100")
+        page.get_by_text("Which judge may speak for people?").click()
+        page.wait_for_selector(".selective .lab-answer:not(:empty)")
+        page.wait_for_load_state("networkidle")
+        slider = page.locator(".selective #error")
+        slider.scroll_into_view_if_needed()
+        slider.evaluate(WATCH)
+        dragged(page, slider, moves=MOVES)
+        moved, painted = page.evaluate("[window.moves, window.waits.length]")
+        print(f"three judges of 10,000 answers each: moves {moved}, painted {painted}")
+        print(f"  pointer to paint, ms: {percentiles(page.evaluate('window.waits'), 50, 95, 99)}")
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = str(Path(folder) / "home")
-        {"start": start, "drag": drag}[sys.argv[1]](Path(folder) / "home")
+        {"start": start, "drag": drag, "judges": judges}[sys.argv[1]](Path(folder) / "home")

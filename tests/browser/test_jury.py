@@ -1,5 +1,6 @@
 """The jury under a person's hands: a rule switched, the threshold moved, a card opened, a link followed."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from playwright.sync_api import Page, expect
 from core.jury.adjudication import RULES, rules_in_words
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
 from core.jury.pipeline import jury_spec, jury_store
+from core.jury.selection import judged_sides
+from core.reports.answer_or_pass import headline
 from core.reports.jury import bench, risk
 from core.reports.jury_answer import jury_answer
 from tests.browser.conftest import (
@@ -72,14 +75,42 @@ def test_a_jury_under_a_persons_hands(
     visit: Visitor, address: str, juries: dict[str, str], experiment: JuryExperiment, rows: pd.DataFrame
 ):
     """One visit: a rule is switched, the threshold moved, answers of a kind turned over, a card opened, and its link
-    followed."""
+    followed, and the judges answer from a confidence."""
     window = visit(address)
     page = complete(opened(window.open(f"/jury?jury={juries['mine']}")))
+    the_judges_answer_from_a_confidence(window)
     page.get_by_text("test answers one by one").click()
     the_rule_is_switched_and_verdicts_flip(page, experiment, rows)
     the_threshold_is_moved_and_nothing_is_sent_until_release(window, rows)
     answers_of_a_kind_are_turned_over_on_a_phone(page, rows)
     a_card_is_opened_and_its_link_followed(page, rows)
+
+
+def the_judges_answer_from_a_confidence(window: Visit) -> None:
+    """alpha follows the keys, the figures are Python's, and only the released value is sent."""
+    page = window.page
+    page.get_by_text("Which judge may speak for people?").click()
+    panel, sides = page.locator(".selective"), judged_sides(JUDGED)
+    expect(panel.locator(".judges tbody tr")).to_have_count(4, timeout=SEEN_WITHIN_MS)
+    alpha = page.get_by_role("slider", name="Against people, at most")
+    for value in (100, 250, 500):
+        alpha.fill(str(value))
+        result = sides.selected(value, 100)
+        expect(panel.locator(".lab-answer")).to_have_text(headline(result, what="answers", verdicts=True))
+        shown = json.loads(panel.get_attribute("data-result") or "")
+        assert [stage["threshold"] for stage in shown["stages"]] == [stage.threshold for stage in result.stages]
+        assert (shown["answered"], shown["wrong"]) == (result.answered, result.wrong)
+        assert shown["error_high"] == (result.error_high if result.answered else None)
+    expect(page).to_have_url(re.compile("error=500"))
+    number = page.get_by_role("spinbutton", name="delta as a number")
+    number.fill("0.9")
+    number.press("Enter")
+    expect(panel.locator("#delta-problem")).to_have_text("delta must be between 0.001 and 0.5. It stays at 0.1.")
+    number.fill("0.02")
+    number.press("Enter")
+    expect(panel.locator(".promise")).to_contain_text("with confidence 98%")
+    expect(page).to_have_url(re.compile("delta=20"))
+    page.get_by_text("Which judge may speak for people?").click()
 
 
 def the_rule_is_switched_and_verdicts_flip(page: Page, experiment: JuryExperiment, rows: pd.DataFrame) -> None:

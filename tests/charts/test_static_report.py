@@ -5,6 +5,7 @@ import re
 from app.components.alpha_lab import lab_view
 from app.state.alpha_lab import AlphaLabView
 from charts import lab_outside, run_names, static_report
+from core.reports import answer_or_pass
 from core.reports.calibration.calibrated import calibrated
 from core.reports.compare import run_matrix
 from core.reports.compare.benchmark import SetRule
@@ -46,6 +47,18 @@ def test_the_report_has_calibration_pairs_provenance_and_references(home):
     assert page.count("<picture>") == 2
     assert page.count('media="screen and (prefers-color-scheme: dark)"') == 2  # paper shows the light ones
     assert "@media print" in page
+
+
+def test_the_report_says_from_which_confidence_a_run_may_answer(home):
+    run = load(synthetic_run(n=400, signal=4.0))
+    page = static_report.report_html([run], SetRule(alpha=200)).decode()
+    row = answer_or_pass.pass_rows([run], 200).iloc[0]
+    assert 0 < row["share_answered"] <= 1
+    assert f"<td>{row['share_answered']:.1%}</td><td>{row['wrong']:.1%} (at most {row['error_high']:.1%})</td>" in page
+    assert "@article{bauer1991multiple," in page
+    none = static_report.report_html([load(synthetic_run(signal=0.0))], SetRule(alpha=20)).decode()
+    assert "<td>never</td><td>0.0%</td><td>–</td>" in none
+    assert "At alpha 0.02 a threshold needs at least 114 labelled answers, even if all are right, and 100" in none
 
 
 def test_the_lab_of_the_report_starts_as_the_app_s():

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app.components.compare import compare_cache
 from app.components.compare.pairs import TOGETHER
 from core.conformal.scores import SCORE_NAMES
-from core.reports import evaluation
+from core.reports import answer_or_pass, evaluation
 from core.reports.compare import benchmark, kept_rows, run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.pair_in_words import pair_in_words
@@ -256,6 +256,30 @@ def test_what_is_folded_opens(open_page: Open):
     before = text
     app.slider(key="abstaining_cost").set_value(0.9).run()
     assert page_text(app) != before
+
+
+def test_a_run_answers_from_a_confidence_or_up_to_a_set_size(open_page: Open):
+    ids = [synthetic_run(model=name, seed=1, signal=4.0) for name in ("one", "two")]
+    app = unfolded(open_page("compare", runs=",".join(ids), error="150"), "abstaining_open")
+    run = evaluation.load(ids[0])
+    data = sent(app, "judged")
+    sides = answer_or_pass.run_sides(run)
+    assert (data["judges"], data["what"], data["k"], data["view"]) == (
+        ["one"],
+        "questions",
+        0,
+        {"error": 150, "delta": 100},
+    )
+    assert data["calibration"]["c0"] == sides.calibration.confidence[:, 0].tolist()
+    assert data["judged"]["w0"] == sides.judged.wrong[:, 0].tolist()
+    app.segmented_control(key="answer_by").set_value("set-size").run()
+    assert app.query_params["pass_by"] == "set-size"
+    by_size = sent(app, "judged")
+    assert (by_size["k"], len(by_size["judged"]["c0"]), by_size["version"] != data["version"]) == (6, 50, True)
+    assert "a random half of the test questions calibrates this rule" in page_text(app)
+    assert "error must be" not in page_text(app)
+    app = open_page("compare", runs=",".join(ids), error="900")
+    assert "from 1 to 500" in page_text(app)
 
 
 def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Open):

@@ -122,3 +122,23 @@ def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:
     assert "**a.txt and b.txt**: It does not say what is right" in page_text(app).replace(
         "a.txt, b.txt", "a.txt and b.txt"
     )
+
+
+def test_judges_are_asked_in_the_order_of_a_link_and_of_the_list(open_page: Open) -> None:
+    judged = seeded_jury(120)
+    name = jury_store.save(judged, name="Mine", origin="a test")
+    app = unfolded(open_page("jury", jury=name, judges="juror2,juror0", error="200"), "judge_selection_open")
+    data = sent(app, "judged")
+    assert (data["judges"], data["verdicts"], data["view"]) == (
+        ["juror2", "juror0"],
+        True,
+        {"error": 200, "delta": 100},
+    )
+    assert data["calibration"]["c0"] == pytest.approx(judged.top[:60, 2].tolist())
+    assert data["judged"]["w1"] == (1 - judged.right)[60:, 0].tolist()
+    assert "The source's own parts say which of them calibrate" in page_text(app)
+    app.multiselect(key="selected_judges").set_value(["juror1"]).run()
+    assert app.query_params["judges"] == "juror1"
+    assert sent(app, "judged")["judges"] == ["juror1"]
+    app.multiselect(key="selected_judges").set_value([]).run()
+    assert sent(app, "judged")["judges"] == ["juror0", "juror1", "juror2"]

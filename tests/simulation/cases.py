@@ -10,6 +10,7 @@ from tests.simulation import (
     rotations,
     run_matrix,
     search,
+    selective,
     set_sizes,
     streams,
 )
@@ -23,6 +24,7 @@ CASES: tuple[Case, ...] = (
     *calibration.CASES,
     *rotations.CASES,
     *jury.CASES,
+    *selective.CASES,
     *perplexity.CASES,
     *claims.CASES,
     *streams.CASES,

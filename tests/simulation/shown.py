@@ -101,6 +101,12 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.jury.left_out": ("laws: jury, what a juror adds",),
     "core.reports.jury.reliability": ("laws: jury, right in a bin of confidence",),
     "core.reports.jury._risk_table": ("laws: jury, wrong among the answered",),
+    # Answer or pass
+    "core.conformal.selective.SelectiveResult": (
+        "selective, promise",
+        "selective, bound of the error",
+        "selective, two judges in turn",
+    ),
     # Perplexity
     "core.models.perplexity.figures.Paired": (
         "laws: perplexity, p of A − B",
@@ -195,6 +201,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.reports.compare.paired_shares.paired_share_interval",
         "core.conformal.pairwise._p_values",
     ),
+    "core.reports.answer_or_pass.pass_rows": ("core.conformal.selective.SelectiveResult",),
     "core.reports.one_question.option_frame": ("core.conformal.pvalues.p_values",),
     "core.reports.scored_sets.option_p_values": ("core.conformal.pvalues.p_values",),
     "core.reports.perplexity.ChoiceSets": ("core.conformal.set_sizes.intervals.intervals",),

@@ -1,4 +1,4 @@
-"""Selective prediction, if a model may abstain: risk, coverage and cost."""
+"""Selective prediction, if a model may abstain: a promise about its answers, risk, coverage and cost."""
 
 import math
 from collections.abc import Sequence
@@ -6,15 +6,27 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from app.caches import run_cache
 from app.components.compare import compare_cache
+from app.components.shared import controls, downloads
+from app.components.shared.selective import selective_panel
+from app.formatting import plain
 from app.state.compare import CompareView
 from charts.run_names import full_names, told_apart
+from core.reports import answer_or_pass
 from core.reports.compare import selective
+from core.reports.evaluation import Evaluation
+
+BY_WORDS = {"confidence": "Confidence", "set-size": "Set size"}
+BY_HELP = (
+    "A question is answered if the probability of the top option is high enough, or if its prediction set at this "
+    "alpha is small enough. An empty set is passed."
+)
 
 
 def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None:
-    """Show the accuracy of a model that may abstain: by the share of the most confident answers, and by sets of one
-    option."""
+    """Show the accuracy of a model that may abstain: with a promise, by the share of the most confident answers, and by
+    sets of one option."""
     # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     from app.components.shared import figures
     from charts.abstention_cost import abstention_cost
@@ -23,6 +35,14 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
 
     names = told_apart(full_names(rows[rows["score"] == view.score]))
     runs = compare_cache.evaluations(run_ids)
+    st.markdown("**Answer or pass, with a promise**")
+    left, right = st.columns([2, 1])
+    name = left.selectbox("Run", names, 0, key="abstaining_run")
+    with right:
+        controls.switch(view, "pass_by", "Answer by", BY_WORDS, key="answer_by", help=BY_HELP)
+    place = names.index(name)
+    run, run_id = runs[place], run_ids[place]
+    _promise(run, run_id, name, view)
     curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True)
     figures.show(
         risk_curves(curves),
@@ -30,9 +50,7 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
         figures.about(run_ids),
     )
     st.markdown("**Answer only if the set holds exactly one option**")
-    left, right = st.columns([2, 1])
-    name = left.selectbox("Run", names, 0, key="abstaining_run")
-    price = right.slider(
+    price = st.slider(
         "Cost of not answering",
         0.0,
         1.0,
@@ -41,7 +59,7 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
         key="abstaining_cost",
         help="A wrong answer costs 1 and a right one costs 0.",
     )
-    curve = selective.abstention(runs[names.index(name)], view.score)
+    curve = selective.abstention(run, view.score)
     frame = pd.DataFrame(
         {
             "alpha": curve.alphas / 1000,
@@ -60,5 +78,25 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
             f". The cost is lowest at alpha {best['alpha']:g}: {best['cost']:.3f} per question. This alpha is "
             "chosen on the same test questions, so expect a higher cost on new ones."
         ),
-        figures.about([run_ids[names.index(name)]]),
+        figures.about([run_id]),
     )
+
+
+def _promise(run: Evaluation, run_id: str, name: str, view: CompareView) -> None:
+    """Show from which confidence, or up to which set size, a run may answer."""
+    sides = answer_or_pass.run_sides(run, by=view.pass_by, sets_alpha=view.alpha, score=view.score, empty=view.empty)
+    sets = f"{view.alpha}:{view.score}:{view.empty}" if sides.k else ""
+    selective_panel(
+        [name],
+        sides.calibration,
+        sides.judged,
+        key="compare_selective",
+        version=":".join([run_cache.version(run_id), run_id, "".join(run.letters), sets]),
+        view=view,
+        what="questions",
+        k=sides.k,
+    )
+    for note in sides.notes:
+        st.caption(plain(note))
+    result = answer_or_pass.judge_rows(sides.selected(view.error, view.delta), [name], k=sides.k)
+    downloads.download("Thresholds as CSV", result, "answer-or-pass", downloads.about([run_id], view.error))

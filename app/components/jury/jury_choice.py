@@ -90,7 +90,7 @@ def _titles(juries: Sequence[JuryRecord]) -> dict[str, str]:
 
 
 def _take_jury() -> None:
-    state.change(JuryView, jury=st.session_state[JURY_KEY], card="")
+    state.change(JuryView, jury=st.session_state[JURY_KEY], judges="", card="")
 
 
 def _take_confidence() -> None:

@@ -8,6 +8,7 @@ from app.background import arrived, computing, in_place
 from app.caches import jury_cache
 from app.components import jury as live
 from app.components.jury.agreement import agreement_figures, percent
+from app.components.jury.judge_selection import judge_selection
 from app.components.jury.jury_choice import switches
 from app.components.shared import controls, figures
 from app.components.shared.paper import Paper, for_paper
@@ -56,6 +57,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
         live.jury(bench, rules, complete=whole is not None, version=version, view=view, pairwise=pairwise)
     with st.expander("How these figures are computed"):
         _how(record, experiment, pairwise)
+    judge_selection(record, view, pairwise)
     agreement_figures(record, pairwise)
     gains(record, view, protocol, pairwise)
     confidences(record, protocol, whole.experiment if whole else None, pairwise)

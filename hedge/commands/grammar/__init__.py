@@ -84,6 +84,12 @@ COMMANDS = {
         ["compare pocket-1m-qa pocket-8m-qa --score aps"],
         shared.sets,
     ),
+    "pass": Command(
+        "answer or pass: the confidence from which at most a share alpha of a run's answers is wrong",
+        "reports:answer_or_pass",
+        ["pass pocket-8m-qa --alpha 0.1", "pass pocket-8m-qa --by set-size --json"],
+        reporting.answer_or_pass,
+    ),
     "prompting": Command(
         "compare ways of asking: by letter and by text, by shots",
         "prompting:compare_ways",

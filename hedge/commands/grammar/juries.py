@@ -3,7 +3,18 @@
 from pathlib import Path
 
 from hedge.commands.grammar.parsers import Command, Option
-from hedge.commands.grammar.shared import KEY, ON_SERVER, QUEUE, dtype, out_file, out_folder, terms, timeout
+from hedge.commands.grammar.shared import (
+    KEY,
+    ON_SERVER,
+    QUEUE,
+    alpha,
+    delta,
+    dtype,
+    out_file,
+    out_folder,
+    terms,
+    timeout,
+)
 
 QLORA = "the precision; int4 is QLoRA, on an NVIDIA GPU"
 PAIRWISE = "True means that the first of two answers is better, not that it is right"
@@ -48,6 +59,23 @@ def evaluate() -> list[Option]:
         Option("--confidence", confidence, choices=CONFIDENCES),
         Option("--all-answers", "use all answers, including those on which the jurors agree", False),
         Option("--rule", "rules to evaluate; those of the protocol if not given", choices=RULES, nargs="+"),
+    ]
+
+
+def select() -> list[Option]:
+    """``jury select``."""
+    share = (
+        "the share in (0, 1] that calibrates: with 1 all labels; that of the source's parts, or a half, if not given"
+    )
+    judges = "the judges in the order in which they are asked, the cheapest first; all if none is named"
+    return [
+        Option("judgements", "files of judgements, or a jury from `list`", nargs="+", metavar="FILE"),
+        *JUDGED[1:],
+        Option("--juror", judges, nargs="+", metavar="NAME"),
+        alpha("how often a verdict may be against people's, in (0, 1)"),
+        delta(),
+        Option("--calibration-share", share, type=float),
+        Option("--seed", "draws the answers that calibrate", 0),
     ]
 
 
@@ -116,6 +144,12 @@ COMMANDS = {
         "jury:evaluate",
         ["jury evaluate --judgements answers-of-pocket-8m --seeds 0-9"],
         evaluate,
+    ),
+    "select": Command(
+        "the confidence from which a judge's verdicts may stand for people's, and whom to ask below it",
+        "jury:select",
+        ["jury select answers-of-pocket-8m --alpha 0.2 --delta 0.1"],
+        select,
     ),
     "agreement": Command(
         "how much jurors agree, and how often unanimous verdicts are right",

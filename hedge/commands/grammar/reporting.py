@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hedge.commands.grammar.parsers import Option
-from hedge.commands.grammar.shared import RUNS, alpha, out_folder, sets
+from hedge.commands.grammar.shared import RUNS, alpha, delta, out_folder, sets
 
 OF_TABLE = "for tables whose column names do not say this"
 N_CALIBRATION = "calibrate on this many questions (at least 5), chosen by seed; on all if not given"
@@ -21,6 +21,22 @@ def report() -> list[Option]:
         Option("--n-calibration", N_CALIBRATION, type=int, metavar="N"),
         Option("--split-seed", SPLIT_SEED, type=int, metavar="S"),
         Option("--drop-extra", extra, False),
+    ]
+
+
+def answer_or_pass() -> list[Option]:
+    """``pass``."""
+    from core.conformal.scores import SCORE_NAMES
+    from core.conformal.selective import BY
+
+    by = "answer from a probability of the top option, or up to a size of its prediction set"
+    return [
+        RUNS,
+        alpha("how often an answer may be wrong, in (0, 1)"),
+        delta(),
+        Option("--by", by, "confidence", BY),
+        Option("--set-alpha", "with --by set-size: how often a set may miss the truth", 0.1),
+        Option("--score", "with --by set-size: the conformal score", "lac", SCORE_NAMES),
     ]
 
 

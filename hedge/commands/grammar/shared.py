@@ -18,6 +18,11 @@ def alpha(help: str = "how often a set may miss the truth, in (0, 1)") -> Option
     return Option("--alpha", help, 0.1)
 
 
+def delta() -> Option:
+    """``--delta``."""
+    return Option("--delta", "how often, over draws of calibration questions, the promise may fail, in (0, 1)", 0.1)
+
+
 def out_folder(help: str = "a folder; it is created if it is missing") -> Option:
     """``--out`` of a folder."""
     return Option("--out", help, type=Path, required=True, metavar="DIR")

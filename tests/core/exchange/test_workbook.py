@@ -130,6 +130,7 @@ def test_a_workbook_of_runs_has_their_figures_their_questions_and_where_they_com
     book = openpyxl.load_workbook(io.BytesIO(exports.xlsx(runs, SetRule(200))))
     assert book.sheetnames == [
         "figures",
+        "answer or pass",
         "1 model-0 · Question answering",
         "2 model-1 · Question answering",
         "provenance",
@@ -137,7 +138,7 @@ def test_a_workbook_of_runs_has_their_figures_their_questions_and_where_they_com
     head, *rows = book["figures"].iter_rows(values_only=True)
     figures = report(runs[0], 200)
     assert [row[head.index("coverage")] for row in rows[:2]] == [score.coverage for score in figures.scores.values()]
-    questions = list(book.worksheets[1].iter_rows(values_only=True))
+    questions = list(book.worksheets[2].iter_rows(values_only=True))
     assert len(questions) == 201
     assert questions[1][0] == names[0]
     facts = dict(list(book["provenance"].iter_rows(values_only=True))[1:])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from core.errors import InputError
-from core.jury.judgements import COLUMNS, from_table, joined, truth
+from core.jury.judgements import COLUMNS, check_jury, from_table, joined, truth
 from tests.core.jury.verdicts import jury, seeded_jury
 
 pytestmark = pytest.mark.quick
@@ -162,7 +162,7 @@ def test_an_answer_has_one_label_and_a_jury_its_jurors() -> None:
     with pytest.raises(InputError, match="got 0"):
         joined([])
     with pytest.raises(InputError, match=r"got 1 \(a\)"):
-        joined([("a", rows(True))])
+        check_jury(joined([("a", rows(True))]))
 
 
 def test_a_tie_is_one_within_rounding() -> None:

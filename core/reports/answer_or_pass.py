@@ -1,0 +1,276 @@
+"""Answer or pass, for a run and for the judges of a jury: who answers from which confidence, in words and as a table.
+
+The thresholds and the promise are those of :mod:`core.conformal.selective`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.calibration.metrics import correct
+from core.conformal.draws import SPLIT, first_part
+from core.conformal.selective import SelectiveAnswers, SelectiveResult, SelectiveStage, least_passed, selective
+from core.jury.selection import JudgedSides
+from core.reports.evaluation import Evaluation
+from core.reports.repeated import questions_of, standing
+from core.reports.report import finite
+from core.reports.scored_sets import form
+
+DELTA = 100
+"""How often the promise may fail where nobody chooses, in thousandths."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSides:
+    """The questions of a run that calibrate and those that judge the threshold, with sentences about them.
+
+    By set size, the confidence is k + 1 minus the size, and 0 for an empty set: the largest size that is answered is
+    k + 1 minus the threshold (``k`` is 0 by confidence).
+    """
+
+    calibration: SelectiveAnswers
+    judged: SelectiveAnswers
+    k: int
+    notes: tuple[str, ...]
+
+    def selected(self, alpha: int, delta: int) -> SelectiveResult:
+        """The threshold at alpha and delta thousandths."""
+        return selective(self.calibration, self.judged, alpha, delta)
+
+
+def run_sides(
+    run: Evaluation, *, by: str = "confidence", sets_alpha: int = 100, score: str = "lac", empty: str = "allow"
+) -> RunSides:
+    """The sides of a run. An answer is its top option.
+
+    By confidence, the calibration questions calibrate and the test questions judge, one row of each question. By set
+    size, the calibration questions already form the sets (at ``sets_alpha`` thousandths, by ``score``), so a random
+    half of the test questions calibrates and the other half judges.
+    """
+    calibration, judged, k, notes = run.calibration, standing(run, run.test), 0, []
+    if len(judged) < len(run.test):
+        notes.append(
+            f"{len(run.test):,} test rows, {questions_of(run, run.test):,} questions: one random row of each counts, "
+            "because rows of one question are not independent."
+        )
+    wrong = 1 - correct(run.probabilities, run.labels)
+    sure = run.probabilities.max(axis=1)
+    if by == "set-size":
+        k = run.k
+        sizes = np.zeros(len(wrong))
+        sizes[run.test] = form(run, score, sets_alpha, empty=empty).members.sum(axis=1)
+        sure = np.where(sizes > 0, k + 1 - sizes, 0.0)
+        drawn = first_part(judged, len(judged) // 2, seed=run.spec.seed, purpose=SPLIT)
+        calibration, judged = judged[drawn], judged[~drawn]
+        notes.append(
+            "The calibration questions form the sets, so a random half of the test questions calibrates this rule and "
+            "the other half judges it."
+        )
+    answers = SelectiveAnswers(sure[:, None], wrong[:, None])
+    return RunSides(answers.rows(calibration), answers.rows(judged), k, tuple(notes))
+
+
+def threshold_words(threshold: float | None, k: int = 0) -> str:
+    """From where a question is answered, as a cell or a clause: a confidence, or a set size.
+
+    >>> threshold_words(0.9131), threshold_words(4.0, 4), threshold_words(3.0, 4), threshold_words(None)
+    ('0.9131', '1 option', '1 to 2 options', 'never')
+    """
+    if threshold is None:
+        return "never"
+    if k:
+        most = round(k + 1 - threshold)
+        return "1 option" if most == 1 else f"1 to {most} options"
+    return np.format_float_positional(threshold, precision=4 if threshold < 0.999 else 8, trim="-")
+
+
+def headline(result: SelectiveResult, *, what: str = "questions", verdicts: bool = False) -> str:
+    """The answer in a sentence: the share that is answered and how often it is wrong, or that no threshold will do.
+    ``verdicts`` are not right or wrong, they agree with the label."""
+    if not result.answered:
+        return (
+            "No threshold keeps this promise"
+            if all(stage.threshold is None for stage in result.stages)
+            else f"The threshold keeps this promise, but none of the judged {what} reaches it"
+        )
+    sure = f"with confidence {_confidence(result)}"
+    if verdicts:
+        bound = "" if result.in_sample else f" (at least {1 - result.error_high:.1%} {sure})"
+        agree = f"{1 - result.error:.1%} of these agree with people{bound}"
+        return f"{result.share:.1%} of the {what} get a verdict, and {agree}"
+    bound = "" if result.in_sample else f" (at most {result.error_high:.1%} {sure})"
+    return f"{result.share:.1%} of the {what} are answered, and {result.error:.1%} of the answers are wrong{bound}"
+
+
+def promise_words(result: SelectiveResult, *, what: str = "questions", verdicts: bool = False) -> str:
+    """What is promised, in a sentence."""
+    alpha = result.alpha / 1000
+    kept = (
+        f"at least {1 - alpha:.1%} of the verdicts agree with people"
+        if verdicts
+        else f"at most {alpha:.1%} of the answers are wrong"
+    )
+    return (
+        f"The promise: with confidence {_confidence(result)}, {kept}, for {what} like the {result.n_calibration:,} "
+        "that calibrate."
+    )
+
+
+def why_not(stage: SelectiveStage, alpha: int) -> str:
+    """Why a judge has no threshold, in a sentence; empty if it has one."""
+    if stage.threshold is not None:
+        return ""
+    if stage.n_calibration < stage.fewest:
+        return (
+            f"At alpha {alpha / 1000:g} a threshold needs at least {stage.fewest:,} labelled answers, even if all are "
+            f"right, and {stage.n_calibration:,} calibrate."
+        )
+    if stage.first is None:
+        return "No answer has a confidence."
+    if stage.first_answered < stage.fewest:
+        return (
+            f"Only {stage.first_answered:,} calibration answers reach the strictest threshold, and it needs "
+            f"{stage.fewest:,}, even if all are right."
+        )
+    return (
+        f"Already at the strictest threshold, {stage.first_wrong:,} of {stage.first_answered:,} calibration answers "
+        "are wrong."
+    )
+
+
+def stage_notes(stage: SelectiveStage, alpha: int, *, alone: bool = True) -> list[str]:
+    """Sentences about a judge: why it has no threshold, a confidence that says nothing, and, of one that is ``alone``,
+    the least share to pass."""
+    notes = [why_not(stage, alpha)]
+    if stage.levels == 1 and stage.n_calibration:
+        notes.append("All its answers have the same confidence, so it can only answer all questions or none.")
+    least = least_passed(stage.base_error, alpha / 1000)
+    if least > 0 and alone:
+        notes.append(
+            f"If it answered everything, {stage.base_error:.1%} would be wrong, so at least {least:.1%} must be passed."
+        )
+    return [note for note in notes if note]
+
+
+def _confidence(result: SelectiveResult) -> str:
+    return f"{1 - result.delta / 1000:.1%}".replace(".0%", "%")
+
+
+def judge_rows(result: SelectiveResult, names: Sequence[str], *, k: int = 0) -> pd.DataFrame:
+    """A row for each judge in order: its ``threshold`` (for set sizes the largest size; NaN: none), what it
+    ``decides`` as a share of all judged questions, and the share of its answers that is ``wrong``; at the end what goes
+    to people."""
+    rows: list[dict[str, Any]] = [
+        {
+            "judge": name,
+            "threshold": np.nan if stage.threshold is None else k + 1 - stage.threshold if k else stage.threshold,
+            "calibrates": stage.n_calibration,
+            "reached": stage.reached,
+            "answered": stage.answered,
+            "decides": stage.answered / result.n_judged,
+            "wrong": stage.wrong / stage.answered if stage.answered else np.nan,
+            "base_error": stage.base_error,
+        }
+        for name, stage in zip(names, result.stages, strict=True)
+    ]
+    left = result.n_judged - result.answered
+    rows.append({"judge": "people", "reached": left, "answered": left, "decides": left / result.n_judged})
+    return pd.DataFrame(rows)
+
+
+def to_json(result: SelectiveResult, names: Sequence[str], *, k: int = 0, notes: Sequence[str] = ()) -> dict[str, Any]:
+    """The result as plain values; what is not defined is null."""
+    alpha = result.alpha
+    stages = [
+        {
+            "judge": name,
+            **asdict(stage),
+            "largest_set": None if not k or stage.threshold is None else round(k + 1 - stage.threshold),
+            "least_passed": least_passed(stage.base_error, alpha / 1000),
+            "notes": stage_notes(stage, alpha, alone=len(names) == 1),
+        }
+        for name, stage in zip(names, result.stages, strict=True)
+    ]
+    values: dict[str, Any] = {
+        **asdict(result),
+        "alpha": alpha / 1000,
+        "delta": result.delta / 1000,
+        "stages": stages,
+        "share_answered": result.share,
+        "share_wrong": result.error,
+        "share_passed": 1 - result.share,
+        "notes": list(notes),
+    }
+    found: dict[str, Any] = finite(values)
+    return found
+
+
+def pass_rows(runs: Sequence[Evaluation], alpha: int, delta: int = DELTA) -> pd.DataFrame:
+    """From which confidence runs may answer, a row for each run: what :func:`judge_rows` has of its ``run``, the
+    ``error_high`` of its answers at confidence 1 − ``delta``, and the share that must be passed at least,
+    ``least_passed``. ``alpha`` and ``delta`` are in thousandths."""
+    rows = []
+    for run in runs:
+        result = run_sides(run).selected(alpha, delta)
+        row = judge_rows(result, [run.run_id]).iloc[0].rename({"judge": "run", "decides": "share_answered"})
+        least = least_passed(result.stages[0].base_error, alpha / 1000)
+        own = {"alpha": alpha / 1000, "delta": delta / 1000, "error_high": result.error_high, "least_passed": least}
+        rows.append(row.to_dict() | own)
+    return pd.DataFrame(rows)
+
+
+def jury_json(sides: JudgedSides, alpha: int, delta: int) -> dict[str, Any]:
+    """The judges of a jury, each ``alone`` by its name, and ``in_turn`` if there are several."""
+    alone = [sides.alone(place) for place in range(len(sides.judges))]
+    values = {
+        "alone": {one.judges[0]: to_json(one.selected(alpha, delta), one.judges) for one in alone},
+        "in_turn": to_json(sides.selected(alpha, delta), sides.judges) if len(alone) > 1 else None,
+        "pairwise": sides.pairwise,
+        "notes": list(sides.notes),
+    }
+    return values
+
+
+def jury_text(sides: JudgedSides, alpha: int, delta: int) -> str:
+    """The same as text: each judge alone, and the judges in turn."""
+    what = "pairs" if sides.pairwise else "answers"
+    lines = []
+    for place, name in enumerate(sides.judges):
+        one = sides.alone(place)
+        lines += [
+            f"{name}, alone",
+            *(f"  {line}" for line in text_lines(one.selected(alpha, delta), what=what, verdicts=True)),
+        ]
+    if len(sides.judges) > 1:
+        result = sides.selected(alpha, delta)
+        lines += [f"In turn: {', then '.join(sides.judges)}, then people"]
+        lines += [
+            f"  {name}: {stage.answered / result.n_judged:.1%}, from confidence {threshold_words(stage.threshold)}"
+            for name, stage in zip(sides.judges, result.stages, strict=True)
+        ]
+        lines += [f"  people: {1 - result.share:.1%}"]
+        lines += [f"  {line}" for line in text_lines(result, what=what, verdicts=True)]
+    return "\n".join([*lines, *sides.notes])
+
+
+def text_lines(result: SelectiveResult, *, what: str = "questions", k: int = 0, verdicts: bool = False) -> list[str]:
+    """The answer as lines of text: the headline, the threshold, the promise, the notes."""
+    lines = [f"{headline(result, what=what, verdicts=verdicts)}."]
+    if len(result.stages) == 1:
+        (stage,) = result.stages
+        if stage.threshold is not None:
+            lines.append(
+                f"Answer {'if the set has' if k else 'from confidence'} {threshold_words(stage.threshold, k)}."
+            )
+        lines += stage_notes(stage, result.alpha)
+    lines.append(promise_words(result, what=what, verdicts=verdicts))
+    if result.in_sample and result.answered:
+        lines.append(
+            "All labels calibrate, so the shares are of the same answers and flatter a little; the promise holds."
+        )
+    return lines
