@@ -1,0 +1,211 @@
+"""What a label budget gives: the share of right answers by the number of labels, for each judge and without one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.errors import InputError
+from core.estimates import Estimate
+from core.jury.judgements import Judgements
+from core.jury.label_budget import FEWEST, LabelEstimate, label_estimates, sizes, variance_saved
+from core.jury.label_draw import JudgedAnswers, LabelSample
+from core.records import FloatArray
+from core.reports.provenance import Provenance, made_by, today
+from core.reports.report import finite
+
+Source = Literal["probabilities", "verdicts"]
+NO_INTERVAL = (math.nan, math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeUse:
+    """A judge's verdicts (M,) as the estimate uses them: its probabilities, or its verdicts 0, ½ and 1."""
+
+    judge: str
+    source: Source
+    values: FloatArray
+
+    @property
+    def key(self) -> str:
+        """The name in a link and in lists."""
+        return f"{self.judge} · {self.source}"
+
+
+def judge_uses(judgements: Judgements, judges: Sequence[str] = ()) -> tuple[JudgeUse, ...]:
+    """The uses of each judge (of all if none is named): its probabilities, and its verdicts. A judge without
+    probabilities between 0 and 1 has verdicts alone. Raises :class:`InputError` for an unknown judge."""
+    unknown = next((name for name in judges if name not in judgements.jurors), None)
+    if unknown is not None:
+        raise InputError(f"unknown judge {unknown[:80]!r}; choose from {', '.join(judgements.jurors)}")
+    uses = []
+    for j, name in enumerate(judgements.jurors):
+        if judges and name not in judges:
+            continue
+        p, verdicts = judgements.p_true[:, j], judgements.verdicts[:, j]
+        if not np.array_equal(p, verdicts):
+            uses.append(JudgeUse(name, "probabilities", p))
+        uses.append(JudgeUse(name, "verdicts", verdicts))
+    return tuple(uses)
+
+
+def estimates(
+    judged: JudgedAnswers, sample: LabelSample, use: JudgeUse, at: Sequence[int]
+) -> tuple[LabelEstimate, ...]:
+    """The estimates from the first n labels of a sample, for each n of ``at``. Labels that are no random sample have no
+    interval, and no judge."""
+    clusters = judged.judgements.clusters
+    ordered = None if clusters is None else clusters[sample.order]
+    results = label_estimates(sample.labels, use.values[sample.order], at, clusters=ordered)
+    if sample.random:
+        return results
+    return tuple(
+        LabelEstimate(each.n, 0.0, math.nan, alone := Estimate(each.alone.value, *NO_INTERVAL), alone)
+        for each in results
+    )
+
+
+def curve(judged: JudgedAnswers, sample: LabelSample, use: JudgeUse) -> pd.DataFrame:
+    """The estimates at the numbers of labels that a slider has (:func:`core.jury.label_budget.sizes`), a row each:
+    ``n``, ``weight``, ``worth``, ``value`` with ``low`` and ``high``, and ``alone`` with ``alone_low`` and
+    ``alone_high``."""
+    return pd.DataFrame(
+        [
+            {
+                "n": each.n,
+                "weight": each.weight,
+                "worth": each.worth,
+                "value": each.judged.value,
+                "low": each.judged.low,
+                "high": each.judged.high,
+                "alone": each.alone.value,
+                "alone_low": each.alone.low,
+                "alone_high": each.alone.high,
+            }
+            for each in estimates(judged, sample, use, sizes(len(sample.labels)))
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBudget:
+    """What a judge's use is worth at n labels. ``variance_saved`` is over draws of n labels
+    (:func:`core.jury.label_budget.variance_saved`), NaN unless all answers are labelled."""
+
+    judge: str
+    source: Source
+    estimate: LabelEstimate
+    variance_saved: float
+
+
+@dataclass(frozen=True, slots=True)
+class LabelBudget:
+    """The share of right answers from ``n`` labels of ``answers`` answers, without a judge and with each use of one.
+    ``notes`` are sentences that a person should know."""
+
+    answers: int
+    n: int
+    labels: int
+    pairwise: bool
+    random: bool
+    alone: Estimate
+    judges: tuple[JudgeBudget, ...]
+    notes: tuple[str, ...]
+
+
+def label_budget(
+    judged: JudgedAnswers, sample: LabelSample, *, n: int, judges: Sequence[str] = (), seed: int = 0
+) -> LabelBudget:
+    """The budget of n labels. Raises :class:`InputError` for an unknown judge, or an n that is not from 1 to the number
+    of labels."""
+    uses = judge_uses(judged.judgements, judges or judged.judges)
+    each = [estimates(judged, sample, use, [n])[0] for use in uses]
+    saved = np.full(len(uses), math.nan)
+    if len(sample.labels) == len(judged) and sample.random and n >= FEWEST:
+        columns = np.stack([use.values[sample.order] for use in uses], axis=1)
+        saved = variance_saved(sample.labels, columns, n, seed=seed)
+    return LabelBudget(
+        answers=len(judged),
+        n=n,
+        labels=len(sample.labels),
+        pairwise=judged.judgements.pairwise,
+        random=sample.random,
+        alone=each[0].alone,
+        judges=tuple(
+            JudgeBudget(use.judge, use.source, estimate, share)
+            for use, estimate, share in zip(uses, each, saved.tolist(), strict=True)
+        ),
+        notes=(*sample.notes, *_notes(judged, n, uses, sample)),
+    )
+
+
+def _notes(judged: JudgedAnswers, n: int, uses: Sequence[JudgeUse], sample: LabelSample) -> list[str]:
+    notes = []
+    if n < FEWEST and sample.random:
+        notes.append(too_few(n))
+    elif n == len(judged):
+        notes.append("All answers are labelled, so no judge can add anything.")
+    names = dict.fromkeys(use.judge for use in uses)
+    bare = [name for name in names if not any(u.judge == name and u.source == "probabilities" for u in uses)]
+    if bare:
+        notes.append(f"{', '.join(bare)} gives no probabilities, so its verdicts count as 0, ½ and 1.")
+    return notes
+
+
+def too_few(n: int) -> str:
+    """The sentence about labels that are too few to learn about a judge.
+
+    >>> too_few(10)
+    'With fewer than 20 labels, too little is known about a judge, so the 10 labels count alone.'
+    """
+    return f"With fewer than {FEWEST} labels, too little is known about a judge, so the {n} labels count alone."
+
+
+def to_json(budget: LabelBudget) -> dict[str, Any]:
+    """The output of ``jury estimate --json``; what is not defined is null."""
+    values: dict[str, Any] = finite(
+        {
+            "estimates": "share of pairs whose first answer is better" if budget.pairwise else "share of right answers",
+            "of": "new answers like these",
+            "answers": budget.answers,
+            "labels": budget.n,
+            "labels_known": budget.labels,
+            "random": budget.random,
+            "alone": asdict(budget.alone),
+            "judges": [
+                {
+                    "judge": each.judge,
+                    "uses": each.source,
+                    **asdict(each.estimate.judged),
+                    "weight": each.estimate.weight,
+                    "worth_labels": each.estimate.worth,
+                    "variance_saved": each.variance_saved,
+                }
+                for each in budget.judges
+            ],
+            "notes": list(budget.notes),
+        }
+    )
+    return values
+
+
+def provenance(budget: LabelBudget, called: str) -> Provenance:
+    """The provenance of a label budget of the judgements that are ``called`` so."""
+    return Provenance(
+        (
+            ("Made by", made_by()),
+            ("Date", today()),
+            ("Judgements", called),
+            ("Labels", f"{budget.n:,} of {budget.answers:,} answers"),
+            (
+                "Intervals",
+                "95%, Agresti–Coull with the number of labels that the estimate is worth; prediction-powered inference "
+                "with power tuning (Angelopoulos, Duchi & Zrnic 2023, arXiv 2311.01453)",
+            ),
+        )
+    )
