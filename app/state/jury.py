@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import Text, one_of
+from app.state.fields import Text, one_of, whole
 from app.state.shared import SharedView
 from core.errors import InputError
 from core.jury.adjudication import RULES
@@ -40,5 +40,9 @@ class JuryView(SharedView):
     """The kind of answers that are listed."""
     order: Annotated[str, one_of(MEASURES)] = "accuracy"
     """The measure by which the rules are ordered."""
+    labels: Annotated[int, whole(6, "it must be a whole number of labels")] = 50
+    """The number of human labels of the label budget."""
+    use: Text = ""
+    """The judge of the label budget and what is used of it ("": the first one)."""
     card: Text = ""
     """The id of the answer that is open ("": none)."""

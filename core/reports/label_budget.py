@@ -150,11 +150,18 @@ def _notes(judged: JudgedAnswers, n: int, uses: Sequence[JudgeUse], sample: Labe
         notes.append(too_few(n))
     elif n == len(judged):
         notes.append("All answers are labelled, so no judge can add anything.")
-    names = dict.fromkeys(use.judge for use in uses)
-    bare = [name for name in names if not any(u.judge == name and u.source == "probabilities" for u in uses)]
-    if bare:
-        notes.append(f"{', '.join(bare)} gives no probabilities, so its verdicts count as 0, ½ and 1.")
-    return notes
+    return [*notes, *without_probabilities(uses)]
+
+
+def without_probabilities(uses: Sequence[JudgeUse]) -> list[str]:
+    """A sentence about the judges that give verdicts and no probabilities; none if there is no such judge."""
+    given = {use.judge for use in uses if use.source == "probabilities"}
+    names = [name for name in dict.fromkeys(use.judge for use in uses) if name not in given]
+    if not names:
+        return []
+    one = len(names) == 1
+    verb, whose = ("gives", "its") if one else ("give", "their")
+    return [f"{', '.join(names)} {verb} no probabilities, so {whose} verdicts count as 0, ½ and 1."]
 
 
 def too_few(n: int) -> str:
