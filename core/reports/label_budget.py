@@ -14,7 +14,7 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.jury.judgements import Judgements
 from core.jury.label_budget import FEWEST, LabelEstimate, label_estimates, sizes, variance_saved
-from core.jury.label_draw import JudgedAnswers, LabelSample
+from core.jury.label_draw import JudgedAnswers, LabelSample, sample_of
 from core.records import FloatArray
 from core.reports.provenance import Provenance, made_by, today
 from core.reports.report import finite
@@ -89,6 +89,25 @@ def curve(judged: JudgedAnswers, sample: LabelSample, use: JudgeUse) -> pd.DataF
             }
             for each in estimates(judged, sample, use, sizes(len(sample.labels)))
         ]
+    )
+
+
+ALONE = "Labels alone"
+
+
+def width_rows(judgements: Judgements) -> pd.DataFrame:
+    """The width of the 95% interval by the number of labels, for the labels alone and with each judge: ``name``, ``n``
+    and ``width``. A judge's probabilities are used if it gives any."""
+    judged = JudgedAnswers.of(judgements)
+    sample = sample_of(judged, seed=0)
+    first_uses = {use.judge: use for use in reversed(judge_uses(judgements))}
+    curves = {name: curve(judged, sample, use) for name, use in reversed(first_uses.items())}
+    alone = next(iter(curves.values()))
+    widths = {ALONE: alone["alone_high"] - alone["alone_low"]}
+    widths |= {name: rows["high"] - rows["low"] for name, rows in curves.items()}
+    return pd.concat(
+        [pd.DataFrame({"name": name, "n": alone["n"], "width": width}) for name, width in widths.items()],
+        ignore_index=True,
     )
 
 
