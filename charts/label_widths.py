@@ -11,12 +11,14 @@ def label_widths(rows: pd.DataFrame) -> Figure:
     """The width of the 95% interval by the number of labels: ``name``, ``n``, ``width``. Judges differ by colour, then
     by dash."""
     names = list(dict.fromkeys(rows["name"]))
+    round_numbers = [digit * 10**power for power in range(1, 6) for digit in (1, 2, 5)]
+    axis = alt.Axis(values=[n for n in round_numbers if n <= rows["n"].max()], format=",")
     legend = run_styles.legend(names, narrow_limit=200, symbolSize=500)
     chart = (
         alt.Chart(rows)
         .mark_line(strokeWidth=2)
         .encode(
-            alt.X("n:Q", title="Human labels", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(tickCount=5)),
+            alt.X("n:Q", title="Human labels", scale=alt.Scale(type="log", nice=False), axis=axis),
             alt.Y("width:Q", title="Width of the 95% interval", axis=alt.Axis(format=".0%")),
             alt.Color("name:N", legend=legend, scale=run_styles.color_scale(names)),
             alt.StrokeDash("name:N", legend=legend, scale=run_styles.dash_scale(names)),

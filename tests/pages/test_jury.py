@@ -7,7 +7,9 @@ import pytest
 
 from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
+from core.jury.label_draw import JudgedAnswers, sample_of
 from core.jury.pipeline import jury_store
+from core.reports.label_budget import curve, judge_uses
 from tests.core.jury.verdicts import jury, seeded_jury
 from tests.pages.conftest import Open, click, keep_their_places, page_text, sent, static_tables, unfolded
 
@@ -122,3 +124,21 @@ def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:
     assert "**a.txt and b.txt**: It does not say what is right" in page_text(app).replace(
         "a.txt, b.txt", "a.txt and b.txt"
     )
+
+
+def test_a_label_budget_is_computed_when_it_is_opened(open_page: Open) -> None:
+    judged = seeded_jury(240)
+    hard = jury(judged.p_true.round(), judged.labels)
+    mine, other = (jury_store.save(each, name=name, origin="a test") for each, name in ((judged, "A"), (hard, "B")))
+    folded = open_page("jury", jury=mine, labels="70", use="juror2 · verdicts")
+    assert not sent(folded, "fewest")
+    app = unfolded(folded, "label_budget_open")
+    data = sent(app, "fewest")
+    assert (data["labels"], data["pairwise"]) == (70, False)
+    answers = JudgedAnswers.of(judged)
+    use = next(each for each in judge_uses(judged) if each.key == "juror2 · verdicts")
+    expected = curve(answers, sample_of(answers, seed=0), use)
+    assert {name: data["rows"][name] for name in expected} == expected.to_dict("list")
+    assert "hedge jury draw FILE" in " ".join(code.value for code in app.code)
+    app = unfolded(open_page("jury", jury=other, use="nobody"), "label_budget_open")
+    assert "juror0, juror1, juror2 give no probabilities" in page_text(app)
