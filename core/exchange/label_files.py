@@ -1,4 +1,4 @@
-"""Files of a label budget: judgements of which only some are labelled, and the answers that people are to label.
+"""Files of a label budget: judgements with labels for some answers, and the answers that people are to label.
 
 The judgements are a tidy table as for a jury (:mod:`core.exchange.juries`), but labels may be missing and one judge is
 enough. A draw is a table with a row for each drawn answer, in the order of the draw: ``place``, ``id``, ``question``,

@@ -47,7 +47,7 @@ def estimate(arguments: Namespace) -> CommandResult:
         if arguments.labelled
         else sample_of(judged, seed=arguments.seed, declared=arguments.random)
     )
-    n = arguments.labels or _usual(sample, judged)
+    n = _usual(sample, judged) if arguments.labels is None else arguments.labels
     budget = reports.label_budget(judged, sample, n=n, judges=arguments.judge or (), seed=arguments.seed)
     return CommandResult(reports.to_json(budget) | {"seed": arguments.seed}, _text(budget))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from core.conformal.clusters import numbered
 from core.jury.label_budget import label_estimates
 from tests.simulation.case import Case
 
@@ -58,6 +59,24 @@ def alone_case(rate: float, n: int) -> Callable[[int], bool]:
     return lambda seed: held(JUDGES["useless"], rate, n, 2 * n, seed)[1]
 
 
+def clustered_case(rate: float, n: int) -> Callable[[int], bool]:
+    """Five answers to each of 100 questions, which are right together and judged wrongly together."""
+
+    def hit(seed: int) -> bool:
+        rng = np.random.default_rng([n, round(1000 * rate), seed, 0x1AC])
+        question = rng.permutation(np.arange(100).repeat(5))
+
+        def together(share: float) -> np.ndarray:
+            return np.where(rng.random(500) < 0.6, (rng.random(100) < share)[question], rng.random(500) < share)
+
+        y = together(rate).astype(np.float64)
+        verdicts = np.where(together(0.2), 1 - y, y)
+        (estimate,) = label_estimates(y[:n], verdicts, [n], clusters=numbered(question.tolist()))
+        return estimate.judged.low <= rate <= estimate.judged.high
+
+    return hit
+
+
 RATES, SIZES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.9, 0.98), (30, 100, 300)
 ALLOWED = (0.935, 0.965)
 CONSERVATIVE = (0.93, 1.0)
@@ -101,5 +120,17 @@ CASES: tuple[Case, ...] = (
         )
         for rate in RATES
         for n in SIZES
+    ),
+    *(
+        Case(
+            f"label budget, judge of five answers to each question, share {rate}, n = {n}",
+            clustered_case(rate, n),
+            (0.93, 0.97),
+            40,
+            2000,
+            USUAL,
+        )
+        for rate in (0.3, 0.5)
+        for n in (100, 300)
     ),
 )

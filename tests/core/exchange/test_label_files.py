@@ -177,6 +177,8 @@ def test_the_command_draws_and_estimates(home: Path, table: pd.DataFrame, tmp_pa
     assert "labels alone" in capsys.readouterr().out
     assert main(["jury", "estimate", str(judgements)]) == 2
     assert "none of the 60 answers has a label; `hedge jury draw`" in capsys.readouterr().err
+    assert main(["jury", "estimate", str(judgements), "--labelled", str(back), "--labels", "0"]) == 2
+    assert "must be from 1 to 30, got 0" in capsys.readouterr().err
     assert main(["jury", "estimate", str(judgements), "--labelled", str(back), "--judge", "nobody"]) == 2
     assert "unknown judge 'nobody'; choose from juror0" in capsys.readouterr().err
 
