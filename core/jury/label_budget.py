@@ -56,10 +56,14 @@ class LabelEstimate:
 
 
 def sizes(labels: int) -> tuple[int, ...]:
-    """The numbers of labels to try, from 10 (or all, if there are fewer) to all of them, at most 400."""
+    """The numbers of labels to try, from 10 (or all, if there are fewer) to all of them, at most 410: every
+    number up to 200, and then steps that grow, with round numbers among them."""
     dense = np.arange(min(LEAST_SHOWN, labels), min(labels, EVERY) + 1)
-    sparse = np.round(np.geomspace(EVERY, labels, EVERY)) if labels > EVERY else dense
-    return tuple(np.unique(np.concatenate([dense, sparse])).astype(int).tolist())
+    if labels <= EVERY:
+        return tuple(dense.tolist())
+    sparse = np.round(np.geomspace(EVERY, labels, EVERY))
+    hundreds = [digit * 10**power for power in range(2, 7) for digit in (1, 2, 5) if digit * 10**power <= labels]
+    return tuple(np.unique(np.concatenate([dense, sparse, hundreds])).astype(int).tolist())
 
 
 def label_estimates(

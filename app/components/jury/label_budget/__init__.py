@@ -14,12 +14,14 @@ import streamlit as st
 from app import state
 from app.caches import jury_cache
 from app.components.shared.bundled import component
+from app.components.shared.downloads import download
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.formatting import plain
 from app.state.jury import JuryView
 from core.jury.label_budget import FEWEST
 from core.jury.pipeline.jury_store import JuryRecord
+from core.reports.file_names import About
 from core.reports.label_budget import without_probabilities
 
 KEY = "label_budget"
@@ -43,7 +45,9 @@ def label_budget(record: JuryRecord, view: JuryView, pairwise: bool) -> None:
         st.selectbox("Judge", list(uses), key=USE_KEY, on_change=_take_use, help=USE_HELP)
         for note in without_probabilities(list(uses.values())):
             st.caption(plain(note))
-        _show(jury_cache.label_curve(record.jury_id, name), record, name, view, pairwise)
+        curve = jury_cache.label_curve(record.jury_id, name)
+        _show(curve, record, name, view, pairwise)
+        download("Data as CSV", curve, "label-budget", About([record.name]))
         what = "pairs" if pairwise else "answers"
         st.caption(
             plain(
