@@ -247,7 +247,11 @@ def jury_figure(
     """
     if name not in JURY_FIGURES:
         raise InputError(f"unknown figure {name!r}; choose from {', '.join(JURY_FIGURES)}")
-    facts = jury_reports.provenance(evaluated, called)
+    facts = (
+        label_budget.provenance(judgements, called)
+        if name == "jury-labels"
+        else jury_reports.provenance(evaluated, called)
+    )
     words = rules_in_words(pairwise=judgements.pairwise)
     best = evaluated.best_constant
     if name == "jury-forest":

@@ -53,7 +53,8 @@ def read_judged(path: Path) -> JudgedAnswers:
     if len(jurors) == 1:
         import pandas as pd
 
-        table = pd.concat([table, table.assign(juror=STAND_IN, p_true=0.5, p_false=0.5)], ignore_index=True)
+        half = {name: 0.5 for name in ("p_true", "p_false") if name in table}
+        table = pd.concat([table, table.assign(juror=STAND_IN, **half)], ignore_index=True)
     judgements = from_table(table, where=str(path))
     first = [key for key, juror in zip(keys, table["juror"], strict=False) if str(juror) == jurors[0]]
     labels = judgements.labels.astype(np.float64)

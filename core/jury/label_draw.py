@@ -104,12 +104,13 @@ class LabelSample:
     """The labels that count, in an ``order`` (M,) of all answers in which the labelled ones come first.
 
     ``labels`` (n,) are theirs. ``random`` says whether they are a random sample; if not, they have no interval.
-    ``notes`` are sentences that a person should know.
+    ``origin`` says in a clause how they were chosen, and ``notes`` are sentences that a person should know.
     """
 
     order: IntArray
     labels: FloatArray
     random: bool
+    origin: str
     notes: tuple[str, ...] = ()
 
 
@@ -126,8 +127,14 @@ def sample_of(judged: JudgedAnswers, *, seed: int, declared: bool = False) -> La
         )
     order = judged.order(seed)
     order = np.concatenate([order[judged.labelled[order]], order[~judged.labelled[order]]])
-    random = declared or n == len(judged)
-    return LabelSample(order, judged.labels[order[:n]], random, () if random else (not_drawn(n, len(judged)),))
+    notes: tuple[str, ...] = ()
+    if n == len(judged):
+        origin = f"all answers are labelled, and the labels are taken in a random order (seed {seed})"
+    elif declared:
+        origin = "declared to be a random sample"
+    else:
+        origin, notes = "not known to be a random sample", (not_drawn(n, len(judged)),)
+    return LabelSample(order, judged.labels[order[:n]], not notes, origin, notes)
 
 
 def not_drawn(n: int, answers: int) -> str:
@@ -156,4 +163,4 @@ def drawn_sample(judged: JudgedAnswers, draw: LabelDraw, labels: Sequence[tuple[
         "skipped it because it is difficult."
     )
     values = np.array([known[place] for place in range(1, n + 1)], dtype=np.float64)
-    return LabelSample(judged.order(draw.seed), values, True, (note,) if left else ())
+    return LabelSample(judged.order(draw.seed), values, True, f"drawn by Hedge ({draw.text})", (note,) if left else ())

@@ -125,13 +125,14 @@ class JudgeBudget:
 @dataclass(frozen=True, slots=True)
 class LabelBudget:
     """The share of right answers from ``n`` labels of ``answers`` answers, without a judge and with each use of one.
-    ``notes`` are sentences that a person should know."""
+    ``origin`` says how the labels were chosen, and ``notes`` are sentences that a person should know."""
 
     answers: int
     n: int
     labels: int
     pairwise: bool
     random: bool
+    origin: str
     alone: Estimate
     judges: tuple[JudgeBudget, ...]
     notes: tuple[str, ...]
@@ -154,6 +155,7 @@ def label_budget(
         labels=len(sample.labels),
         pairwise=judged.judgements.pairwise,
         random=sample.random,
+        origin=sample.origin,
         alone=each[0].alone,
         judges=tuple(
             JudgeBudget(use.judge, use.source, estimate, share)
@@ -202,6 +204,7 @@ def to_json(budget: LabelBudget) -> dict[str, Any]:
             "labels": budget.n,
             "labels_known": budget.labels,
             "random": budget.random,
+            "sample": budget.origin,
             "alone": asdict(budget.alone),
             "judges": [
                 {
@@ -220,18 +223,19 @@ def to_json(budget: LabelBudget) -> dict[str, Any]:
     return values
 
 
-def provenance(budget: LabelBudget, called: str) -> Provenance:
-    """The provenance of a label budget of the judgements that are ``called`` so."""
+def provenance(judgements: Judgements, called: str) -> Provenance:
+    """The provenance of the figure of a jury's label budget."""
     return Provenance(
         (
             ("Made by", made_by()),
             ("Date", today()),
-            ("Judgements", called),
-            ("Labels", f"{budget.n:,} of {budget.answers:,} answers"),
+            ("Jury", called),
+            ("Jurors", ", ".join(judgements.jurors)),
+            ("Labels", f"the first of a random order (seed 0) of {len(judgements):,} answers"),
             (
                 "Intervals",
                 "95%, Agresti–Coull with the number of labels that the estimate is worth; prediction-powered inference "
-                "with power tuning (Angelopoulos, Duchi & Zrnic 2023, arXiv 2311.01453)",
+                "with power tuning (arXiv 2311.01453)",
             ),
         )
     )

@@ -49,7 +49,7 @@ def estimate(arguments: Namespace) -> CommandResult:
     )
     n = _usual(sample, judged) if arguments.labels is None else arguments.labels
     budget = reports.label_budget(judged, sample, n=n, judges=arguments.judge or (), seed=arguments.seed)
-    return CommandResult(reports.to_json(budget) | {"seed": arguments.seed}, _text(budget))
+    return CommandResult(reports.to_json(budget), _text(budget))
 
 
 def _usual(sample: LabelSample, judged: JudgedAnswers) -> int:
@@ -83,4 +83,4 @@ def _text(budget: LabelBudget) -> str:
             "",
             f"Less variance: over random draws of {budget.n:,} of these labels, compared with the labels alone.",
         ]
-    return "\n".join([*(line.rstrip() for line in lines), *budget.notes])
+    return "\n".join([*(line.rstrip() for line in lines), f"The labels: {budget.origin}.", *budget.notes])

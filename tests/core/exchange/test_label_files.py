@@ -143,8 +143,19 @@ def test_a_table_of_one_judge_with_some_labels(table: pd.DataFrame, tmp_path: Pa
     assert judged.labels[3] == 0.5
     right = {"first": 1.0, "second": 0.0}
     assert judged.labels[:3].tolist() == [right[cell] for cell in one["label"][:3]]
-    none = read_judged(saved(one.drop(columns="label"), tmp_path / "none.csv"))
+    none = read_judged(saved(one.drop(columns=["label", "p_false"]), tmp_path / "none.csv"))
     assert not none.labelled.any()
+
+
+@pytest.mark.quick
+def test_texts_that_a_spreadsheet_would_compute_come_back(tmp_path: Path):
+    rows = {"id": ["=1+1", "-2", "@x"], "question": ["+q", "q", "q"], "answer": list("abc")}
+    table = pd.DataFrame(rows | {"juror": "j", "p_true": [0.9, 0.2, 0.6], "label": ""})
+    judged = read_judged(saved(table, tmp_path / "judged.csv"))
+    write_draw(judged, 3, tmp_path / "out.csv", seed=0, date=DATE)
+    drawn = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    assert set(drawn["id"]) == {"'=1+1", "'-2", "'@x"}
+    assert len(read_labels(saved(drawn.assign(label="no"), tmp_path / "back.csv"), judged).labels) == 3
 
 
 @pytest.mark.quick
@@ -170,6 +181,7 @@ def test_the_command_draws_and_estimates(home: Path, table: pd.DataFrame, tmp_pa
     back = saved(to_label.assign(label=[right[name] for name in to_label["id"]]), tmp_path / "back.csv")
     values = run(capsys, "estimate", judgements, "--labelled", back, "--judge", "juror1")
     assert (values["labels"], values["random"]) == (30, True)
+    assert values["sample"] == f"drawn by Hedge ({drawn['draw']})"
     assert [judge["uses"] for judge in values["judges"]] == ["probabilities", "verdicts"]
     assert all(judge["low"] < judge["value"] < judge["high"] for judge in values["judges"])
     assert values["judges"][0]["variance_saved"] is None  # the other labels are not known
@@ -196,7 +208,9 @@ def test_ten_labels_and_labels_of_no_draw_say_so(home: Path, table: pd.DataFrame
     assert {judge["low"] for judge in described["judges"]} == {None}
     assert main(["jury", "estimate", str(path)]) == 0
     assert "there is no interval" in capsys.readouterr().out
-    assert run(capsys, "estimate", path, "--random")["alone"]["low"] > 0
+    declared = run(capsys, "estimate", path, "--random")
+    assert declared["alone"]["low"] > 0
+    assert declared["sample"] == "declared to be a random sample"
 
 
 def test_a_judge_without_probabilities_says_so(home: Path, table: pd.DataFrame, tmp_path: Path, capsys):
