@@ -48,7 +48,7 @@ def label_budget(record: JuryRecord, view: JuryView, pairwise: bool) -> None:
         curve = jury_cache.label_curve(record.jury_id, name)
         _show(curve, record, name, view, pairwise)
         download("Data as CSV", curve, "label-budget", About([record.name]))
-        what = "pairs" if pairwise else "answers"
+        judged, what = jury_cache.judgements(record.jury_id), "pairs" if pairwise else "answers"
         st.caption(
             plain(
                 f"The slider takes the first labels in a random order of all {record.answers:,} {what}, and the "
@@ -56,6 +56,7 @@ def label_budget(record: JuryRecord, view: JuryView, pairwise: bool) -> None:
                 "30, 100 and 300 labels, they held the true value in 93 to 97 of 100 cases. With few labels on the "
                 "rarer side, or few errors of the judge, they are wider than necessary, and hold the true value in 93 "
                 "to 100 of 100 cases."
+                + (f" {what.capitalize()} of one question count as one unit." if judged.clusters is not None else "")
             )
         )
         st.caption(
