@@ -24,6 +24,7 @@ from xml.sax.saxutils import escape
 from charts.figure_style import DPI, FONT_FOLDER, FigureStyle
 from charts.forests import jury_forest, jury_votes
 from charts.html_page import html_page
+from charts.label_widths import label_widths
 from charts.run_figures import FIGURES, Drawing, FigureRequest
 from core.errors import InputError
 from core.exchange.writing import write
@@ -31,6 +32,7 @@ from core.jury.adjudication import rules_in_words
 from core.jury.experiment import JuryExperiment
 from core.jury.judgements import Judgements, in_words
 from core.reports import jury as jury_reports
+from core.reports import label_budget
 from core.reports.caveats import MARK, footnotes
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike
@@ -245,7 +247,11 @@ def jury_figure(
     """
     if name not in JURY_FIGURES:
         raise InputError(f"unknown figure {name!r}; choose from {', '.join(JURY_FIGURES)}")
-    facts = jury_reports.provenance(evaluated, called)
+    facts = (
+        label_budget.provenance(judgements, called)
+        if name == "jury-labels"
+        else jury_reports.provenance(evaluated, called)
+    )
     words = rules_in_words(pairwise=judgements.pairwise)
     best = evaluated.best_constant
     if name == "jury-forest":
@@ -259,6 +265,15 @@ def jury_figure(
             reading += f" The dashed line is {words[best.rule].title}."
         forest = jury_forest(rows, best.accuracy.value if best else None)
         drawing = Drawing(forest, "Accuracy of each rule and each juror", reading)
+    elif name == "jury-labels":
+        what = "how often the first answer is better" if judgements.pairwise else "the share of right answers"
+        reading = (
+            f"The 95% interval of {what}, from the first labels of a random order of all {len(judgements):,}, and a "
+            "judge's verdicts on all of them (PPI++). It refers to new answers like these."
+        )
+        drawing = Drawing(
+            label_widths(label_budget.width_rows(judgements)), "Width of the interval by the number of labels", reading
+        )
     else:
         rows = jury_reports.vote_rows(judgements)
         what = "pairs" if judgements.pairwise else "answers"

@@ -15,14 +15,16 @@ from core.errors import HedgeError, InputError
 from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import Protocol
 from core.jury.judgements import Judgements
+from core.jury.label_draw import JudgedAnswers, sample_of
 from core.jury.pipeline import jury_store
 from core.jury.pipeline.jury_store import JuryRecord
 from core.jury.selection import JudgedSides, in_order
 from core.jury.selection import judged_sides as sides_of
 from core.reports import jury as reports
-from core.reports import jury_figures
+from core.reports import jury_figures, label_budget
 from core.reports.jury import Confidences, JurySplit, RulesOfJury, SetsFigures
 from core.reports.jury_figures import JuryFigures
+from core.reports.label_budget import JudgeUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,20 @@ def confidences(jury_id: str, protocol: Protocol) -> Computation[Confidences]:
         if kept
         else Computation(partial(reports.confidences, judgements(jury_id), protocol))
     )
+
+
+def judge_uses(jury_id: str) -> tuple[JudgeUse, ...]:
+    """What an estimate can use of each judge (:func:`core.reports.label_budget.judge_uses`)."""
+    return label_budget.judge_uses(judgements(jury_id))
+
+
+# 30 kB per entry; a jury has up to two entries for each juror
+@by_version(jury_key, max_entries=16, show_spinner="Estimating for each number of labels …")
+def label_curve(jury_id: str, use: str) -> pd.DataFrame:
+    """The estimates of a label budget by the number of labels (:func:`core.reports.label_budget.curve`)."""
+    judged = JudgedAnswers.of(judgements(jury_id))
+    chosen = next(each for each in label_budget.judge_uses(judged.judgements) if each.key == use)
+    return label_budget.curve(judged, sample_of(judged, seed=0), chosen)
 
 
 def pooled_sets(jury_id: str, protocol: Protocol, alpha: int) -> SetsFigures:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import Names, Text, one_of
+from app.state.fields import Names, Text, one_of, whole
 from app.state.selective import SelectiveView
 from core.errors import InputError
 from core.jury.adjudication import RULES
@@ -42,5 +42,9 @@ class JuryView(SelectiveView):
     """The measure by which the rules are ordered."""
     judges: Names = ""
     """The judges that are asked one after another, in this order ("": all, in the jury's order)."""
+    labels: Annotated[int, whole(6, "it must be a whole number of labels")] = 50
+    """The number of human labels of the label budget."""
+    use: Text = ""
+    """The judge of the label budget and what is used of it ("": the first one)."""
     card: Text = ""
     """The id of the answer that is open ("": none)."""

@@ -79,7 +79,7 @@ def _read(paths: Sequence[Path], labels: Path | None) -> ReadJury:
     if len(sheets) == 1 and (columns := judge_columns.judge_columns(sheets[0])):
         return ReadJury(*judge_columns.read(sheets[0], columns))
     if len(sheets) == 1:
-        return ReadJury(from_table(_tidy(sheets[0]), where=str(sheets[0].path)))
+        return ReadJury(from_table(tidy(sheets[0]), where=str(sheets[0].path)))
     odd = next(sheet for sheet in sheets if "logits" not in sheet.names)
     raise InputError(
         f"{odd.path}: expected a column logits, as the published files have, or one tidy table alone, found the "
@@ -87,7 +87,7 @@ def _read(paths: Sequence[Path], labels: Path | None) -> ReadJury:
     )
 
 
-def _tidy(sheet: Sheet) -> pd.DataFrame:
+def tidy(sheet: Sheet) -> pd.DataFrame:
     """A tidy table's columns, with the texts that were made harmless for a spreadsheet as they were."""
     import pandas as pd
 

@@ -26,7 +26,11 @@ RUN_FIGURES = {
 }
 """Figures of runs; those that a paper needs most come first."""
 
-JURY_FIGURES = {"jury-forest": "Forest of rules and jurors", "jury-votes": "Votes and labels"}
+JURY_FIGURES = {
+    "jury-forest": "Forest of rules and jurors",
+    "jury-votes": "Votes and labels",
+    "jury-labels": "Interval by the number of labels",
+}
 """Figures of a jury."""
 
 FILE_KINDS = ("svg", "pdf", "png")

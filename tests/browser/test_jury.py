@@ -12,11 +12,13 @@ from playwright.sync_api import Page, expect
 
 from core.jury.adjudication import RULES, rules_in_words
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
+from core.jury.label_draw import JudgedAnswers, sample_of
 from core.jury.pipeline import jury_spec, jury_store
 from core.jury.selection import judged_sides
 from core.reports.answer_or_pass import headline
 from core.reports.jury import bench, risk
 from core.reports.jury_answer import jury_answer
+from core.reports.label_budget import curve, judge_uses
 from tests.browser.conftest import (
     NOT_TOO_WIDE,
     SEEN_WITHIN_MS,
@@ -276,3 +278,26 @@ def test_a_jury_is_launched_by_its_button_alone(address: str, visit: Visitor):
     button.click()
     expect(page.get_by_text("Samples must be at least 8, got 0")).to_be_visible()
     assert jury_spec.path_ids() == []
+
+
+def test_the_number_of_labels_moves_every_figure(visit: Visitor, address: str, juries: dict[str, str]):
+    window = visit(address)
+    page = opened(window.open(f"/jury?jury={juries['pairs']}&labels=60"))
+    page.get_by_text("How few human labels are enough?").click()
+    answers = JudgedAnswers.of(replace(JUDGED, pairwise=True))
+    rows = curve(answers, sample_of(answers, seed=0), judge_uses(answers.judgements)[0]).set_index("n")
+    slider, judged = page.get_by_role("slider", name="Labels"), page.locator("[data-figure=judged-interval]")
+
+    def shows(n: int) -> None:
+        expect(slider).to_have_attribute("aria-valuetext", f"{n} labels")
+        expect(judged).to_have_text(f"{rows.loc[n, 'low']:.1%} to {rows.loc[n, 'high']:.1%}")
+        expect(page.locator("[data-figure=worth]")).to_have_text(f"{rows.loc[n, 'worth']:.0f} labels")
+
+    shows(60)
+    expect(page.locator(".labels figcaption")).to_contain_text("How often the first answer wins")
+    slider.press("ArrowRight")
+    shows(61)
+    expect(page).to_have_url(re.compile("labels=61"))
+    slider.press("Home")
+    shows(10)
+    expect(page.locator("[data-figure=saved]")).to_have_text("too few labels to learn about a judge, which takes 20")

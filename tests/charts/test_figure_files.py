@@ -317,7 +317,7 @@ def test_what_can_not_be_drawn_is_refused_in_a_sentence(runs):
         figure("pie", runs)
     with pytest.raises(InputError, match="at least one run"):
         figure("forest", [])
-    with pytest.raises(InputError, match="unknown figure 'pie'; choose from jury-forest, jury-votes"):
+    with pytest.raises(InputError, match="unknown figure 'pie'; choose from jury-forest, jury-votes, jury-labels"):
         jury("pie")
     with pytest.raises(InputError, match="has no trailer"):
         figure_files.with_pdf_information(b"%PDF-1.7 trailer", {})

@@ -7,7 +7,9 @@ import pytest
 
 from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
+from core.jury.label_draw import JudgedAnswers, sample_of
 from core.jury.pipeline import jury_store
+from core.reports.label_budget import curve, judge_uses
 from tests.core.jury.verdicts import jury, seeded_jury
 from tests.pages.conftest import Open, click, keep_their_places, page_text, sent, static_tables, unfolded
 
@@ -142,3 +144,18 @@ def test_judges_are_asked_in_the_order_of_a_link_and_of_the_list(open_page: Open
     assert sent(app, "judged")["judges"] == ["juror1"]
     app.multiselect(key="selected_judges").set_value([]).run()
     assert sent(app, "judged")["judges"] == ["juror0", "juror1", "juror2"]
+
+
+def test_a_label_budget_is_computed_when_it_is_opened(open_page: Open) -> None:
+    judged = seeded_jury(120)
+    mine = jury_store.save(judged, name="Mine", origin="a test")
+    folded = open_page("jury", jury=mine, labels="70", use="juror2 · verdicts")
+    assert not sent(folded, "fewest")
+    app = unfolded(folded, "label_budget_open")
+    data = sent(app, "fewest")
+    assert (data["labels"], data["pairwise"]) == (70, False)
+    answers = JudgedAnswers.of(judged)
+    use = next(each for each in judge_uses(judged) if each.key == "juror2 · verdicts")
+    expected = curve(answers, sample_of(answers, seed=0), use)
+    assert {name: data["rows"][name] for name in expected} == expected.to_dict("list")
+    assert "hedge jury draw FILE" in " ".join(code.value for code in app.code)

@@ -91,6 +91,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.prompting.option_order._rate_intervals": ("rotations, how often A is picked",),
     "core.reports.prompting.option_order.letters_p_value": ("rotations, test of the letters",),
     # Juries
+    "core.reports.label_budget.curve": ("label budget, judge", "label budget, labels alone"),
     "core.jury.agreement._interval": (
         "laws: jury, Cohen's kappa",
         "laws: jury, Fleiss' kappa",

@@ -10,6 +10,7 @@ from app.components import jury as live
 from app.components.jury.agreement import agreement_figures, percent
 from app.components.jury.judge_selection import judge_selection
 from app.components.jury.jury_choice import switches
+from app.components.jury.label_budget import label_budget
 from app.components.shared import controls, figures
 from app.components.shared.paper import Paper, for_paper
 from app.components.shared.static_table import static_table
@@ -62,6 +63,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
     gains(record, view, protocol, pairwise)
     confidences(record, protocol, whole.experiment if whole else None, pairwise)
     sets(record, view, protocol, pairwise)
+    label_budget(record, view, pairwise)
     rules_table(record, whole.experiment if whole else None, pairwise)
     for_paper("jury", lambda: _paper(record, protocol, pairwise))
 

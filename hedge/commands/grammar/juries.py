@@ -137,6 +137,44 @@ def make() -> list[Option]:
     ]
 
 
+JUDGED_LABELS = [
+    Option(
+        "judgements", "a table of judgements with labels for some or all answers, or a jury from `list`", metavar="FILE"
+    ),
+    Option("--seed", "draws the labels", 0),
+    Option("--pairwise", PAIRWISE, False),
+]
+
+
+def estimate() -> list[Option]:
+    """``jury estimate``."""
+    return [
+        *JUDGED_LABELS,
+        Option("--judge", "the judges to use; all judges if not given", nargs="+", metavar="NAME"),
+        Option(
+            "--labels",
+            "how many labels to use; 50 if all answers are labelled and all labels otherwise, unless given",
+            type=int,
+        ),
+        Option(
+            "--labelled",
+            "the table of `draw` with its labels; those of the judgements if not given",
+            type=Path,
+            metavar="FILE",
+        ),
+        Option("--random", "the labelled answers are a random sample of all answers", False),
+    ]
+
+
+def draw() -> list[Option]:
+    """``jury draw``."""
+    return [
+        *JUDGED_LABELS,
+        Option("--labels", "how many answers to draw", 50),
+        out_file("a CSV table for people to fill in"),
+    ]
+
+
 COMMANDS = {
     "list": Command("list all juries", "jury:show", ["jury list"]),
     "evaluate": Command(
@@ -156,6 +194,18 @@ COMMANDS = {
         "jury:agree",
         ["jury agreement --judgements answers-of-pocket-8m"],
         lambda: JUDGED,
+    ),
+    "estimate": Command(
+        "estimate the share of right answers from a few labels and a judge",
+        "label_budget:estimate",
+        ["jury estimate answers-of-pocket-8m --labels 50"],
+        estimate,
+    ),
+    "draw": Command(
+        "draw answers at random for people to label",
+        "label_budget:draw",
+        ["jury draw answers-of-pocket-8m --labels 50 --out to-label.csv"],
+        draw,
     ),
     "export": Command(
         "export a jury as one table, with a row for each answer and juror",

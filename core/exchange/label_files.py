@@ -1,0 +1,165 @@
+"""Files of a label budget: judgements with labels for some answers, and the answers that people are to label.
+
+The judgements are a tidy table as for a jury (:mod:`core.exchange.juries`), but labels may be missing and one judge is
+enough. A draw is a table with a row for each drawn answer, in the order of the draw: ``place``, ``id``, ``question``,
+``answer``, ``label`` (empty, for people to fill in) and ``draw``, which records the draw in every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import InputError
+from core.exchange import juries
+from core.exchange.writing import to_csv, write
+from core.jury.judgements import FIRST, SECOND, from_table, truth
+from core.jury.label_draw import JudgedAnswers, LabelDraw, LabelSample, drawn_sample, sample_of
+from core.tables.safe_read import shown
+from core.tables.tabular import Sheet, meant, open_sheet
+
+TIED = ("tie", "tied", "½", "0.5", "equal", "draw", "both", "neither")
+"""Labels that count half for each side."""
+MISSING = ("", "nan", "none", "null", "n/a", "na", "<na>", "-")
+STAND_IN = "\0"
+"""The name of a juror that always ties, beside a single judge: a jury has two."""
+
+
+def read_judged(path: Path) -> JudgedAnswers:
+    """The answers of a file with their judges, and the labels that it has. Raises :class:`InputError` that names the
+    file and what is wrong."""
+    sheet = open_sheet(path)
+    if not {"question", "answer", "juror", "p_true"} <= set(sheet.names):
+        return JudgedAnswers.of(juries.read([path]).judgements)
+    table = juries.tidy(sheet)
+    cells = sheet.texts("label") if "label" in sheet.names else [""] * len(table)
+    keys: list[tuple[str, str, str, int]] = []
+    seen: dict[tuple[str, str, str, str], int] = {}
+    parts = [str(cell) for cell in table["part"]] if "part" in table else [""] * len(table)
+    for part, question, answer, juror in zip(parts, *(table[n] for n in ("question", "answer", "juror")), strict=True):
+        key = (part, str(question), str(answer), str(juror))
+        seen[key] = seen.get(key, -1) + 1
+        keys.append((*key[:3], seen[key]))
+    known = {key: cell for key, cell in zip(keys, cells, strict=True) if cell.lower() not in MISSING}
+    tied = {key for key, cell in known.items() if cell.lower() in TIED}
+    decided = [cell.lower() for key, cell in known.items() if key not in tied]
+    empty = SECOND if decided and set(decided) <= {FIRST, SECOND} else "False"
+    own = [known.get(key, "") if cell.lower() in MISSING else cell for key, cell in zip(keys, cells, strict=True)]
+    table["label"] = [empty if key not in known or key in tied else cell for key, cell in zip(keys, own, strict=True)]
+    jurors = list(dict.fromkeys(map(str, table["juror"])))
+    if len(jurors) == 1:
+        import pandas as pd
+
+        half = {name: 0.5 for name in ("p_true", "p_false") if name in table}
+        table = pd.concat([table, table.assign(juror=STAND_IN, **half)], ignore_index=True)
+    judgements = from_table(table, where=str(path))
+    first = [key for key, juror in zip(keys, table["juror"], strict=False) if str(juror) == jurors[0]]
+    labels = judgements.labels.astype(np.float64)
+    labels[[key in tied for key in first]] = 0.5
+    labels[[key not in known for key in first]] = np.nan
+    return JudgedAnswers(judgements, labels, tuple(jurors))
+
+
+def label(cell: str) -> float:
+    """A label from a cell: 1 for right or the first answer, 0 for wrong or the second, ½ for a tie, NaN for none.
+
+    >>> label("First"), label("tie"), label("no"), label("")
+    (1.0, 0.5, 0.0, nan)
+    """
+    word = cell.strip().lower()
+    if word in MISSING:
+        return float("nan")
+    if word in TIED:
+        return 0.5
+    return float(word == FIRST if word in (FIRST, SECOND) else truth(word))
+
+
+def read_labels(path: Path, judged: JudgedAnswers, *, seed: int = 0, declared: bool = False) -> LabelSample:
+    """The labels of a file: those of a recorded draw, or a table with the columns id and label.
+
+    Labels without a draw are a random sample only if the person ``declared`` it, or if all answers have one. Raises
+    :class:`InputError` that names the file and the line.
+    """
+    sheet = open_sheet(path)
+    needed = ("place", "id", "label", "draw") if "draw" in sheet.names else ("id", "label")
+    lacking = [name for name in needed if name not in sheet.names]
+    if lacking:
+        raise InputError(f"{path}: expected the columns {', '.join(needed)}, found no {', '.join(lacking)}")
+    labels = []
+    for row, cell in enumerate(sheet.texts("label")):
+        try:
+            labels.append(label(cell))
+        except InputError as error:
+            raise InputError(f"{sheet.where(row)}: {error}") from None
+    ids = [meant(name) for name in sheet.texts("id", as_is=True)]
+    places = _places(sheet, ids, judged)
+    try:
+        if "draw" not in sheet.names:
+            values = np.full(len(judged), np.nan)
+            values[places] = labels
+            return sample_of(replace(judged, labels=values), seed=seed, declared=declared)
+        draw = _draw(sheet)
+        order = judged.order(draw.seed)
+        draw.check(judged)
+        at = [int(place) for place in sheet.numbers("place")]
+        for row, place in enumerate(at):
+            if not 1 <= place <= len(judged):
+                raise InputError(f"{sheet.where(row)}: expected a place from 1 to {len(judged)}, found {place}")
+            if order[place - 1] != places[row]:
+                raise InputError(
+                    f"{sheet.where(row)}: expected answer {shown(judged.judgements.ids[order[place - 1]])} at place "
+                    f"{place} of the draw, found {shown(ids[row])}; keep place and id as they were drawn"
+                )
+        return drawn_sample(judged, draw, list(zip(at, labels, strict=True)))
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+
+def _places(sheet: Sheet, ids: Sequence[str], judged: JudgedAnswers) -> list[int]:
+    """The place of each row's answer among the judged ones."""
+    by_id = {name: place for place, name in enumerate(judged.judgements.ids)}
+    places: dict[int, int] = {}
+    for row, name in enumerate(ids):
+        place = by_id.get(name, by_id.get(name.strip()))
+        if place is None:
+            raise InputError(f"{sheet.where(row)}: expected the id of a judged answer, found {shown(name)}")
+        if place in places:
+            raise InputError(f"{sheet.where(row)}: expected each answer once, found {shown(name)} twice")
+        places[place] = row
+    return list(places)
+
+
+def _draw(sheet: Sheet) -> LabelDraw:
+    records = list(dict.fromkeys(sheet.texts("draw")))
+    if len(records) != 1:
+        raise InputError(
+            f"expected the record of one draw in every row, found {len(records)} ({', '.join(map(shown, records[:2]))})"
+        )
+    return LabelDraw.parse(records[0])
+
+
+def write_draw(judged: JudgedAnswers, n: int, path: Path, *, seed: int, date: str) -> LabelDraw:
+    """Draw n answers at random and write the table for people to label. Raises :class:`InputError` for an n that is not
+    from 1 to the number of answers, or for a file that exists."""
+    import pyarrow as pa
+
+    if not 1 <= n <= len(judged):
+        raise InputError(f"the number of labels must be from 1 to {len(judged):,}, got {n:,}")
+    if path.exists():
+        raise InputError(f"{path} exists already, and its labels would be lost; choose another name with --out")
+    draw = LabelDraw(seed, len(judged), judged.digest, date)
+    chosen, of = judged.order(seed)[:n].tolist(), judged.judgements
+    columns = {
+        "place": list(range(1, n + 1)),
+        "id": [of.ids[place] for place in chosen],
+        "question": [of.questions[place] for place in chosen],
+        "answer": [of.answers[place] for place in chosen],
+        "label": [""] * n,
+        "draw": [draw.text] * n,
+    }
+    write(path.parent, path.name, to_csv(pa.table(columns)))
+    return draw

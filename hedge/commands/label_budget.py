@@ -1,0 +1,86 @@
+"""What ``hedge jury estimate`` and ``hedge jury draw`` do."""
+
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from core.estimates import interval_text
+from core.exchange import label_files
+from core.jury.label_draw import JudgedAnswers, LabelSample, sample_of
+from core.jury.pipeline import jury_store
+from core.reports import label_budget as reports
+from core.reports.label_budget import LabelBudget
+from core.reports.provenance import today
+from hedge.commands.answer import CommandResult
+
+USUAL = 50
+"""The number of labels if none is given and all answers are labelled."""
+
+
+def _judged(arguments: Namespace) -> JudgedAnswers:
+    """The answers of a file, or those of a stored jury."""
+    path = Path(arguments.judgements)
+    if path.suffix or path.exists():
+        judged = label_files.read_judged(path)
+    else:
+        judged = JudgedAnswers.of(jury_store.read(arguments.judgements))
+    return replace(judged, judgements=replace(judged.judgements, pairwise=True)) if arguments.pairwise else judged
+
+
+def draw(arguments: Namespace) -> CommandResult:
+    """Draw answers for people to label, and write them as a table."""
+    judged = _judged(arguments)
+    drawn = label_files.write_draw(judged, arguments.labels, arguments.out, seed=arguments.seed, date=today())
+    text = (
+        f"{arguments.out}: {arguments.labels:,} of {len(judged):,} answers, drawn at random with seed {drawn.seed}. "
+        f"Fill in the column label, then run `hedge jury estimate {arguments.judgements} --labelled {arguments.out}`."
+    )
+    values = {"file": str(arguments.out), "labels": arguments.labels, "draw": drawn.text}
+    return CommandResult(values | {"answers": drawn.answers, "seed": drawn.seed, "digest": drawn.digest}, text)
+
+
+def estimate(arguments: Namespace) -> CommandResult:
+    """Estimate the share of right answers from labels and judges."""
+    judged = _judged(arguments)
+    sample = (
+        label_files.read_labels(arguments.labelled, judged, seed=arguments.seed, declared=arguments.random)
+        if arguments.labelled
+        else sample_of(judged, seed=arguments.seed, declared=arguments.random)
+    )
+    n = _usual(sample, judged) if arguments.labels is None else arguments.labels
+    budget = reports.label_budget(judged, sample, n=n, judges=arguments.judge or (), seed=arguments.seed)
+    return CommandResult(reports.to_json(budget), _text(budget))
+
+
+def _usual(sample: LabelSample, judged: JudgedAnswers) -> int:
+    labels = len(sample.labels)
+    return min(USUAL, labels) if labels == len(judged) else labels
+
+
+def _text(budget: LabelBudget) -> str:
+    what, share = ("pairs", "how often the first answer is better") if budget.pairwise else ("answers", "share right")
+    head = f"{share}, from {budget.n:,} labels of {budget.answers:,} {what}"
+    if not budget.random:
+        return "\n".join([f"{head}: {budget.alone.value:.1%} of the labelled {what}", *budget.notes])
+    ends = interval_text(*budget.alone.ends, form=".1%")
+    width = max(len("labels alone"), *(len(each.judge) for each in budget.judges))
+    lines = [
+        f"{head} (95% interval for new {what} like these)",
+        "",
+        f"{'':<{width}} uses           estimate                   λ     worth labels  less variance",
+        f"{'labels alone':<{width}} {'':<14} {f'{budget.alone.value:.1%} ({ends})':<26}",
+    ]
+    for each in budget.judges:
+        judged = each.estimate.judged
+        shown = f"{judged.value:.1%} ({interval_text(*judged.ends, form='.1%')})"
+        saved = f"{each.variance_saved:.0%}" if each.variance_saved == each.variance_saved else ""
+        lines.append(
+            f"{each.judge:<{width}} {each.source:<14} {shown:<26} {each.estimate.weight:.2f}  "
+            f"{each.estimate.worth:<13.0f} {saved}"
+        )
+    if any(each.variance_saved == each.variance_saved for each in budget.judges):
+        lines += [
+            "",
+            f"Less variance: over random draws of {budget.n:,} of these labels, compared with the labels alone.",
+        ]
+    return "\n".join([*(line.rstrip() for line in lines), f"The labels: {budget.origin}.", *budget.notes])
