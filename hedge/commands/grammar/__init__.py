@@ -84,6 +84,18 @@ COMMANDS = {
         ["compare pocket-1m-qa pocket-8m-qa --score aps"],
         shared.sets,
     ),
+    "plan": Command(
+        "how many questions a band, a threshold or a comparison of two models needs",
+        "plan:plan",
+        [
+            "plan --alpha 0.001",
+            "plan --width 0.05 --alpha 0.1",
+            "plan --accuracy 0.7 0.75 --agreement 0.85",
+            "plan --difference 0.03 --size-difference 0.2 --runs pocket-3m-qa pocket-8m-qa",
+            "plan --questions 500 --json",
+        ],
+        reporting.plan,
+    ),
     "prompting": Command(
         "compare ways of asking: by letter and by text, by shots",
         "prompting:compare_ways",
