@@ -45,6 +45,14 @@ WORST = (
 )
 
 
+ROUGH_BELOW = 50
+"""With fewer calibration questions above the threshold than this, a plan of mean set size is rough."""
+ROUGH = (
+    f"Fewer than {ROUGH_BELOW} calibration questions are above the threshold, so the plan of mean set size is rough: "
+    "its power may be 10 points off."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Pilot:
     """What a plan takes to hold of two runs, and the sentence that says it.
@@ -241,6 +249,11 @@ def for_set_size(
         return pilot.spread.size_power(calibration, tests, difference, significance)
 
     return _for(reached, power, difference, share, pilot.spread.rows, "mean set size")
+
+
+def is_rough(calibration: float, alpha: Alpha) -> bool:
+    """Whether so few calibration questions are above the threshold that the power of mean set size is rough."""
+    return calibration * float(alpha) / THOUSAND < ROUGH_BELOW
 
 
 def _for(

@@ -56,6 +56,7 @@ def plan(arguments: Namespace) -> CommandResult:
         **{name: need and asdict(need) for name, need in needs.items()},
         "questions": chosen and asdict(chosen),
         "runs": own and asdict(own),
+        "rough": False,
     }
     lines = [f"An exact threshold at alpha {alpha_text(arguments.alpha)} needs {_questions(threshold)}."]
     if width := needs["width"]:
@@ -70,6 +71,11 @@ def plan(arguments: Namespace) -> CommandResult:
             )
     lines += [_shown(chosen, arguments.questions, power)] if chosen else []
     lines += [_own(own, power)] if own else []
+    sized = [need.calibration for need in [needs["set_size"]] if need]
+    sized += [figures.calibration for figures in (chosen, own) if figures and not math.isnan(figures.set_size)]
+    if any(question_plan.is_rough(calibration, alpha) for calibration in sized):
+        lines.append(question_plan.ROUGH)
+        values["rough"] = True
     if needs["accuracy"] or needs["set_size"] or chosen or own:
         lines.append(pilot.says)
     return CommandResult(finite(values), "\n".join(lines))

