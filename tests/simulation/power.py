@@ -148,7 +148,7 @@ def _cases(
     hit: Callable[..., bool], rows: tuple[tuple[str, dict[str, object]], ...], allowed: tuple[float, float] = PLANNED
 ) -> Iterator[Case]:
     for title, arguments in rows:
-        yield Case(f"power: {title}", partial(hit, **arguments), allowed, 60, 2000, SAYS)
+        yield Case(f"power: {title}", partial(hit, **arguments), allowed, 70, 2000, SAYS)
 
 
 CASES: tuple[Case, ...] = (
