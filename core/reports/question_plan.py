@@ -46,10 +46,10 @@ WORST = (
 
 
 ROUGH_BELOW = 50
-"""With fewer calibration questions above the threshold than this, a plan of mean set size is rough."""
+"""With fewer calibration questions that are missed in exactly one run, a plan of mean set size is rough."""
 ROUGH = (
-    f"Fewer than {ROUGH_BELOW} calibration questions are above the threshold, so the plan of mean set size is rough: "
-    "its power may be 10 points off."
+    f"On fewer than {ROUGH_BELOW} calibration questions only one of the two runs misses the true option. So the plan "
+    "of mean set size is rough: its power may be 10 points off."
 )
 
 
@@ -251,9 +251,9 @@ def for_set_size(
     return _for(reached, power, difference, share, pilot.spread.rows, "mean set size")
 
 
-def is_rough(calibration: float, alpha: Alpha) -> bool:
-    """Whether so few calibration questions are above the threshold that the power of mean set size is rough."""
-    return calibration * float(alpha) / THOUSAND < ROUGH_BELOW
+def is_rough(pilot: Pilot, calibration: float) -> bool:
+    """Whether the power of mean set size is rough, because too few calibration questions tell the runs apart."""
+    return pilot.spread.sizes is not None and calibration * pilot.spread.sizes.missed_by_one < ROUGH_BELOW
 
 
 def _for(

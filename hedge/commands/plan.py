@@ -73,7 +73,7 @@ def plan(arguments: Namespace) -> CommandResult:
     lines += [_own(own, power)] if own else []
     sized = [need.calibration for need in [needs["set_size"]] if need]
     sized += [figures.calibration for figures in (chosen, own) if figures and not math.isnan(figures.set_size)]
-    if any(question_plan.is_rough(calibration, alpha) for calibration in sized):
+    if any(question_plan.is_rough(pilot, calibration) for calibration in sized):
         lines.append(question_plan.ROUGH)
         values["rough"] = True
     if needs["accuracy"] or needs["set_size"] or chosen or own:

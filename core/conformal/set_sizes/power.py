@@ -38,7 +38,8 @@ class SizeSpread:
 
     ``calibration`` (3, 3) is the covariance of what one calibration question adds: to the difference, to c, and to the
     level of the thresholds. ``test`` (2, 2) is that of a test question: to the difference, and to t. ``swapped`` has c
-    and t, and ``growth`` how much each grows with the level. ``apart`` is the difference of the two runs.
+    and t, and ``growth`` how much each grows with the level. ``apart`` is the difference of the two runs, and
+    ``missed_by_one`` the share of calibration questions whose score is above the threshold in exactly one of them.
     """
 
     calibration: FloatArray
@@ -46,6 +47,7 @@ class SizeSpread:
     swapped: tuple[float, float]
     growth: tuple[float, float] = (0.0, 0.0)
     apart: float = 0.0
+    missed_by_one: float = 1.0
 
     def power(self, n: float, m: float, difference: float, significance: float) -> float:
         """The power on n calibration and m test questions, for a difference above 0.
@@ -155,6 +157,7 @@ def size_spread(
         (float((calibration_turns[1] ** 2).mean()) * shared, float((test_turns[1] ** 2).mean()) + further),
         (mixed.growth(calibration_turns**2) * shared, mixed.growth(test_turns**2)),
         abs(float(of_sizes.mean())),
+        float((mixed.missed[1, 0] != mixed.missed[1, 1]).mean()) * shared,
     )
 
 
@@ -167,7 +170,8 @@ def size_spread_of_one(run: Swappable, alpha: Alpha, clusters: IntArray | None) 
     sizes = at.sizes[1, 0]
     calibration = 2 * float(at.slopes[1]) ** 2 * _miss_variance(at)
     test = 2 * float(covariance_of_mean(sizes[:, None], clusters)[0, 0]) * count(clusters, len(sizes))
-    return SizeSpread(np.diag([calibration, 0, 0]), np.diag([test, 0]), (calibration, test))
+    apart = 2 * _miss_variance(at)
+    return SizeSpread(np.diag([calibration, 0, 0]), np.diag([test, 0]), (calibration, test), missed_by_one=apart)
 
 
 def calibrating(first: float, second: float) -> float:

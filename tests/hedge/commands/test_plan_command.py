@@ -38,7 +38,7 @@ def test_runs_say_what_they_could_have_shown(home: Path, capsys: pytest.CaptureF
     own = question_plan.figures_of(pilot, pilot.calibration, pilot.tests, 100)
     assert (values["runs"]["accuracy"], values["runs"]["set_size"]) == (own.accuracy, own.set_size)
     assert values["set_size"]["questions"] == question_plan.for_set_size(pilot, 0.3, 0.5).questions
-    assert values["rough"]  # ten of a hundred calibration questions are above the threshold
+    assert values["rough"]  # about ten of a hundred calibration questions are missed by each run
     assert main(["plan", "--runs", names[0]]) == 0
     text = capsys.readouterr().out
     assert "test questions show a difference of" in text
