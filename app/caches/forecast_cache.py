@@ -1,6 +1,7 @@
 """Forecasts of a matrix of runs. Slow parts are cached. Queries neither the database nor the hub."""
 
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,10 @@ LOADED_HERE: dict[str, Any] = {
     "timeout_s": TIMEOUT_S,
 }
 """Fields of a spec that do not change the run's prompts."""
+
+
+MOST_PILOTS = 4
+"""The most models whose finished runs are looked at for a plan of questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +109,20 @@ def work(spec: RunSpec) -> Work | None:
 
 def pilot(spec: RunSpec, alpha: int) -> "Pilot":
     """How the answers of two models to the task's questions differ: from finished runs of two models, from one run, or
-    from a guess. Runs that were asked in the same way come first, then those of the same model, then the latest."""
+    from a guess. Runs that were asked in the same way come first, then those of the same model, then the latest. Of the
+    first few, the two that differ most are taken, because two adapters of one model would promise too much."""
     from core.reports import question_plan
 
     finished = [record for record in run_cache.runs().finished if record.spec.task == spec.task]
     finished.sort(key=lambda record: (_asked(record.spec) != _asked(spec), record.spec.model != spec.model))
     by_model = {record.spec.model: record.run_id for record in reversed(finished)}
     latest = list(dict.fromkeys(by_model[record.spec.model] for record in finished))
-    for chosen in (latest[:2], latest[:1]):
-        try:
-            return _pilot(tuple(chosen), alpha) if chosen else question_plan.guess()
-        except HedgeError:  # they share too few questions, or one of them can't be read
-            continue
-    return question_plan.guess()
+    pilots: list[Pilot] = []
+    for chosen in [*((latest[0], other) for other in latest[1:MOST_PILOTS]), *((name,) for name in latest[:1])]:
+        if len(chosen) == 2 or not pilots:
+            with suppress(HedgeError):  # they share too few questions, or one of them can't be read
+                pilots.append(_pilot(chosen, alpha))
+    return max(pilots, key=lambda pilot: pilot.spread.differing, default=question_plan.guess())
 
 
 def _asked(spec: RunSpec) -> tuple[object, ...]:
