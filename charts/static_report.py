@@ -27,6 +27,7 @@ from core.reports.caveats import lab_footnote_of, marked, of_run
 from core.reports.compare import benchmark, run_matrix, shared_questions
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike, options_words
+from core.reports.compare.pair_in_words import detectable_words
 from core.reports.compare.what_differs import what_differs
 from core.reports.evaluation import Evaluation
 from core.reports.p_values import p_text
@@ -169,7 +170,7 @@ def _group(runs: Sequence[Evaluation], figures: pd.DataFrame, names: dict[str, s
         questions += (
             f"; the first {len(compared)} of {len(runs)} runs on these questions, the most that are compared at once"
         )
-    questions = " ".join([f"{questions}.", *filter(None, sentences)])
+    questions = " ".join([f"{questions}.", *filter(None, sentences), detectable_words(matrix)])
     return {"questions": questions, "head": head, "rows": rows}
 
 

@@ -1,14 +1,17 @@
 """Forecasts of a matrix of runs. Slow parts are cached. Queries neither the database nor the hub."""
 
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from app.caches import run_cache
-from app.caches.run_cache import EVERY_RUN
+from app.caches.by_version import by_version
+from app.caches.run_cache import EVERY_RUN, run_key
+from core.errors import HedgeError
 from core.models import counting, model_sources
 from core.models.devices import slots as device_slots
 from core.models.devices.slots import CPU, Slot, slots
@@ -22,6 +25,11 @@ from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
+
+if TYPE_CHECKING:  # pandas, for which the first paint would have to wait
+    import pandas as pd
+
+    from core.reports.question_plan import Pilot
 
 LOADED_HERE: dict[str, Any] = {
     "model": "any",
@@ -37,6 +45,10 @@ LOADED_HERE: dict[str, Any] = {
     "timeout_s": TIMEOUT_S,
 }
 """Fields of a spec that do not change the run's prompts."""
+
+
+MOST_PILOTS = 4
+"""The most models whose finished runs are looked at for a plan of questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +105,43 @@ def work(spec: RunSpec) -> Work | None:
     """The work of a run: its prompts, which do not depend on the model and the precision."""
     same = replace(spec, **LOADED_HERE)
     return _work(same, stamp(spec.task), catalogue.at_hand(spec.task))
+
+
+def pilot(spec: RunSpec, alpha: int) -> "Pilot":
+    """How the answers of two models to the task's questions differ: from finished runs of two models, from one run, or
+    from a guess. Runs that were asked in the same way come first, then those of the same model, then the latest. Of the
+    first few, the two that differ most are taken, because two adapters of one model would promise too much."""
+    from core.reports import question_plan
+
+    finished = [record for record in run_cache.runs().finished if record.spec.task == spec.task]
+    finished.sort(key=lambda record: (_asked(record.spec) != _asked(spec), record.spec.model != spec.model))
+    by_model = {record.spec.model: record.run_id for record in reversed(finished)}
+    latest = list(dict.fromkeys(by_model[record.spec.model] for record in finished))
+    pilots: list[Pilot] = []
+    for chosen in [*((latest[0], other) for other in latest[1:MOST_PILOTS]), *((name,) for name in latest[:1])]:
+        if len(chosen) == 2 or not pilots:
+            with suppress(HedgeError):  # they share too few questions, or one of them can't be read
+                pilots.append(_pilot(chosen, alpha))
+    return max(pilots, key=lambda pilot: pilot.spread.differing, default=question_plan.guess())
+
+
+def _asked(spec: RunSpec) -> tuple[object, ...]:
+    return spec.form, spec.shots, spec.strategy
+
+
+@by_version(run_key, max_entries=128)  # 1 kB per entry
+def _pilot(run_ids: tuple[str, ...], alpha: int) -> "Pilot":
+    from core.reports import question_plan
+
+    return question_plan.pilot_of([run_cache.compared_evaluation(run_id) for run_id in run_ids], alpha)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)  # 2 kB per entry
+def question_curve(pilot: "Pilot", alpha: int, share: float, chosen: int) -> "pd.DataFrame":
+    """What fewer and more questions show (:func:`core.reports.question_plan.curve`)."""
+    from core.reports import question_plan
+
+    return question_plan.curve(pilot, alpha, share, chosen=chosen)
 
 
 def free_disk() -> int:

@@ -9,6 +9,7 @@ from core.reports import answer_or_pass
 from core.reports.calibration.calibrated import calibrated
 from core.reports.compare import run_matrix
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.pair_in_words import detectable_words
 from core.reports.evaluation import load
 from core.reports.report import report
 from tests.conftest import synthetic_run
@@ -42,6 +43,7 @@ def test_the_report_has_calibration_pairs_provenance_and_references(home):
         difference = pair.difference
         first, second = (round(matrix.figures[measure][place], 3) for place in (pair.first, pair.second))
         assert f"<td>{second - first:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})</td>" in page
+    assert detectable_words(matrix) in page
     assert all(f"<dd>{name} (" in page for name in names)
     assert "@misc{hedge," in page
     assert page.count("<picture>") == 2

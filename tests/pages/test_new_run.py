@@ -22,8 +22,10 @@ import streamlit as st
 from app.caches import live_runs, overview_cache
 from app.components.new_run import prompt_preview
 from app.formatting import clock
+from core.conformal.question_counts import band_width
 from core.errors import RunError
 from core.models.devices.nvml import GpuMetrics
+from core.reports.compare.power import SpreadOfPair
 from core.runs import groups, store, trash
 from core.runs.prompts import draw_questions, pinned, prompts
 from core.runs.spec import RunSpec
@@ -32,7 +34,7 @@ from core.runs.store import Progress
 from hedge.cli import main, parser
 from hedge.commands.runs import specs_of
 from tests.conftest import give_files, synthetic_run
-from tests.pages.conftest import Open, click, page_text
+from tests.pages.conftest import Open, click, page_text, unfolded
 
 
 @pytest.fixture
@@ -102,6 +104,20 @@ def test_one_bad_task_and_nothing_is_launched(open_page: Open, calls: list[Any],
     app.run()
     assert f"There is no file {tmp_path / 'none.csv'}" in page_text(app)
     assert next(button for button in app.button if button.label == "Launch").disabled
+
+
+def test_the_questions_say_what_they_show(open_page: Open, calls: list[Any]):
+    app = open_page("new_run", models="fake", amount="number", samples="1000")
+    # Nobody has run this task yet, so the two models are taken to differ as much as they can.
+    width, difference = band_width(500, 500, 100), SpreadOfPair(0.5).detectable_accuracy(500)
+    says = f"500 calibration and 500 test questions put coverage at alpha 0.1 into a band {100 * width:.1f} points wide"
+    assert f"{says} and show a difference of {100 * difference:.1f} points in accuracy." in page_text(app)
+    assert not app.get("vega_lite_chart")
+    app = unfolded(app, "question_counts_open")
+    assert len(app.get("vega_lite_chart")) == 1
+    assert "Without a pilot run" in page_text(app)
+    pilots = [synthetic_run(model=f"m-{i}", signal=2 + i, seed=4) for i in range(2)]
+    assert all(name in page_text(app.run()) for name in pilots)
 
 
 def test_without_a_task_there_is_nothing_to_launch(open_page: Open, calls: list[Any]):

@@ -1,8 +1,8 @@
-"""Where in the code intervals and p-values come from: read off the source, so that a new one can't be overlooked.
+"""Where intervals, p-values and power come from: read off the source, so that a new one can't be overlooked.
 
 A place is a dataclass with a field, a function with a name, or a function that makes a column, whose name says that it
-is an end of an interval, a band, or a p-value. Pages and charts do no maths (``tests/test_architecture.py``), so every
-such figure that they show begins in ``core`` or in a command.
+is an end of an interval, a band, a p-value, or the power of a test. Pages and charts do no maths
+(``tests/test_architecture.py``), so every such figure that they show begins in ``core`` or in a command.
 """
 
 import ast
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NAME = re.compile(r"(.*_)?(low|high|p_value|p_values|interval|intervals|band|bands|holm)|.*_p")
+NAME = re.compile(r"(.*_)?(low|high|p_value|p_values|interval|intervals|band|bands|holm|power|detectable)|.*_p")
 
 
 def places() -> set[str]:

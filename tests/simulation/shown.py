@@ -51,6 +51,9 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "laws: compare, matrix: all differences in accuracy",
         "matrix: all intervals of accuracy",
     ),
+    # Planned questions
+    "core.reports.compare.power.mcnemar_power": ("power: accuracy", "power: detectable accuracy"),
+    "core.reports.compare.run_matrix.PairDifference": ("power: set size", "power: detectable accuracy"),
     # Streams
     "tests.reference.adaptive.promised_band": ("stream: adaptive coverage",),
     "tests.reference.exchangeability.online_p_values": ("stream: last p-value", "stream: false alarm"),
@@ -126,6 +129,11 @@ SIMULATED: dict[str, tuple[str, ...]] = {
 """A place → how the names of its simulations begin: those of cases, and ``laws: …`` of the table under every law."""
 
 PASSED_ON: dict[str, tuple[str, ...]] = {
+    "core.reports.question_plan.DetectableFigures": ("core.conformal.coverage.beta_binomial_band",),
+    "hedge.commands.plan.plan": (
+        "core.reports.compare.power.mcnemar_power",
+        "core.reports.compare.run_matrix.PairDifference",
+    ),
     "core.calibration.means.MeanInterval": ("core.calibration.means.loss_interval",),
     "core.calibration.means.seen_loss_interval": ("core.calibration.means.skewed_mean_interval",),
     "core.serving.classroom.class_figures.SurenessGroup": ("core.conformal.coverage.crossed_share_interval",),

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.caches import forecast_cache
 from app.caches.forecast_cache import Plan
+from app.components.new_run import question_counts
 from app.components.shared.resume import resume_button
 from app.components.shared.runs import links_to, open_run, titles
 from app.errors import spoken
@@ -45,6 +46,7 @@ def forecast(combination: Combination | None) -> Plan | None:
     with spoken(), st.container(gap="small"):
         plan = forecast_cache.plan(combination)
         st.markdown(f"**{plain(_in_words(plan))}**")
+        question_counts.words(plan)
         _warnings(plan)
         _caveats(plan)
         _existing(plan)
@@ -52,9 +54,11 @@ def forecast(combination: Combination | None) -> Plan | None:
 
 
 def details(plan: Plan | None) -> None:
-    """Show, folded, the tokens, the memory, the disk space and the speed, and a row for each of several runs."""
+    """Show, folded, what numbers of questions show; tokens, memory, disk space and speed; and a row for each of several
+    runs."""
     if plan is None:
         return
+    question_counts.curve(plan)
     with st.expander("Tokens, memory, disk, speed"):
         _figures(plan)
         _room(plan)

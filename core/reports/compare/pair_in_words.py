@@ -1,12 +1,12 @@
 """What the tests of a pair of runs say, as an answer in words."""
 
+import math
 from collections.abc import Sequence
 
 from core.conformal.scores import SCORES
+from core.reports.compare.power import POWER, SIGNIFICANT
 from core.reports.compare.run_matrix import PairDifference, RunMatrix
 from core.reports.p_values import p_said
-
-SIGNIFICANT = 0.05
 
 
 def pair_in_words(
@@ -27,7 +27,27 @@ def pair_in_words(
         f"({p_said(accuracy.corrected)}). Their sets by {SCORES[score].title} hold {held[first]:.2f} and "
         f"{held[second]:.2f} options on average ({p_said(size.corrected)})."
     )
-    return _answer(names, (first, second), better, surer), f"{figures}{_of_all(matrix)}"
+    found = detectable_words(matrix, (first, second))
+    return _answer(names, (first, second), better, surer), f"{figures} {found}{_of_all(matrix)}"
+
+
+def detectable_words(matrix: RunMatrix, pair: tuple[int, int] | None = None) -> str:
+    """How large a true difference has to be, so that these questions show it: of a pair, or of any pair."""
+    found = {}
+    for measure in ("accuracy", "set_size"):
+        pairs = matrix.pairs[measure] if pair is None else [_of_pair(matrix.pairs[measure], *pair)]
+        detectable = [difference.detectable for difference in pairs]
+        found[measure] = math.nan if any(map(math.isnan, detectable)) else max(detectable)
+    sizes = [f"{100 * found['accuracy']:.1f} points in accuracy"] * (not math.isnan(found["accuracy"]))
+    sizes += [f"{found['set_size']:.2f} options in set size"] * (not math.isnan(found["set_size"]))
+    if not sizes:
+        return "These questions are too few to show any difference."
+    several = len(matrix.pairs["accuracy"])
+    corrected = f", after the correction for {several} pairs" if several > 1 else ""
+    between = "" if pair or several == 1 else " between two of these runs"
+    return (
+        f"These questions show a true difference{between} of {' or '.join(sizes)} in {POWER:.0%} of draws{corrected}."
+    )
 
 
 def _of_pair(pairs: Sequence[PairDifference], first: int, second: int) -> PairDifference:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
-from core.conformal.clusters import count
+from core.conformal.clusters import count, within
 from core.conformal.permutation import PValues, Swappable, swap_test
 from core.conformal.pvalues import holm
 from core.conformal.scores import score as score_of
@@ -249,6 +249,27 @@ def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple
 def _heard(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray, k: int) -> FloatArray:
     """The other model's probabilities on the same questions, (n, k), with options in this run's order."""
     return aligned(widened(other, k)[theirs], orders(run, rows, other, theirs, k))
+
+
+def swappable_pair(
+    a: Evaluation, b: Evaluation, alpha: int, *, score: str = "lac"
+) -> tuple[Swappable, Swappable, IntArray | None]:
+    """Both runs on the questions that they share, and the clusters of the test questions.
+
+    Raises :class:`InputError` for two runs that share fewer than 10 test questions.
+    """
+    sides = _sides(a, b, alpha, score)
+    return *_swappable(*sides.runs, sides, score), sides.clusters
+
+
+def swappable_run(run: Evaluation, alpha: int, *, score: str = "lac") -> tuple[Swappable, IntArray | None]:
+    """A run on its own questions, with the answers of its own model alone, and the clusters of the test questions."""
+    tuned = form(run, score, alpha).tuned
+    scores = score_of(score, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
+    own = true_scores(scores[tuned.calibration], run.labels[tuned.calibration])
+    right = correct(run.probabilities[run.test], run.labels[run.test])
+    side = Swappable(own[None], np.zeros(0), scores[run.test][None], right[None], run.k)
+    return side, within(run.clusters, run.test)
 
 
 def _side(swappable: Swappable) -> PairedRun:

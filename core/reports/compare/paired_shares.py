@@ -30,20 +30,35 @@ def difference_of_shares(changes: FloatArray, clusters: IntArray | None, *, z: f
     return Estimate((only_second - only_first) / n, *ends)
 
 
+def design_effect(changes: FloatArray, clusters: IntArray | None) -> float:
+    """How many times larger the variance of the mean change is than if the rows were independent (Kish 1965).
+
+    Two further clusters, in which every row changes, stand for what few changes can't show.
+
+    >>> design_effect(np.array([1.0, 0.0, -1.0, 0.0]), None)
+    1.0
+    """
+    n, g, alike = len(changes), count(clusters, len(changes)), kish_number(clusters, len(changes))
+    if clusters is None:
+        return 1.0
+    if g < 2:
+        return float(n)
+    alone = float(changes.var()) / n + 2 / (n * alike)
+    together = float(covariance_of_mean(changes[:, None], clusters)[0, 0]) + 2 / alike**2
+    return together / alone
+
+
 def _worth(changes: FloatArray, clusters: IntArray, z: float) -> float:
     """The number of independent rows whose mean change has the variance that the mean of ``changes`` (n,) has: at most
     n, and about the number of clusters where few or no rows change.
 
-    Two further clusters, in which every row changes, stand for what few changes can't show. Student's quantile stands
-    for how uncertain a variance from this many clusters is. Clusters of unequal size are as few as Kish's number says.
-    If that is fewer than half of them, rows of a cluster count as alike
+    Student's quantile stands for how uncertain a variance from this many clusters is. Clusters of unequal size are as
+    few as Kish's number says. If that is fewer than half of them, rows of a cluster count as alike
     (:func:`core.conformal.clusters.effective_number`)."""
     n, g, alike = len(changes), count(clusters, len(changes)), kish_number(clusters, len(changes))
     if g < 2:
         return 1.0
-    alone = float(changes.var()) / n + 2 / (n * alike)
-    together = float(covariance_of_mean(changes[:, None], clusters)[0, 0]) + 2 / alike**2
-    worth = n * alone / together * (z / float(stdtrit(max(alike - 1, 1), ndtr(z)))) ** 2
+    worth = n / design_effect(changes, clusters) * (z / float(stdtrit(max(alike - 1, 1), ndtr(z)))) ** 2
     return min(max(worth, 1.0), alike if 2 * alike < g else n)
 
 

@@ -11,6 +11,7 @@ Tango's score interval (:mod:`core.reports.compare.paired_shares`) and set size 
 :mod:`core.conformal.set_sizes.pairwise`, all at the level 1 − 0.05 / pairs (Bonferroni).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,18 +21,21 @@ import pandas as pd
 from core.calibration.metrics import correct
 from core.conformal.clusters import count
 from core.conformal.pairwise import SharedRuns, mean_size, swap_tests
+from core.conformal.permutation import Swappable
 from core.conformal.pvalues import holm
 from core.conformal.scores import SCORES, true_scores
 from core.conformal.scores import score as score_of
 from core.conformal.set_sizes.by_rank import uacc
 from core.conformal.set_sizes.differences import tested
 from core.conformal.set_sizes.pairwise import difference_intervals_of_pairs, together
+from core.conformal.set_sizes.power import calibrating
 from core.errors import InputError
 from core.estimates import Estimate
 from core.questions.option_names import set_text
 from core.records import IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
+from core.reports.compare.power import SIGNIFICANT, spread_of_pair
 from core.reports.compare.shared_questions import (
     FEWEST,
     aligned,
@@ -57,7 +61,8 @@ class PairDifference:
     """The second run's figure minus the first run's, for the runs at these places of the matrix.
 
     The interval holds together with those of all other pairs. ``p`` is the pair's own p-value and ``corrected`` that
-    after Holm's correction for all pairs.
+    after Holm's correction for all pairs. ``detectable`` is the smallest true difference that the test finds in 80% of
+    draws, at 5% over the number of pairs (:mod:`core.reports.compare.power`); NaN for UAcc, and where there is none.
     """
 
     first: int
@@ -65,6 +70,7 @@ class PairDifference:
     difference: Estimate
     p: float
     corrected: float
+    detectable: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +183,7 @@ def pairs_frame(matrix: RunMatrix) -> pd.DataFrame:
                 "high": pair.difference.high,
                 "p": pair.p,
                 "p_holm": pair.corrected,
+                "detectable": pair.detectable,
             }
             for name, pairs in matrix.pairs.items()
             for pair in pairs
@@ -201,21 +208,49 @@ def differences(
     of_swaps = swap_tests(shared, alpha, empty=empty, resamples=resamples, seed=seed)
     z, clusters = together(len(shared.pairs)), tested(shared.clusters, shared.right.shape[1])
     changes = [shared.right[j] - shared.right[i] for i, j in shared.pairs]
+    found_accuracy, found_size = _smallest_differences(shared, alpha, empty, clusters)
     by_measure = {
         "accuracy": (
             [difference_of_shares(per_pair, clusters, z=z) for per_pair in changes],
             [turned_p_value(per_pair, clusters) for per_pair in changes],
+            found_accuracy,
         ),
-        "set_size": (of_sizes, of_swaps[0].tolist()),
-        "uacc": (of_uacc, of_swaps[1].tolist()),
+        "set_size": (of_sizes, of_swaps[0].tolist(), found_size),
+        "uacc": (of_uacc, of_swaps[1].tolist(), [math.nan] * len(shared.pairs)),
     }
     return figures, {
         name: tuple(
-            PairDifference(i, j, estimate, p, corrected)
-            for (i, j), estimate, p, corrected in zip(shared.pairs, estimates, values, holm(values), strict=True)
+            PairDifference(i, j, estimate, p, corrected, found)
+            for (i, j), estimate, p, corrected, found in zip(
+                shared.pairs, estimates, values, holm(values), detectable, strict=True
+            )
         )
-        for name, (estimates, values) in by_measure.items()
+        for name, (estimates, values, detectable) in by_measure.items()
     }
+
+
+def _smallest_differences(
+    shared: SharedRuns, alpha: int, empty: str, clusters: IntArray | None
+) -> tuple[list[float], list[float]]:
+    """The smallest differences in accuracy and in mean set size that each pair's tests can find."""
+    tests, level = count(clusters, shared.right.shape[1]), SIGNIFICANT / len(shared.pairs)
+    accuracies, sizes = [], []
+    for pair in shared.pairs:
+        first, second = (
+            Swappable(
+                calibration=shared.calibration[shared.setting[own], [own, other]],
+                alone=shared.alone[own],
+                test=shared.test[shared.setting[own], [own, other]],
+                right=shared.right[[own, other]],
+                options=shared.options[own],
+            )
+            for own, other in (pair, pair[::-1])
+        )
+        spread = spread_of_pair(first, second, alpha, clusters, empty=empty)
+        n = calibrating(*(shared.calibration.shape[2] + len(side.alone) for side in (first, second)))
+        accuracies.append(spread.detectable_accuracy(tests, significance=level))
+        sizes.append(spread.detectable_size(n, tests, significance=level))
+    return accuracies, sizes
 
 
 def _shared_runs(shared: SharedQuestions, score: str) -> SharedRuns:

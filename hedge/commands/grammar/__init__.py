@@ -90,6 +90,18 @@ COMMANDS = {
         ["pass pocket-8m-qa --alpha 0.1", "pass pocket-8m-qa --by set-size --json"],
         reporting.answer_or_pass,
     ),
+    "plan": Command(
+        "how many questions a band, a threshold or a comparison of two models needs",
+        "plan:plan",
+        [
+            "plan --alpha 0.001",
+            "plan --width 0.05 --alpha 0.1",
+            "plan --accuracy 0.7 0.75 --agreement 0.85",
+            "plan --difference 0.03 --size-difference 0.2 --runs pocket-3m-qa pocket-8m-qa",
+            "plan --questions 500 --json",
+        ],
+        reporting.plan,
+    ),
     "prompting": Command(
         "compare ways of asking: by letter and by text, by shots",
         "prompting:compare_ways",

@@ -40,6 +40,31 @@ def answer_or_pass() -> list[Option]:
     ]
 
 
+def plan() -> list[Option]:
+    """``plan``."""
+    from core.conformal.scores import SCORE_NAMES
+    from core.reports.compare.power import POWER, SIGNIFICANT
+
+    accuracy = "guessed accuracies, of one model or of two; half of the questions if neither they nor runs are given"
+    agreement = "on which share both models are right or both wrong; as if independent if neither it nor runs are given"
+    size = "the difference in mean set size that a comparison should find, in options; needs --runs if it is given"
+    runs = "one or two finished runs that say how answers vary; guesses are used if none is given"
+    return [
+        alpha(),
+        Option("--width", "the widest band of coverage, such as 0.05, if one is wanted", type=float),
+        Option("--difference", "the difference in accuracy to find, such as 0.03, if one is wanted", type=float),
+        Option("--size-difference", size, type=float, metavar="OPTIONS"),
+        Option("--questions", "also say what this many questions show, if given", type=int, metavar="N"),
+        Option("--runs", runs, nargs="+", metavar="RUN"),
+        Option("--accuracy", accuracy, nargs="+", type=float, default=(), metavar="P"),
+        Option("--agreement", agreement, type=float, metavar="A"),
+        Option("--power", "how often a true difference of this size should be found", POWER),
+        Option("--significance", "the level of the test; divide it by the number of pairs", SIGNIFICANT),
+        Option("--calibration-share", "the share in (0, 1) that calibrates", 0.5),
+        Option("--score", "the conformal score of mean set size", "lac", SCORE_NAMES),
+    ]
+
+
 def prompting() -> list[Option]:
     """``prompting``."""
     from core.conformal.scores import SCORES

@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from core.conformal.pvalues import holm
 from core.errors import InputError
+from core.reports import question_plan
 from core.reports.compare import inspector, paired, run_matrix
 from core.reports.compare.paired_shares import paired_share_interval
 from core.reports.compare.run_matrix import SWAPS, pairs_frame
@@ -65,6 +66,16 @@ def test_runs_without_shared_questions_and_too_many_runs_are_refused(home):
 def test_groups_are_runs_with_the_same_test_questions(home):
     same, other = models(2, n=40), synthetic_run(40, seed=5, model="elsewhere")
     assert groups([same[0], other, same[1]]) == [(same[0], same[1]), (other,)]
+
+
+def test_a_pair_s_detectable_differences_are_those_of_a_plan_from_it(home):
+    runs = [load(name) for name in models(2)]
+    result, pilot = run_matrix.run_matrix(runs, 100, resamples=20), question_plan.pilot_of(runs, 100)
+    figures = question_plan.figures_of(pilot, pilot.calibration, pilot.tests, 100)
+    assert result.pairs["accuracy"][0].detectable == figures.accuracy > 0
+    assert result.pairs["set_size"][0].detectable == figures.set_size > 0
+    three = run_matrix.run_matrix([load(name) for name in models(3)], 100, resamples=20)
+    assert three.pairs["accuracy"][0].detectable > figures.accuracy  # at 5% over three pairs
 
 
 def test_the_frame_has_a_row_for_each_figure_and_pair(home):
