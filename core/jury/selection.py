@@ -22,8 +22,8 @@ from core.records import IntArray
 
 HALF = 0.5
 FEW = 0.05
-"""If all labels calibrate, repeats that could raise the variance of a share of all answers by at most this part count as
-independent, as in the published figures. The promise is then approximate: if all repeats are among the most certain
+"""If all labels calibrate, repeats that could raise the variance of a share of all answers by at most this part count
+as independent, as in the published figures. The promise is then approximate: if all repeats are among the most certain
 answers, it fails in 14% of draws at delta 0.1."""
 
 

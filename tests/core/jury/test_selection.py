@@ -12,7 +12,7 @@ from core.conformal.selective import selective
 from core.errors import InputError
 from core.jury.judgements import Judgements
 from core.jury.selection import in_order, judged_sides
-from core.reports.answer_or_pass import jury_json, stage_notes
+from core.reports.answer_or_pass import jury_json, jury_text, stage_notes
 from hedge.cli import main
 from tests.core.jury.verdicts import jury, seeded_jury
 
@@ -98,6 +98,9 @@ def test_a_tie_is_no_verdict():
     assert "40 ties of equal probabilities are no verdict" in sides.notes[0]
     first, second = sides.selected(200, 100).stages
     assert (first.answered, first.base_error, second.answered) == (0, 0.5, 20)
+    assert stage_notes(first, 200, alone=False) == ["No answer has a confidence."]
+    lines = jury_text(sides, 200, 100).splitlines()
+    assert lines[lines.index("  juror0: 0.0%, never") + 1] == "    No answer has a confidence."
 
 
 def test_judges_are_asked_in_the_order_that_is_given():
