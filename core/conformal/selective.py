@@ -51,8 +51,8 @@ threshold with just enough of them passes only without a single error."""
 GRID: FloatArray = np.arange(4999, 2499, -1) / 5000
 """The fixed sequence: 0.9998, 0.9996, … 0.5, as fine as in the code of Jung et al."""
 GRID.setflags(write=False)
-BOUND_PARTS = 10_000
-"""A bound is rounded up to a multiple of 1 / BOUND_PARTS."""
+BOUND_PARTS = 1000
+"""A bound is rounded up to a multiple of 1 / BOUND_PARTS, so that it is shown as it is, and still holds."""
 NEGLIGIBLE = 1e-18
 
 
@@ -202,11 +202,11 @@ def at_most(errors: int, n: int, r: float) -> float:
 
 
 def error_bound(errors: int, n: int, delta: float) -> float:
-    """The exact (Clopper–Pearson) upper bound of a share of errors, at confidence 1 − delta, rounded up to a hundredth
+    """The exact (Clopper–Pearson) upper bound of a share of errors, at confidence 1 − delta, rounded up to a tenth
     of a percent; NaN for n = 0.
 
     >>> error_bound(0, 22, 0.1), error_bound(5, 5, 0.1)
-    (0.0994, 1.0)
+    (0.1, 1.0)
     """
     if n == 0:
         return math.nan

@@ -22,8 +22,9 @@ from core.records import IntArray
 
 HALF = 0.5
 FEW = 0.05
-"""Repeats that could raise the variance of a share by at most this part count as independent answers: at delta 0.1 the
-promise then fails in 10.6% of draws, at most."""
+"""If all labels calibrate, repeats that could raise the variance of a share of all answers by at most this part count
+as independent, as in the published figures. The promise is then approximate: if all repeats are among the most certain
+answers, it fails in 14% of draws at delta 0.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def judged_sides(judgements: Judgements, *, share: float | None = None, seed: in
 
     ``share`` of them calibrates, at random by the seed; with 1 all do, and the figures are in sample. None: as the
     source's own parts say, and a half if there are none. Answers of one question are not independent: no question is on
-    both sides, and one random answer of each counts, unless there are only :data:`FEW` repeats. Raises
+    both sides, and one random answer of each counts; with share 1, all do if there are only :data:`FEW` repeats. Raises
     :class:`InputError` for a share outside (0, 1], a seed as :class:`~core.jury.experiment.Protocol` does, and a side
     without answers.
     """
@@ -74,7 +75,7 @@ def judged_sides(judgements: Judgements, *, share: float | None = None, seed: in
         raise InputError(f"the calibration share must lie in (0, 1], got {share}; with 1, all labels calibrate")
     Protocol(seeds=(seed,))  # checks the seed
     clusters, notes = judgements.clusters, list[str]()
-    counting = _counting(judgements, seed, notes)
+    counting = _counting(judgements, seed, notes, whole=share == 1)
     if share == 1:
         calibrates = judges = counting
     elif share is None and set(PARTS[:2]) <= set(judgements.parts):
@@ -106,17 +107,17 @@ def judged_sides(judgements: Judgements, *, share: float | None = None, seed: in
     )
 
 
-def _counting(judgements: Judgements, seed: int, notes: list[str]) -> IntArray:
-    """The rows that count, and a note where questions are repeated."""
+def _counting(judgements: Judgements, seed: int, notes: list[str], *, whole: bool) -> IntArray:
+    """The rows that count if the ``whole`` jury calibrates or a part, and a note where questions are repeated."""
     n, clusters = len(judgements), judgements.clusters
     rows: IntArray = np.arange(n)
     if clusters is None:
         return rows
     single = rows[one_each(rows, clusters, seed=seed)]
     what, unit = "pairs" if judgements.pairwise else "answers", "cluster" if judgements.cluster_names else "question"
-    few = (1 + FEW) * kish_number(clusters, n) >= n
+    few = whole and (1 + FEW) * kish_number(clusters, n) >= n
     how = (
-        f"so few repeats of a {unit} count as independent"
+        f"so few repeats of a {unit} count as independent, and the promise is approximate"
         if few
         else f"one random {what[:-1]} of each counts, because {what} of one {unit} are not independent"
     )

@@ -15,6 +15,7 @@ import pandas as pd
 from core.calibration.metrics import correct
 from core.conformal.draws import SPLIT, first_part
 from core.conformal.selective import SelectiveAnswers, SelectiveResult, SelectiveStage, least_passed, selective
+from core.errors import InputError
 from core.jury.selection import JudgedSides
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import questions_of, standing
@@ -50,7 +51,8 @@ def run_sides(
 
     By confidence, the calibration questions calibrate and the test questions judge, one row of each question. By set
     size, the calibration questions already form the sets (at ``sets_alpha`` thousandths, by ``score``), so a random
-    half of the test questions calibrates and the other half judges.
+    half of the test questions calibrates and the other half judges. Raises :class:`InputError` by set size if there is
+    a single test question.
     """
     calibration, judged, k, notes = run.calibration, standing(run, run.test), 0, []
     if len(judged) < len(run.test):
@@ -65,6 +67,10 @@ def run_sides(
         sizes = np.zeros(len(wrong))
         sizes[run.test] = form(run, score, sets_alpha, empty=empty).members.sum(axis=1)
         sure = np.where(sizes > 0, k + 1 - sizes, 0.0)
+        if len(judged) < 2:
+            raise InputError(
+                "by set size, half of the test questions calibrate, and this run has only one; answer by confidence"
+            )
         drawn = first_part(judged, len(judged) // 2, seed=run.spec.seed, purpose=SPLIT)
         calibration, judged = judged[drawn], judged[~drawn]
         notes.append(
@@ -117,7 +123,7 @@ def promise_words(result: SelectiveResult, *, what: str = "questions", verdicts:
     )
     return (
         f"The promise: with confidence {_confidence(result)}, {kept}, for {what} like the {result.n_calibration:,} "
-        "that calibrate."
+        "that calibrate, if alpha and delta were chosen beforehand."
     )
 
 
@@ -147,12 +153,13 @@ def stage_notes(stage: SelectiveStage, alpha: int, *, alone: bool = True) -> lis
     """Sentences about a judge: why it has no threshold, a confidence that says nothing, and, of one that is ``alone``,
     the least share to pass."""
     notes = [why_not(stage, alpha)]
-    if stage.levels == 1 and stage.n_calibration:
+    if stage.levels == 1 and stage.first is not None:
         notes.append("All its answers have the same confidence, so it can only answer all questions or none.")
     least = least_passed(stage.base_error, alpha / 1000)
     if least > 0 and alone:
         notes.append(
-            f"If it answered everything, {stage.base_error:.1%} would be wrong, so at least {least:.1%} must be passed."
+            f"If it answered everything, about {stage.base_error:.1%} would be wrong, so about {least:.1%} must be "
+            "passed at least."
         )
     return [note for note in notes if note]
 
@@ -249,10 +256,10 @@ def jury_text(sides: JudgedSides, alpha: int, delta: int) -> str:
     if len(sides.judges) > 1:
         result = sides.selected(alpha, delta)
         lines += [f"In turn: {', then '.join(sides.judges)}, then people"]
-        lines += [
-            f"  {name}: {stage.answered / result.n_judged:.1%}, from confidence {threshold_words(stage.threshold)}"
-            for name, stage in zip(sides.judges, result.stages, strict=True)
-        ]
+        for name, stage in zip(sides.judges, result.stages, strict=True):
+            start = "never" if stage.threshold is None else f"from confidence {threshold_words(stage.threshold)}"
+            lines.append(f"  {name}: {stage.answered / result.n_judged:.1%}, {start}")
+            lines += [f"    {note}" for note in stage_notes(stage, alpha, alone=False)]
         lines += [f"  people: {1 - result.share:.1%}"]
         lines += [f"  {line}" for line in text_lines(result, what=what, verdicts=True)]
     return "\n".join([*lines, *sides.notes])

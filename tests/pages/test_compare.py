@@ -282,6 +282,14 @@ def test_a_run_answers_from_a_confidence_or_up_to_a_set_size(open_page: Open):
     assert "from 1 to 500" in page_text(app)
 
 
+def test_the_other_figures_stay_where_nothing_can_calibrate_a_rule_by_set_size(open_page: Open):
+    ids = [synthetic_run(model=name, n=2) for name in ("one", "two")]
+    app = unfolded(open_page("compare", runs=",".join(ids), pass_by="set-size"), "abstaining_open")
+    text = page_text(app)
+    assert "By set size, half of the test questions calibrate, and this run has only one; answer by confidence." in text
+    assert "the run answers" in text
+
+
 def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Open):
     ids = [synthetic_run(seed=1, n=30), synthetic_run(seed=2, n=14, model="other")]
     app = open_page("compare", runs=",".join(ids))

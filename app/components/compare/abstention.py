@@ -10,9 +10,10 @@ from app.caches import run_cache
 from app.components.compare import compare_cache
 from app.components.shared import controls, downloads
 from app.components.shared.selective import selective_panel
-from app.formatting import plain
+from app.formatting import plain, sentence
 from app.state.compare import CompareView
 from charts.run_names import full_names, told_apart
+from core.errors import InputError
 from core.reports import answer_or_pass
 from core.reports.compare import selective
 from core.reports.evaluation import Evaluation
@@ -84,7 +85,13 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
 
 def _promise(run: Evaluation, run_id: str, name: str, view: CompareView) -> None:
     """Show from which confidence, or up to which set size, a run may answer."""
-    sides = answer_or_pass.run_sides(run, by=view.pass_by, sets_alpha=view.alpha, score=view.score, empty=view.empty)
+    try:
+        sides = answer_or_pass.run_sides(
+            run, by=view.pass_by, sets_alpha=view.alpha, score=view.score, empty=view.empty
+        )
+    except InputError as problem:  # the figures below need no calibration of this rule
+        st.info(plain(sentence(str(problem))))
+        return
     sets = f"{view.alpha}:{view.score}:{view.empty}" if sides.k else ""
     selective_panel(
         [name],

@@ -43,7 +43,7 @@ def test_critical_errors_are_those_of_the_binomial_law(alpha: float, delta: floa
 @pytest.mark.parametrize("delta", [0.01, 0.1, 0.5])
 def test_a_bound_is_clopper_and_pearsons_rounded_up(errors: int, n: int, delta: float):
     exact = 1.0 if errors == n else float(beta.ppf(1 - delta, errors + 1, n - errors))
-    assert exact <= error_bound(errors, n, delta) + 1e-12 < exact + 1e-4 + 1e-11
+    assert exact <= error_bound(errors, n, delta) + 1e-12 < exact + 1e-3 + 1e-11
 
 
 def test_the_law_holds_far_out_in_its_tails():

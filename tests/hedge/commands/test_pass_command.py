@@ -50,7 +50,7 @@ def test_no_threshold_is_said_with_the_least_share_to_pass(home, capsys):
     assert "No threshold keeps this promise." in text
     run = load(name)
     base = answer_or_pass.run_sides(run).judged.wrong.mean()
-    assert f"so at least {(base - 0.1) / 0.9:.1%} must be passed" in text
+    assert f"so about {(base - 0.1) / 0.9:.1%} must be passed at least" in text
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,11 @@ def test_no_threshold_is_said_with_the_least_share_to_pass(home, capsys):
 def test_wrong_numbers_are_refused(home, capsys, flags, says):
     assert main(["pass", synthetic_run(), *flags]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_single_test_question_has_no_half_that_calibrates_set_sizes(home, capsys):
+    name = synthetic_run(n=2)
+    assert main(["pass", name, "--by", "set-size"]) == 2
+    assert "half of the test questions calibrate, and this run has only one; answer by confidence" in (
+        capsys.readouterr().err
+    )

@@ -194,7 +194,7 @@ class Selective extends Live {
     const kept = verdicts
       ? `at least ${percent1(1 - alpha)} of the verdicts agree with people`
       : `at most ${percent1(alpha)} of the answers are wrong`;
-    return `The promise: ${this.sure}, ${kept}, for ${what} like the ${n.toLocaleString("en")} that calibrate. The other ${judged.toLocaleString("en")} judge it.`;
+    return `The promise: ${this.sure}, ${kept}, for ${what} like the ${n.toLocaleString("en")} that calibrate, if alpha and delta were chosen beforehand. The other ${judged.toLocaleString("en")} judge it.`;
   }
 
   notes({ stages }) {
@@ -228,12 +228,12 @@ class Selective extends Live {
           `Already at the strictest threshold, ${stage.first_wrong.toLocaleString("en")} of ${stage.first_answered.toLocaleString("en")} calibration answers are wrong.`,
         );
     }
-    if (stage.levels === 1 && n)
+    if (stage.levels === 1 && stage.first !== null)
       notes.push("All its answers have the same confidence, so it can only answer all questions or none.");
     const least = leastPassed(stage.base_error, alpha);
     if (least > 0 && this.data.judges.length === 1)
       notes.push(
-        `If it answered everything, ${percent1(stage.base_error)} would be wrong, so at least ${percent1(least)} must be passed.`,
+        `If it answered everything, about ${percent1(stage.base_error)} would be wrong, so about ${percent1(least)} must be passed at least.`,
       );
     return notes;
   }

@@ -3,7 +3,7 @@
 
 const STEPS = 100;
 const MARGIN = 4;
-const BOUND_PARTS = 10_000;
+const BOUND_PARTS = 1000;
 const NEGLIGIBLE = 1e-18;
 
 // For 0 … n answers the most errors e with P(Bin(m, alpha) <= e) <= delta; -1 if even no error is too many.
