@@ -82,7 +82,7 @@ def run_sides(
 
 
 def threshold_words(threshold: float | None, k: int = 0) -> str:
-    """From where a question is answered, as a cell or a clause: a confidence, or a set size.
+    """From where a question is answered, as a cell or a clause: a confidence, rounded up, or a set size.
 
     >>> threshold_words(0.9131), threshold_words(4.0, 4), threshold_words(3.0, 4), threshold_words(None)
     ('0.9131', '1 option', '1 to 2 options', 'never')
@@ -92,7 +92,11 @@ def threshold_words(threshold: float | None, k: int = 0) -> str:
     if k:
         most = round(k + 1 - threshold)
         return "1 option" if most == 1 else f"1 to {most} options"
-    return np.format_float_positional(threshold, precision=4 if threshold < 0.999 else 8, trim="-")
+    decimals = 4 if threshold < 0.999 else 8
+    rounded = round(threshold, decimals)
+    if rounded < threshold:
+        rounded = round(rounded + 10**-decimals, decimals)
+    return np.format_float_positional(rounded, trim="-")
 
 
 def headline(result: SelectiveResult, *, what: str = "questions", verdicts: bool = False) -> str:

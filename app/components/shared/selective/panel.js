@@ -12,8 +12,13 @@ import { hold, leastPassed, riskCurve, selective } from "./selective.js";
 const LEAST = 1;
 const STYLES = 4;
 const percent1 = (share) => percent(share, 1);
-// A confidence with four decimals, or eight near 1, without zeros at the end. The reports in Python write the same.
-const confidenceText = (value) => String(Number(value.toFixed(value < 0.999 ? 4 : 8)));
+// A confidence with four decimals, or eight near 1, rounded up: who answers from there keeps the promise. The reports in
+// Python write the same.
+function confidenceText(value) {
+  const decimals = value < 0.999 ? 4 : 8;
+  const rounded = Number(value.toFixed(decimals));
+  return String(rounded < value ? Number((rounded + 10 ** -decimals).toFixed(decimals)) : rounded);
+}
 
 function sideOf(table, judges) {
   const column = (name) => Float64Array.from(table.getChild(name).toArray());
