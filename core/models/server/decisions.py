@@ -46,15 +46,17 @@ NAMES_KEPT = 5
 Reply = list[Decided | Fault]
 
 
-def beside(questions: int) -> int:
+def beside(questions: int, servers: int = 1) -> int:
     """How many times questions are asked, at most, beside once each in a run with this number of them: in the
-    self-check, alone and together, and again at the end.
+    self-check, alone and together (that on each of the ``servers``), and again at the end.
 
-    >>> beside(400), beside(6)
-    (72, 28)
+    >>> beside(400), beside(400, servers=2), beside(6)
+    (72, 76, 28)
     """
     return (
-        min(questions, 2 * CHECKED_QUESTIONS) + min(questions, CHECKED_QUESTIONS) + REPEATS * min(questions, REPEATED)
+        min(questions, 2 * CHECKED_QUESTIONS)
+        + servers * min(questions, CHECKED_QUESTIONS)
+        + REPEATS * min(questions, REPEATED)
     )
 
 
