@@ -78,6 +78,11 @@ def requests_of(path: Path) -> dict[str, ResultLine]:
                 f"'status', found {shown(', '.join(result))}"
             )
         before = requests.get(name_of(result))
+        if before and before.sha256 != _text(result["payload_sha256"]):
+            raise InputError(
+                f"{path}, line {line}: expected one 'payload_sha256' for each 'run_id', found another one for "
+                f"{clean(name_of(result))!r} than in line {before.line}; leave out one of the lines, or all 'run_id's"
+            )
         requests[name_of(result)] = ResultLine(
             line,
             sha256=_text(result["payload_sha256"]),

@@ -162,7 +162,7 @@ def tokens_sent(spec: RunSpec, requests: Sequence[Prompt], drawn: Draw) -> tuple
     if spec.decisions:
         from core.models.server.decisions import beside  # imports an HTTP client that nothing else here needs
 
-        more = beside(len(read))
+        more = beside(len(read), max(1, len(spec.servers)))
         return sum(read) + round(more * sum(read) / max(1, len(read))), len(read) + more
     tests = drawn.roles.count("test") * spec.repeats
     if not tests:

@@ -97,14 +97,14 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
         turned = spec.rotations or spec.orders or not questions  # other orders are rows, and no questions
         caveats.append(_not_answered(left_out, 0 if turned else questions + len(left_out)))
     if bounded := _numbers(provenance).get("bounded_questions", 0):
-        caveats.append(
-            Caveat(
-                "bounded",
-                f"The server gave only an upper bound of some letters for {_of(bounded, questions)} "
-                f"question{'s' if (questions or bounded) != 1 else ''}, so each figure lies between two ends.",
-                "A server that lists more tokens, or that scores texts, gives every letter.",
-            )
-        )
+        what, way_out = (
+            ("The server gave only an upper bound of some letters", "A server that lists more tokens, or that scores "
+             "texts, gives every letter.")
+            if not spec.decisions
+            else ("Some probabilities were rounded to 0", "Probabilities with more decimals give exact figures.")
+        )  # fmt: skip
+        where = f"{_of(bounded, questions)} question{'s' if (questions or bounded) != 1 else ''}"
+        caveats.append(Caveat("bounded", f"{what} for {where}, so each figure lies between two ends.", way_out))
     if isinstance(below := provenance.get(BELOW_CHANCE), Mapping):
         caveats += _of_chance(below)
     if spec.picks:
@@ -209,7 +209,7 @@ def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
         caveats.append(
             Caveat(
                 "models",
-                f"The server called the model by {len(names)} other names in its replies "
+                f"The server called the model by {len(names)} names in its replies "
                 f"({_text(', '.join(map(str, names)))}), so several models may have answered.",
                 "Ask for a model by a name that stands for one version of it.",
             )

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 LONE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -9,18 +10,23 @@ LONE = re.compile(r"\\u[dD][89a-fA-F]")
 HUGE = re.compile(r"\d{300}")
 
 
-def loads(text: str | bytes) -> Any:
+def loads(text: str | bytes, *, repeated: bool = False) -> Any:
     """The value of a JSON document. Half characters become U+FFFD, and whole numbers beyond a float's range infinite.
+    Of a key that an object has twice, the last value stays, or all of them in a list if ``repeated``.
 
     Raises :class:`ValueError` for what is no JSON, and for what is nested too deeply to be read.
 
     >>> loads('["cut \\\\ud83d"]')
     ['cut \ufffd']
+    >>> loads('{"a": 1, "a": 2}'), loads('{"a": 1, "a": 2}', repeated=True)
+    ({'a': 2}, {'a': [1, 2]})
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
     try:
-        value = json.loads(text, parse_int=_whole if HUGE.search(text) else None)
+        value = json.loads(
+            text, parse_int=_whole if HUGE.search(text) else None, object_pairs_hook=_object if repeated else None
+        )
         return whole_texts(value) if LONE.search(text) else value
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -28,6 +34,14 @@ def loads(text: str | bytes) -> Any:
 
 def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) < 300 else float(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        values |= {key: [value for other, value in pairs if other == key] for key, n in counts.items() if n > 1}
+    return values
 
 
 def whole_texts(value: Any) -> Any:

@@ -131,7 +131,8 @@ def option_probabilities(
             return Fault(UNANSWERED, f"the answer names the option {option.strip()!r} twice")
         probability = number(given)
         if not 0 <= probability <= 1:  # also NaN
-            return Fault(UNANSWERED, f"the probability of {option.strip()!r} is {clean(str(given), SHOWN)}")
+            says = clean(repr(given), SHOWN)  # a number written as a text is none
+            return Fault(UNANSWERED, f"the probability of {option.strip()!r} is {says}")
         by_option[option.strip()] = probability
     if lacking := [option for option in options if option not in by_option]:
         return Fault(UNANSWERED, f"the answer lacks the option {lacking[0]!r}" + ", and others" * (len(lacking) > 1))

@@ -46,15 +46,17 @@ NAMES_KEPT = 5
 Reply = list[Decided | Fault]
 
 
-def beside(questions: int) -> int:
+def beside(questions: int, servers: int = 1) -> int:
     """How many times questions are asked, at most, beside once each in a run with this number of them: in the
-    self-check, alone and together, and again at the end.
+    self-check, alone and together (that on each of the ``servers``), and again at the end.
 
-    >>> beside(400), beside(6)
-    (72, 28)
+    >>> beside(400), beside(400, servers=2), beside(6)
+    (72, 76, 28)
     """
     return (
-        min(questions, 2 * CHECKED_QUESTIONS) + min(questions, CHECKED_QUESTIONS) + REPEATS * min(questions, REPEATED)
+        min(questions, 2 * CHECKED_QUESTIONS)
+        + servers * min(questions, CHECKED_QUESTIONS)
+        + REPEATS * min(questions, REPEATED)
     )
 
 
@@ -70,7 +72,7 @@ class DecisionEngine(ServerEngine):
         self.varies = 0.0
         """How much a probability was seen to vary between identical requests."""
         self.answered_as: dict[str, None] = {}
-        """The names that the server gave the model in its replies, without its own."""
+        """The names that the server gave the model in its replies."""
 
     @staticmethod
     def asking(form: str) -> type[DecisionEngine]:
@@ -142,15 +144,19 @@ class DecisionEngine(ServerEngine):
             return 0.0, ()
         before, self.left_out = self.left_out, LeftOut()
         begin = time.monotonic()
-        both = {prompt.question_id: answer for prompt, answer in self._answers([list(prompts)])}
+        urls = self.client.urls
+        if len(urls) == 1:
+            both = [*self._answers([list(prompts)])]
+        else:  # each server joins questions in its own way
+            both = [answer for url in urls for answer in self._answers_of(url, prompts)]
         self.left_out = before
-        each_s = (time.monotonic() - begin) / len(prompts)
-        if len(both) < len(prompts):
+        each_s = (time.monotonic() - begin) / len(prompts) / len(urls)
+        if len(both) < len(prompts) * len(urls):
             return 0.0, ("several questions in a request: one of them is not answered then",)
         difference = max(
             abs(a - b)
-            for name, answer in both.items()
-            for a, b in zip(answer.probabilities, alone[name].probabilities, strict=True)
+            for prompt, answer in both
+            for a, b in zip(answer.probabilities, alone[prompt.question_id].probabilities, strict=True)
         )
         if difference > SAME:
             return 0.0, (f"several questions in a request: a probability differs by {difference:.3g}",)
@@ -206,6 +212,26 @@ class DecisionEngine(ServerEngine):
         groups = _by_context(prompts).values()
         return [group[i : i + self.together] for group in groups for i in range(0, len(group), self.together)]
 
+    def _request(self, prompts: Sequence[Prompt], place: tuple[int, ...] = ()) -> TokenRequest[Reply]:
+        """The one request for these prompts, which have the same context."""
+
+        def read(reply: dict[str, Any]) -> Reply:
+            name = clean(reply.get("model"))
+            if name and len(self.answered_as) < NAMES_KEPT:
+                self.answered_as[name] = None
+            return decided(reply, [prompt.k for prompt in prompts], ordered=[prompt.ordered for prompt in prompts])
+
+        return TokenRequest(f"/{self.decisions}", {"model": self.model, **joined_request(prompts)}, read, place)
+
+    def _answers_of(self, url: str, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Decided]]:
+        """The prompts with the answers that the server ``url`` gives to one request for all of them, if it does."""
+        request = self._request(prompts)
+        try:
+            reply = self.client.post(request.path, request.body, request.read, url=url)
+        except ServerError:
+            return
+        yield from ((p, answer) for p, answer in zip(prompts, reply, strict=True) if isinstance(answer, Decided))
+
     def _answers(self, groups: Sequence[Sequence[Prompt]]) -> Iterator[tuple[Prompt, Decided]]:
         """Each prompt with its answer, in any order. A request that the server refuses is divided, by the number
         that it names or in half, and a question without a right answer is asked again alone, once."""
@@ -213,16 +239,7 @@ class DecisionEngine(ServerEngine):
         waiting: deque[TokenRequest[Reply]] = deque()
 
         def ask(places: Sequence[int], *, again: int = 0) -> TokenRequest[Reply]:
-            chosen = [prompts[i] for i in places]
-
-            def read(reply: dict[str, Any]) -> Reply:
-                name = clean(reply.get("model"))
-                if name not in ("", self.model) and len(self.answered_as) < NAMES_KEPT:
-                    self.answered_as[name] = None
-                return decided(reply, [prompt.k for prompt in chosen], ordered=[prompt.ordered for prompt in chosen])
-
-            body = {"model": self.model, **joined_request(chosen)}
-            return TokenRequest(f"/{self.decisions}", body, read, (again, *places))
+            return self._request([prompts[i] for i in places], (again, *places))
 
         def leave_out(place: tuple[int, ...], missing: NoAnswer) -> None:
             _, *places = place

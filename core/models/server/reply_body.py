@@ -161,8 +161,10 @@ async def read(reply: aiohttp.ClientResponse, *, limit: int) -> bytes:
 
 
 def parsed(content: bytes) -> Any:
-    """The JSON value of a body (:func:`core.storage.json_text.loads`). Raises :class:`ValueError` for other content."""
-    return loads(whole_texts(content.decode("utf-8-sig", "surrogatepass")))
+    """The JSON value of a body (:func:`core.storage.json_text.loads`). Raises :class:`ValueError` for other content.
+
+    An answer to a decision in which an option or a question is there twice has both values, so neither is taken."""
+    return loads(whole_texts(content.decode("utf-8-sig", "surrogatepass")), repeated=b'"answers"' in content)
 
 
 def number(value: Any) -> float:

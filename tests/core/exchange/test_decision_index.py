@@ -76,6 +76,13 @@ def read(folder, results, rows):
     return decision_index.read(*write(folder, results, rows))
 
 
+def test_one_id_for_two_requests_is_refused(tmp_path):
+    """Only the last of them would count."""
+    results = [result(i) | {"run_id": "24"} for i in range(6)]
+    with pytest.raises(InputError, match=r"line 2: expected one 'payload_sha256' for each 'run_id', .* in line 1;"):
+        read(tmp_path, results, [row(i) for i in range(6)])
+
+
 def test_each_data_set_is_a_run(tmp_path):
     results = [result(i, data) for data in ("MMLU", "SGD/SGD-X") for i in range(6)]
     rows = [row(i, data) for data in ("SGD/SGD-X", "MMLU") for i in range(6)]

@@ -79,7 +79,7 @@ WRONG_LEVELS = {
     ),
     "not a number": (
         lambda answer: releveled(answer, [(level, "NaN") for level, _ in as_pairs(answer)]),
-        "the probability of '0' is NaN",
+        "the probability of '0' is 'NaN'",
     ),
     "a sum below 1": (
         lambda answer: releveled(answer, [(level, 0.1) for level, _ in as_pairs(answer)]),

@@ -11,8 +11,9 @@ from core.errors import InputError, SelfCheckError
 from core.models.model_sources import resolve
 from core.models.server.client import ServerClient
 from core.models.server.decision_probe import decision_of_probe
-from core.models.server.decision_replies import Decided
+from core.models.server.decision_replies import Decided, Fault, decided
 from core.models.server.decisions import DecisionEngine
+from core.models.server.reply_body import parsed
 from core.models.transformers_engine import TransformersEngine
 from core.models.verdicts import judge
 from core.questions import bank
@@ -20,6 +21,7 @@ from core.questions.prompting.decision import DECISION_FORMATS, verdict_request
 from core.questions.prompting.forms import form_prompt
 from core.records import joined
 from tests.core.models.server.conftest import MODEL, SOON, scored
+from tests.core.models.server.loopback import loopback_server
 
 PATHS = tuple(f"/{form}" for form in DECISION_FORMATS)
 
@@ -41,8 +43,8 @@ def truth():
 def load() -> Iterator:
     with ExitStack() as stack:
 
-        def loaded(server, form):
-            engine = DecisionEngine.asking(form).load(MODEL, servers=[server.url], patience=SOON)
+        def loaded(server, form, *more):
+            engine = DecisionEngine.asking(form).load(MODEL, servers=[server.url, *more], patience=SOON)
             return stack.enter_context(closing(engine))
 
         yield loaded
@@ -88,7 +90,7 @@ WRONG = {
     "an unknown option": (lambda answer: without(answer, G=0.1), "names the option 'G', which was not asked for"),
     "the same option twice": (lambda answer: without(answer, **{" A": 0.1}), "names the option 'A' twice"),
     "a negative number": (lambda answer: without(answer, "A", A=-0.5), "the probability of 'A' is -0.5"),
-    "a text": (lambda answer: without(answer, "A", A="high"), "the probability of 'A' is high"),
+    "a text": (lambda answer: without(answer, "A", A="high"), "the probability of 'A' is 'high'"),
     "true": (lambda answer: without(answer, "A", A=True), "the probability of 'A' is True"),
     "a huge number": (lambda answer: without(answer, "A", A=1e300), "the probability of 'A' is 1e+300"),
     "a list": (lambda answer: [0.5, 0.5], "the answer has no probabilities"),
@@ -184,6 +186,33 @@ def test_questions_that_change_one_another_are_asked_alone(server, load, truth, 
     assert "several questions in a request: a probability differs by" in check.refused[0]
     order = [scores.ids.index(prompt.question_id) for prompt in asked(form)]
     assert np.abs(scores.probabilities[order] - truth).max() < 1e-6
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_each_server_shows_that_questions_go_together(server, load, truth, form):
+    """A second server that mixes up questions in one request would spoil the answers that it gives."""
+
+    def mixed(number, answer):
+        values = list(answer["probabilities"].values())
+        moved = values[-number:] + values[:-number]
+        return {**answer, "probabilities": dict(zip(answer["probabilities"], moved, strict=True))}
+
+    server.reset(decisions=PATHS)
+    with loopback_server() as other:
+        other.reset(decisions=PATHS, decided=mixed)
+        scores, check = score(load(server, form, other.url), form)
+    assert check.rung == "one question in a request"
+    assert "a probability differs by" in check.refused[0]
+    order = [scores.ids.index(prompt.question_id) for prompt in asked(form)]
+    assert np.abs(scores.probabilities[order] - truth).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    "answers",
+    ['{"q1": {"probabilities": {"A": 0.9, "A": 0.5, "B": 0.5}}}', '{"q1": {"noul": 0.1}, "q1": {"noul": 0.9}}'],
+)
+def test_an_option_or_a_question_that_is_there_twice_has_no_answer(answers):
+    assert isinstance(decided(parsed(f'{{"answers": {answers}}}'.encode()), [2])[0], Fault)
 
 
 def test_small_label_mass_and_equal_options_stop_a_run(server, load):
