@@ -38,7 +38,8 @@ judge explains. Agresti and Coull add as many, z²/2, to each side of a share.""
 EVERY = 200
 """Up to this number of labels, :func:`sizes` lists every number."""
 LEAST_SHOWN = 10
-DRAWN, MOST_DRAWS, FEWEST_DRAWS, CHUNK = 10_000_000, 20_000, 1_000, 500
+DRAWN, MOST_DRAWS, FEWEST_DRAWS, CHUNK = 10_000_000, 20_000, 1_000, 5_000_000
+"""CHUNK is how many numbers are drawn at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,9 @@ def variance_saved(labels: FloatArray, verdicts: FloatArray, n: int, *, seed: in
         return np.full(k, np.nan)
     rng, draws = np.random.default_rng([seed, m, n]), min(max(DRAWN // m, FEWEST_DRAWS), MOST_DRAWS)
     alone, judged = np.empty(draws), np.empty((draws, k))
-    for start in range(0, draws, CHUNK):
-        rows = rng.random((min(CHUNK, draws - start), m)).argpartition(n, axis=1)[:, :n]
+    chunk = max(CHUNK // m, 1)
+    for start in range(0, draws, chunk):
+        rows = rng.random((min(chunk, draws - start), m)).argpartition(n, axis=1)[:, :n]
         y, f = labels[rows], verdicts[rows]  # (c, n) and (c, n, k)
         place = slice(start, start + len(rows))
         alone[place], own = y.mean(axis=1), f.mean(axis=1)
