@@ -46,7 +46,8 @@ DRAWN, MOST_DRAWS, FEWEST_DRAWS, CHUNK = 10_000_000, 20_000, 1_000, 5_000_000
 class LabelEstimate:
     """The share of right answers from ``n`` labels: with the judge (``judged``) and from the labels ``alone``.
 
-    ``weight`` is λ. ``worth`` is n′, the number of labels that would tell as much without a judge.
+    ``weight`` is λ. ``worth`` is the number of labels that would tell as much without a judge: n′, or with clusters
+    n′ · n / (the independent labels that the n are worth).
     """
 
     n: int
@@ -92,7 +93,7 @@ def _estimate(labels: FloatArray, verdicts: FloatArray, clusters: IntArray | Non
     explained = labels - share
     weight = float(_weights(explained @ (judged - judged.mean()) / n, verdicts, n)) if n >= FEWEST and len(rest) else 0
     if weight == 0:
-        return LabelEstimate(n, 0.0, independent, alone, alone)
+        return LabelEstimate(n, 0.0, float(n), alone, alone)
     left = explained - weight * (judged - judged.mean())
     total, residual = float(explained @ explained), float(left @ left)
     unseen = UNSEEN * max(1 - residual / total, 0.0)
@@ -103,7 +104,8 @@ def _estimate(labels: FloatArray, verdicts: FloatArray, clusters: IntArray | Non
     )
     worth = min(n * (total + unseen) / n**2 / spread, float(len(verdicts)))
     value = min(max(share + weight * float(rest.mean() - judged.mean()), 0.0), 1.0)
-    return LabelEstimate(n, weight, worth, agresti_coull(value, worth), alone)
+    labels_worth = min(worth * n / independent, float(len(verdicts)))
+    return LabelEstimate(n, weight, labels_worth, agresti_coull(value, worth), alone)
 
 
 def _weights(covariance: FloatArray | float, verdicts: FloatArray, n: int) -> FloatArray:
