@@ -42,9 +42,9 @@ def read_judged(path: Path) -> JudgedAnswers:
     seen: dict[tuple[str, str, str, str], int] = {}
     parts = [str(cell) for cell in table["part"]] if "part" in table else [""] * len(table)
     for part, question, answer, juror in zip(parts, *(table[n] for n in ("question", "answer", "juror")), strict=True):
-        key = (part, str(question), str(answer), str(juror))
-        seen[key] = seen.get(key, -1) + 1
-        keys.append((*key[:3], seen[key]))
+        judged_by = (part, str(question), str(answer), str(juror))
+        seen[judged_by] = seen.get(judged_by, -1) + 1
+        keys.append((*judged_by[:3], seen[judged_by]))
     known: dict[tuple[str, str, str, int], str] = {}
     for row, (key, cell) in enumerate(zip(keys, cells, strict=True)):
         if cell.lower() not in MISSING and (known.setdefault(key, cell).lower() in TIED) != (cell.lower() in TIED):
