@@ -35,7 +35,7 @@ def draw(arguments: Namespace) -> CommandResult:
     drawn = label_files.write_draw(judged, arguments.labels, arguments.out, seed=arguments.seed, date=today())
     text = (
         f"{arguments.out}: {arguments.labels:,} of {len(judged):,} answers, drawn at random with seed {drawn.seed}. "
-        f"Fill in the column label, then run "
+        "Fill in the column label from the top. You may stop early, but skip no answer. Then run "
         f"`hedge jury estimate {quote(arguments.judgements)} --labelled {quote(str(arguments.out))}`."
     )
     values = {"file": str(arguments.out), "labels": arguments.labels, "draw": drawn.text}
