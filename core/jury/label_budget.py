@@ -102,6 +102,10 @@ def _estimate(labels: FloatArray, verdicts: FloatArray, clusters: IntArray | Non
     spread += weight**2 * _variance_of_mean(
         rest, None if clusters is None else within(clusters, np.arange(n, len(verdicts)))
     )
+    if clusters is not None:  # answers of one cluster may be on both sides
+        sides = [np.bincount(clusters[:n], left / n, clusters.max() + 1)]
+        sides.append(np.bincount(clusters[n:], weight * (rest - rest.mean()) / len(rest), clusters.max() + 1))
+        spread += max(2 * float(sides[0] @ sides[1]), 0.0)
     worth = min(n * (total + unseen) / n**2 / spread, float(len(verdicts)))
     value = min(max(share + weight * float(rest.mean() - judged.mean()), 0.0), 1.0)
     labels_worth = min(worth * n / independent, float(len(verdicts)))
