@@ -15,51 +15,54 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange import juries
+from core.exchange.judge_columns import long_columns
 from core.exchange.writing import to_csv, write
 from core.jury.judgements import FIRST, SECOND, from_table, truth
 from core.jury.label_draw import JudgedAnswers, LabelDraw, LabelSample, drawn_sample, sample_of
+from core.tables.field_names import TRUTH_NAMES, first
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet, meant, open_sheet
 
 TIED = ("tie", "tied", "½", "0.5", "equal", "draw", "both", "neither")
 """Labels that count half for each side."""
 MISSING = ("", "nan", "none", "null", "n/a", "na", "<na>", "-")
-STAND_IN = "\0"
-"""The name of a juror that always ties, beside a single judge: a jury has two."""
 
 
 def read_judged(path: Path) -> JudgedAnswers:
     """The answers of a file with their judges, and the labels that it has. Raises :class:`InputError` that names the
     file and what is wrong."""
     sheet = open_sheet(path)
-    if not {"question", "answer", "juror", "p_true"} <= set(sheet.names):
-        return JudgedAnswers.of(juries.read([path]).judgements)
+    if not first(sheet.names, ("label", *TRUTH_NAMES)):
+        sheet = replace(sheet, table=sheet.table.append_column("label", [[""] * sheet.table.num_rows]))
+    if not ({"question", "answer", "juror", "p_true", "label"} <= set(sheet.names) or long_columns(sheet.names)):
+        return JudgedAnswers.of(juries.read([path], single=True).judgements)
     table = juries.tidy(sheet)
-    cells = sheet.texts("label") if "label" in sheet.names else [""] * len(table)
+    cells = [str(cell).strip() for cell in table["label"]]
     keys: list[tuple[str, str, str, int]] = []
     seen: dict[tuple[str, str, str, str], int] = {}
     parts = [str(cell) for cell in table["part"]] if "part" in table else [""] * len(table)
     for part, question, answer, juror in zip(parts, *(table[n] for n in ("question", "answer", "juror")), strict=True):
-        key = (part, str(question), str(answer), str(juror))
-        seen[key] = seen.get(key, -1) + 1
-        keys.append((*key[:3], seen[key]))
-    known = {key: cell for key, cell in zip(keys, cells, strict=True) if cell.lower() not in MISSING}
+        judged_by = (part, str(question), str(answer), str(juror))
+        seen[judged_by] = seen.get(judged_by, -1) + 1
+        keys.append((*judged_by[:3], seen[judged_by]))
+    known: dict[tuple[str, str, str, int], str] = {}
+    for row, (key, cell) in enumerate(zip(keys, cells, strict=True)):
+        if cell.lower() not in MISSING and (known.setdefault(key, cell).lower() in TIED) != (cell.lower() in TIED):
+            raise InputError(
+                f"{sheet.where(row)}: expected the label {shown(known[key])}, which the answer has in another row, "
+                f"found {shown(cell)}; an answer has one label"
+            )
     tied = {key for key, cell in known.items() if cell.lower() in TIED}
     decided = [cell.lower() for key, cell in known.items() if key not in tied]
     empty = SECOND if decided and set(decided) <= {FIRST, SECOND} else "False"
     own = [known.get(key, "") if cell.lower() in MISSING else cell for key, cell in zip(keys, cells, strict=True)]
     table["label"] = [empty if key not in known or key in tied else cell for key, cell in zip(keys, own, strict=True)]
     jurors = list(dict.fromkeys(map(str, table["juror"])))
-    if len(jurors) == 1:
-        import pandas as pd
-
-        half = {name: 0.5 for name in ("p_true", "p_false") if name in table}
-        table = pd.concat([table, table.assign(juror=STAND_IN, **half)], ignore_index=True)
     judgements = from_table(table, where=str(path))
-    first = [key for key, juror in zip(keys, table["juror"], strict=False) if str(juror) == jurors[0]]
+    own_keys = [key for key, juror in zip(keys, table["juror"], strict=True) if str(juror) == jurors[0]]
     labels = judgements.labels.astype(np.float64)
-    labels[[key in tied for key in first]] = 0.5
-    labels[[key not in known for key in first]] = np.nan
+    labels[[key in tied for key in own_keys]] = 0.5
+    labels[[key not in known for key in own_keys]] = np.nan
     return JudgedAnswers(judgements, labels, tuple(jurors))
 
 
@@ -74,7 +77,12 @@ def label(cell: str) -> float:
         return float("nan")
     if word in TIED:
         return 0.5
-    return float(word == FIRST if word in (FIRST, SECOND) else truth(word))
+    try:
+        return float(word == FIRST if word in (FIRST, SECOND) else truth(word))
+    except InputError:
+        raise InputError(
+            f"expected a label such as right or wrong, first or second, or tie, found {shown(cell)}"
+        ) from None
 
 
 def read_labels(path: Path, judged: JudgedAnswers, *, seed: int = 0, declared: bool = False) -> LabelSample:
@@ -104,16 +112,18 @@ def read_labels(path: Path, judged: JudgedAnswers, *, seed: int = 0, declared: b
         draw = _draw(sheet)
         order = judged.order(draw.seed)
         draw.check(judged)
-        at = [int(place) for place in sheet.numbers("place")]
-        for row, place in enumerate(at):
-            if not 1 <= place <= len(judged):
-                raise InputError(f"{sheet.where(row)}: expected a place from 1 to {len(judged)}, found {place}")
+        numbers = sheet.numbers("place").tolist()
+        for row, number in enumerate(numbers):
+            if not (1 <= number <= len(judged) and number == int(number)):
+                cell = shown(sheet.texts("place")[row])
+                raise InputError(f"{sheet.where(row)}: expected a place from 1 to {len(judged)}, found {cell}")
+            place = int(number)
             if order[place - 1] != places[row]:
                 raise InputError(
                     f"{sheet.where(row)}: expected answer {shown(judged.judgements.ids[order[place - 1]])} at place "
                     f"{place} of the draw, found {shown(ids[row])}; keep place and id as they were drawn"
                 )
-        return drawn_sample(judged, draw, list(zip(at, labels, strict=True)))
+        return drawn_sample(judged, draw, dict(zip(map(int, numbers), labels, strict=True)), declared=declared)
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None

@@ -38,14 +38,16 @@ judge explains. Agresti and Coull add as many, z²/2, to each side of a share.""
 EVERY = 200
 """Up to this number of labels, :func:`sizes` lists every number."""
 LEAST_SHOWN = 10
-DRAWN, MOST_DRAWS, FEWEST_DRAWS, CHUNK = 10_000_000, 20_000, 1_000, 500
+DRAWN, MOST_DRAWS, FEWEST_DRAWS, CHUNK = 10_000_000, 20_000, 1_000, 5_000_000
+"""CHUNK is how many numbers are drawn at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelEstimate:
     """The share of right answers from ``n`` labels: with the judge (``judged``) and from the labels ``alone``.
 
-    ``weight`` is λ. ``worth`` is n′, the number of labels that would tell as much without a judge.
+    ``weight`` is λ. ``worth`` is the number of labels that would tell as much without a judge: n′, or with clusters
+    n′ · n / (the independent labels that the n are worth).
     """
 
     n: int
@@ -91,7 +93,7 @@ def _estimate(labels: FloatArray, verdicts: FloatArray, clusters: IntArray | Non
     explained = labels - share
     weight = float(_weights(explained @ (judged - judged.mean()) / n, verdicts, n)) if n >= FEWEST and len(rest) else 0
     if weight == 0:
-        return LabelEstimate(n, 0.0, independent, alone, alone)
+        return LabelEstimate(n, 0.0, float(n), alone, alone)
     left = explained - weight * (judged - judged.mean())
     total, residual = float(explained @ explained), float(left @ left)
     unseen = UNSEEN * max(1 - residual / total, 0.0)
@@ -100,9 +102,14 @@ def _estimate(labels: FloatArray, verdicts: FloatArray, clusters: IntArray | Non
     spread += weight**2 * _variance_of_mean(
         rest, None if clusters is None else within(clusters, np.arange(n, len(verdicts)))
     )
+    if clusters is not None:  # answers of one cluster may be on both sides
+        sides = [np.bincount(clusters[:n], left / n, clusters.max() + 1)]
+        sides.append(np.bincount(clusters[n:], weight * (rest - rest.mean()) / len(rest), clusters.max() + 1))
+        spread += max(2 * float(sides[0] @ sides[1]), 0.0)
     worth = min(n * (total + unseen) / n**2 / spread, float(len(verdicts)))
     value = min(max(share + weight * float(rest.mean() - judged.mean()), 0.0), 1.0)
-    return LabelEstimate(n, weight, worth, agresti_coull(value, worth), alone)
+    labels_worth = min(worth * n / independent, float(len(verdicts)))
+    return LabelEstimate(n, weight, labels_worth, agresti_coull(value, worth), alone)
 
 
 def _weights(covariance: FloatArray | float, verdicts: FloatArray, n: int) -> FloatArray:
@@ -154,8 +161,9 @@ def variance_saved(labels: FloatArray, verdicts: FloatArray, n: int, *, seed: in
         return np.full(k, np.nan)
     rng, draws = np.random.default_rng([seed, m, n]), min(max(DRAWN // m, FEWEST_DRAWS), MOST_DRAWS)
     alone, judged = np.empty(draws), np.empty((draws, k))
-    for start in range(0, draws, CHUNK):
-        rows = rng.random((min(CHUNK, draws - start), m)).argpartition(n, axis=1)[:, :n]
+    chunk = max(CHUNK // m, 1)
+    for start in range(0, draws, chunk):
+        rows = rng.random((min(chunk, draws - start), m)).argpartition(n, axis=1)[:, :n]
         y, f = labels[rows], verdicts[rows]  # (c, n) and (c, n, k)
         place = slice(start, start + len(rows))
         alone[place], own = y.mean(axis=1), f.mean(axis=1)

@@ -3,8 +3,8 @@
 An estimate from labels has an interval only if the labelled answers are a random sample. Hedge draws it in an order
 that anybody can repeat: answers are sorted by the SHA-256 of the seed and their texts. A draw of n answers is the first
 n in this order. The file of a draw records its seed and the digest of all answers (:attr:`LabelDraw.text`), so that
-labels can be checked against the order when they come back. The first k of n drawn answers are a random sample too, but
-others are not: a person may have skipped the difficult ones.
+labels can be checked against the order when they come back. If somebody stops after k of n drawn answers, the first k
+are a random sample too. If somebody skips answers, the labels are not: these answers may be the difficult ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from core.errors import InputError
 from core.jury.judgements import Judgements
 from core.records import BoolArray, FloatArray, IntArray
 
+MOST_SEED = 10**18
 RECORD = re.compile(r"seed (\d{1,18}), (\d{1,12}) answers, digest ([0-9a-f]{16}), drawn on (\d{4}-\d{2}-\d{2})")
 
 
@@ -60,7 +61,10 @@ class JudgedAnswers:
         return hashlib.sha256("\n".join(sorted(self._keys)).encode()).hexdigest()[:16]
 
     def order(self, seed: int) -> IntArray:
-        """The places of all answers in the random order of a seed, (M,)."""
+        """The places of all answers in the random order of a seed, (M,). Raises :class:`InputError` for a seed that the
+        record of a draw can't have."""
+        if not 0 <= seed < MOST_SEED:
+            raise InputError(f"the seed must be from 0 to {MOST_SEED - 1:,}, got {seed:,}")
         hashes = [hashlib.sha256(f"{seed} {key}".encode()).digest() for key in self._keys]
         return np.array(sorted(range(len(self)), key=hashes.__getitem__), dtype=np.int64)
 
@@ -146,21 +150,29 @@ def not_drawn(n: int, answers: int) -> str:
     )
 
 
-def drawn_sample(judged: JudgedAnswers, draw: LabelDraw, labels: Sequence[tuple[int, float]]) -> LabelSample:
-    """The labels of a recorded draw: pairs of a place in it, from 1, and a label, NaN for none.
+def drawn_sample(
+    judged: JudgedAnswers, draw: LabelDraw, labels: Mapping[int, float], *, declared: bool = False
+) -> LabelSample:
+    """The labels of a recorded draw, by the place of the answer in it, from 1; NaN for none.
 
-    Only the labels before the first missing one count. Raises :class:`InputError` if the draw is of other answers, or
-    if its first answer has no label.
+    They are a random sample if they are those of the first drawn answers, or if the person ``declared`` that
+    others are missing by chance. Raises :class:`InputError` if the draw is of other answers, or if there is no label.
     """
     draw.check(judged)
-    known = {place: label for place, label in labels if label == label}
-    n = next(place for place in range(len(known) + 1) if place + 1 not in known)
-    if n == 0:
-        raise InputError("the first drawn answer has no label; label the answers in the order of the draw")
-    left = len(known) - n
-    note = (
-        f"The drawn answer {n + 1} has no label, so the {left:,} labels after it do not count: somebody may have "
-        "skipped it because it is difficult."
-    )
-    values = np.array([known[place] for place in range(1, n + 1)], dtype=np.float64)
-    return LabelSample(judged.order(draw.seed), values, True, f"drawn by Hedge ({draw.text})", (note,) if left else ())
+    known = sorted(place for place, label in labels.items() if label == label)
+    if not known:
+        raise InputError("none of the drawn answers has a label; fill in the column label")
+    order = judged.order(draw.seed)
+    chosen = np.array(known) - 1
+    values = np.array([labels[place] for place in known], dtype=np.float64)
+    missing = next((place for place, found in enumerate(known, start=1) if place != found), None)
+    origin, notes = f"drawn by Hedge ({draw.text})", tuple[str, ...]()
+    if missing and declared:
+        origin = f"{origin}; some are missing, which was declared to be by chance"
+    elif missing:
+        notes = (
+            f"The drawn answer {missing} has no label, but later ones have. If somebody skipped it, for example "
+            "because it is difficult, the labels are not a random sample, so there is no interval. Label it, or give "
+            "--random if it is missing by chance.",
+        )
+    return LabelSample(np.concatenate([order[chosen], np.delete(order, chosen)]), values, not notes, origin, notes)

@@ -171,6 +171,10 @@ def _notes(judged: JudgedAnswers, n: int, uses: Sequence[JudgeUse], sample: Labe
         notes.append(too_few(n))
     elif n == len(judged):
         notes.append("All answers are labelled, so no judge can add anything.")
+    if judged.judgements.clusters is not None and sample.random:
+        notes.append(
+            f"{'Pairs' if judged.judgements.pairwise else 'Answers'} of one question or cluster count as one unit."
+        )
     return [*notes, *without_probabilities(uses)]
 
 
@@ -191,7 +195,8 @@ def too_few(n: int) -> str:
     >>> too_few(10)
     'With fewer than 20 labels, too little is known about a judge, so the 10 labels count alone.'
     """
-    return f"With fewer than {FEWEST} labels, too little is known about a judge, so the {n} labels count alone."
+    alone = "the label counts" if n == 1 else f"the {n} labels count"
+    return f"With fewer than {FEWEST} labels, too little is known about a judge, so {alone} alone."
 
 
 def to_json(budget: LabelBudget) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from core.estimates import interval_text
 from core.exchange import label_files
@@ -11,6 +12,7 @@ from core.jury.pipeline import jury_store
 from core.reports import label_budget as reports
 from core.reports.label_budget import LabelBudget
 from core.reports.provenance import today
+from core.tables.read_as import counted
 from hedge.commands.answer import CommandResult
 
 USUAL = 50
@@ -33,7 +35,8 @@ def draw(arguments: Namespace) -> CommandResult:
     drawn = label_files.write_draw(judged, arguments.labels, arguments.out, seed=arguments.seed, date=today())
     text = (
         f"{arguments.out}: {arguments.labels:,} of {len(judged):,} answers, drawn at random with seed {drawn.seed}. "
-        f"Fill in the column label, then run `hedge jury estimate {arguments.judgements} --labelled {arguments.out}`."
+        "Fill in the column label from the top. You may stop early, but skip no answer. Then run "
+        f"`hedge jury estimate {quote(arguments.judgements)} --labelled {quote(str(arguments.out))}`."
     )
     values = {"file": str(arguments.out), "labels": arguments.labels, "draw": drawn.text}
     return CommandResult(values | {"answers": drawn.answers, "seed": drawn.seed, "digest": drawn.digest}, text)
@@ -59,7 +62,7 @@ def _usual(sample: LabelSample, judged: JudgedAnswers) -> int:
 
 def _text(budget: LabelBudget) -> str:
     what, share = ("pairs", "how often the first answer is better") if budget.pairwise else ("answers", "share right")
-    head = f"{share}, from {budget.n:,} labels of {budget.answers:,} {what}"
+    head = f"{share}, from {counted(budget.n, 'label')} of {budget.answers:,} {what}"
     if not budget.random:
         return "\n".join([f"{head}: {budget.alone.value:.1%} of the labelled {what}", *budget.notes])
     ends = interval_text(*budget.alone.ends, form=".1%")
@@ -73,7 +76,8 @@ def _text(budget: LabelBudget) -> str:
     for each in budget.judges:
         judged = each.estimate.judged
         shown = f"{judged.value:.1%} ({interval_text(*judged.ends, form='.1%')})"
-        saved = f"{each.variance_saved:.0%}" if each.variance_saved == each.variance_saved else ""
+        # + 0 turns -0 into 0
+        saved = f"{round(each.variance_saved, 2) + 0:.0%}" if each.variance_saved == each.variance_saved else ""
         lines.append(
             f"{each.judge:<{width}} {each.source:<14} {shown:<26} {each.estimate.weight:.2f}  "
             f"{each.estimate.worth:<13.0f} {saved}"

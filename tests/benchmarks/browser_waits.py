@@ -7,6 +7,7 @@ drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10
         + 25,000; and from the release to the changed address
 judges  from a pointer's move to the end of the frame that shows which of a jury's judges may answer, three judges of
         10,000 answers each
+labels  from a pointer's move to the end of the frame that shows the figures of a number of labels, for the same judges
 """
 
 import os
@@ -158,16 +159,16 @@ def component(browser: Browser, url: str, n: int) -> None:
     browser.close()
 
 
-def judges(home: Path) -> None:
+def jury_slider(home: Path, title: str, part: str, slider_id: str, figure: str) -> None:
     jury_id = jury_store.save(seeded_jury(10_000), name="Large", origin="a benchmark")
     with sync_playwright() as playwright, server(home) as address:
         page = launch(playwright.chromium).new_page(bypass_csp=True, viewport={"width": 1400, "height": 1000})
         page.set_default_timeout(120_000)
         page.goto(f"{address}/jury?jury={jury_id}&judged=all&error=100")
-        page.get_by_text("Which judge may speak for people?").click()
-        page.wait_for_selector(".selective .lab-answer:not(:empty)")
+        page.get_by_text(title).click()
+        page.wait_for_selector(f"{part} {figure}:not(:empty)")
         page.wait_for_load_state("networkidle")
-        slider = page.locator(".selective #error")
+        slider = page.locator(f"{part} {slider_id}")
         slider.scroll_into_view_if_needed()
         slider.evaluate(WATCH)
         dragged(page, slider, moves=MOVES)
@@ -176,7 +177,15 @@ def judges(home: Path) -> None:
         print(f"  pointer to paint, ms: {percentiles(page.evaluate('window.waits'), 50, 95, 99)}")
 
 
+def judges(home: Path) -> None:
+    jury_slider(home, "Which judge may speak for people?", ".selective", "#error", ".lab-answer")
+
+
+def labels(home: Path) -> None:
+    jury_slider(home, "How few human labels are enough?", ".labels", "#labels", "[data-figure=judged]")
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = str(Path(folder) / "home")
-        {"start": start, "drag": drag, "judges": judges}[sys.argv[1]](Path(folder) / "home")
+        {"start": start, "drag": drag, "judges": judges, "labels": labels}[sys.argv[1]](Path(folder) / "home")

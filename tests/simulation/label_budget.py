@@ -59,7 +59,7 @@ def alone_case(rate: float, n: int) -> Callable[[int], bool]:
     return lambda seed: held(JUDGES["useless"], rate, n, 2 * n, seed)[1]
 
 
-def clustered_case(rate: float, n: int) -> Callable[[int], bool]:
+def clustered_case(rate: float, n: int, errs_in: float) -> Callable[[int], bool]:
     """Five answers to each of 100 questions, which are right together and judged wrongly together."""
 
     def hit(seed: int) -> bool:
@@ -70,7 +70,7 @@ def clustered_case(rate: float, n: int) -> Callable[[int], bool]:
             return np.where(rng.random(500) < 0.6, (rng.random(100) < share)[question], rng.random(500) < share)
 
         y = together(rate).astype(np.float64)
-        verdicts = np.where(together(0.2), 1 - y, y)
+        verdicts = np.where(together(errs_in), 1 - y, y)
         (estimate,) = label_estimates(y[:n], verdicts, [n], clusters=numbered(question.tolist()))
         return estimate.judged.low <= rate <= estimate.judged.high
 
@@ -123,13 +123,14 @@ CASES: tuple[Case, ...] = (
     ),
     *(
         Case(
-            f"label budget, judge of five answers to each question, share {rate}, n = {n}",
-            clustered_case(rate, n),
+            f"label budget, judge that errs in {errs_in:.0%} of five answers to each question, share {rate}, n = {n}",
+            clustered_case(rate, n, errs_in),
             (0.93, 0.97),
             40,
             2000,
             USUAL,
         )
+        for errs_in in (0.03, 0.2)
         for rate in (0.3, 0.5)
         for n in (100, 300)
     ),

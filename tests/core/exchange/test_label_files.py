@@ -63,18 +63,32 @@ def test_a_draw_does_not_depend_on_the_order_of_the_table_and_its_beginning_is_a
 
 
 @pytest.mark.quick
-def test_only_the_labels_before_a_gap_count(judged: JudgedAnswers, tmp_path: Path):
+def test_skipped_answers_leave_a_description(judged: JudgedAnswers, tmp_path: Path):
     filled = labelled(judged, tmp_path / "out.csv")
+    stopped = filled.copy()
+    stopped.loc[24:, "label"] = ""
+    assert read_labels(saved(stopped, tmp_path / "back.csv"), judged).random
     filled.loc[[24, 27], "label"] = ""
-    sample = read_labels(saved(filled, tmp_path / "back.csv"), judged)
-    assert len(sample.labels) == 24
-    assert "drawn answer 25 has no label, so the 4 labels after it do not count" in sample.notes[0]
-    filled.loc[0, "label"] = None
-    with pytest.raises(InputError, match="the first drawn answer has no label"):
-        read_labels(saved(filled, tmp_path / "back.csv"), judged)
+    skipped = saved(filled, tmp_path / "back.csv")
+    sample = read_labels(skipped, judged)
+    assert not sample.random
+    assert "The drawn answer 25 has no label, but later ones have" in sample.notes[0]
+    declared = read_labels(skipped, judged, declared=True)
+    assert declared.random
+    assert "declared to be by chance" in declared.origin
+    for each in (sample, declared):
+        assert each.labels.tolist() == judged.labels[each.order[:28]].tolist()
+        assert sorted(each.order) == list(range(60))
     unlabelled = saved(filled.assign(label=""), tmp_path / "none.csv")
-    with pytest.raises(InputError, match="the first drawn answer has no label"):
+    with pytest.raises(InputError, match="none of the drawn answers has a label"):
         read_labels(unlabelled, judged)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("seed", [-1, 10**18])
+def test_a_draw_has_a_seed_that_its_record_can_have(judged: JudgedAnswers, tmp_path: Path, seed: int):
+    with pytest.raises(InputError, match="seed must be from 0 to 999,999,999,999,999,999, got"):
+        write_draw(judged, 5, tmp_path / "out.csv", seed=seed, date=DATE)
 
 
 @pytest.mark.quick
@@ -87,9 +101,15 @@ def test_only_the_labels_before_a_gap_count(judged: JudgedAnswers, tmp_path: Pat
         (lambda t: t.assign(draw=t["draw"].str.replace("60 answers", "61 answers")), "drawn from 61 answers"),
         (lambda t: t.assign(id=["9999", *t["id"][1:]]), "expected the id of a judged answer"),
         (lambda t: t.assign(id=[t["id"][1], *t["id"][1:]]), "expected each answer once"),
-        (lambda t: t.assign(place=["61", *t["place"][1:]]), "expected a place from 1 to 60, found 61"),
+        (lambda t: t.assign(place=["61", *t["place"][1:]]), "expected a place from 1 to 60, found '61'"),
+        (lambda t: t.assign(place=["", *t["place"][1:]]), "expected a place from 1 to 60, found ''"),
+        (lambda t: t.assign(place=["inf", *t["place"][1:]]), "expected a place from 1 to 60, found 'inf'"),
+        (lambda t: t.assign(place=["1.5", *t["place"][1:]]), "expected a place from 1 to 60, found '1.5'"),
         (lambda t: t.assign(place=["x", *t["place"][1:]]), "expected a number in 'place'"),
-        (lambda t: t.assign(label=["perhaps", *t["label"][1:]]), "line 2: expected True or False"),
+        (
+            lambda t: t.assign(label=["=A1", *t["label"][1:]]),
+            "line 2: expected a label such as right or wrong, .* '=A1'",
+        ),
         (lambda t: t.drop(columns="place"), "expected the columns place, id, label, draw, found no place"),
         (lambda t: t.drop(columns=["draw", "label"]), "expected the columns id, label, found no label"),
     ],
@@ -145,6 +165,26 @@ def test_a_table_of_one_judge_with_some_labels(table: pd.DataFrame, tmp_path: Pa
     assert judged.labels[:3].tolist() == [right[cell] for cell in one["label"][:3]]
     none = read_judged(saved(one.drop(columns=["label", "p_false"]), tmp_path / "none.csv"))
     assert not none.labelled.any()
+
+
+@pytest.mark.quick
+def test_verdicts_of_one_judge_need_no_labels(table: pd.DataFrame, tmp_path: Path):
+    one = table[table["juror"] == "juror0"]
+    verdicts = one.assign(verdict=np.where(one["p_true"] > one["p_false"], "yes", "no"))
+    verdicts = verdicts.drop(columns=["p_true", "p_false"]).astype({"label": object}).reset_index(drop=True)
+    judged = read_judged(saved(verdicts.drop(columns="label"), tmp_path / "none.csv"))
+    assert not judged.labelled.any()
+    assert judged.judgements.p_true[:, 0].tolist() == (one["p_true"] > one["p_false"]).tolist()
+    verdicts.loc[30:, "label"] = ""
+    assert int(read_judged(saved(verdicts, tmp_path / "some.csv")).labelled.sum()) == 30
+
+
+@pytest.mark.quick
+def test_a_tie_beside_another_label_is_refused(table: pd.DataFrame, tmp_path: Path):
+    table = table.astype({"label": object})
+    table.loc[1, "label"] = "tie"
+    with pytest.raises(InputError, match=r"line 3: expected the label 'True|False', .* found 'tie'; an answer has one"):
+        read_judged(saved(table, tmp_path / "two.csv"))
 
 
 @pytest.mark.quick

@@ -28,6 +28,7 @@ class LabelBudget extends Live {
     this.data = data;
     this.rows = readRows(data.rows);
     this.range.max = this.rows.n.length - 1;
+    this.find("figure").hidden = this.rows.n.length < 2; // one number of labels makes no curve
     say(this.find("figcaption b"), data.pairwise ? "How often the first answer wins" : "The share of right answers");
     this.section.classList.remove("fresh");
     this.width = null;
@@ -45,6 +46,7 @@ class LabelBudget extends Live {
 
   build() {
     const host = this.find(".plot");
+    if (this.find("figure").hidden) return this.paint();
     if (!this.rows || host.clientWidth === this.width) return this.rows && this.paint();
     this.width = host.clientWidth;
     const { n, low, high, alone_low, alone_high } = this.rows;
