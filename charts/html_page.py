@@ -15,8 +15,8 @@ ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.I)
 """Text that would end a script element early, or hide its end."""
 
 
-def html_page(name: str, *, script: str, data: Any, **values: Any) -> bytes:
-    """The page ``name`` of this folder with its values and its script.
+def html_page(name: str, *, script: str = "", data: Any = None, **values: Any) -> bytes:
+    """The page ``name`` of this folder with its values and its script, if it has one.
 
     Its content security policy names the ``script`` by its hash and lets nothing be asked from elsewhere. The script's
     ``data`` is JSON in an element of its own.

@@ -85,9 +85,13 @@ def _subtitle(runs: Sequence[Evaluation], rule: SetRule) -> str:
 
 
 def _picture(name: str, runs: Sequence[Evaluation], rule: SetRule) -> dict[str, str]:
-    """A figure in both themes with its caption; a screen shows the one of its theme, and paper the light one."""
     (light,) = figures([name], runs, rule, FigureStyle("double"))
-    dark = replace(light, style=FigureStyle("double", theme="dark"))
+    return picture(light)
+
+
+def picture(light: FigureFile) -> dict[str, str]:
+    """A figure in both themes with its caption; a screen shows the one of its theme, and paper the light one."""
+    dark = replace(light, style=replace(light.style, theme="dark"))
     alt = light.drawing.figure.alt
     return {"light": _data(light), "dark": _data(dark), "alt": alt, "caption": light.caption}
 

@@ -1,11 +1,23 @@
 """The answer of the Jury page in words: whether any rule is better than a majority vote and than a rule that ignores
-the jurors."""
+the jurors. And the figures of every rule as a table."""
 
 from dataclasses import dataclass
+
+import pandas as pd
 
 from core.estimates import Estimate, difference_shown, signed
 from core.jury.adjudication import CONSTANT, rules_in_words
 from core.jury.experiment import JuryExperiment, RuleResult
+
+TITLES = {
+    "accuracy": "Accuracy",
+    "precision": "Precision",
+    "recall": "Recall",
+    "f1": "F1",
+    "to_majority": "Accuracy minus Majority, points",
+    "to_max_probability": "Accuracy minus Maximum probability, points",
+}
+"""Each figure of a rule and its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +84,34 @@ def _points(outcome: RuleResult, other: RuleResult, gain: Estimate) -> str:
         "" if gain.low != gain.low else f" (95% interval {signed(100 * gain.low, 1)} to {signed(100 * gain.high, 1)})"
     )
     return f"{signed(points, 1)} points{interval}"
+
+
+def rule_table(experiment: JuryExperiment, *, pairwise: bool) -> pd.DataFrame:
+    """A row for each rule with its figures as texts, each with its 95% interval."""
+    words = rules_in_words(pairwise=pairwise)
+    accuracies = {outcome.rule: outcome.accuracy.value for outcome in experiment.outcomes}
+    return pd.DataFrame(
+        {"Rule": [words[outcome.rule].title for outcome in experiment.outcomes]}
+        | {
+            title: [
+                _with_interval(outcome, name, accuracies.get(name.removeprefix("to_")))
+                for outcome in experiment.outcomes
+            ]
+            for name, title in TITLES.items()
+        }
+    )
+
+
+def _with_interval(outcome: RuleResult, name: str, other: float | None) -> str:
+    """A figure with its interval. ``other`` is the accuracy that a difference is from."""
+    estimate: Estimate = getattr(outcome, name)
+    value, low, high = (100 * end for end in (estimate.value, estimate.low, estimate.high))
+    if name.startswith("to_"):
+        if value == 0 and low != low:
+            return "–"  # the rule itself
+        if other is not None:
+            value = difference_shown(100 * outcome.accuracy.value, 100 * other, digits=1, exact=value)
+        if low != low:
+            return f"{signed(value, 1)} (no interval)"
+        return f"{signed(value, 1)} ({signed(low, 1)} to {signed(high, 1)})"
+    return f"{value:.1f}% ({low:.1f}% to {high:.1f}%)" if low == low else f"{value:.1f}% (no interval)"

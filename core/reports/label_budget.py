@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError
-from core.estimates import Estimate
+from core.estimates import Estimate, interval_text
 from core.jury.judgements import Judgements
 from core.jury.label_budget import FEWEST, LabelEstimate, label_estimates, sizes, variance_saved
 from core.jury.label_draw import JudgedAnswers, LabelSample, sample_of
@@ -21,6 +21,8 @@ from core.reports.report import finite
 
 Source = Literal["probabilities", "verdicts"]
 NO_INTERVAL = (math.nan, math.nan)
+USUAL = 50
+"""The number of labels if none is given and all answers are labelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,22 @@ def too_few(n: int) -> str:
     """
     alone = "the label counts" if n == 1 else f"the {n} labels count"
     return f"With fewer than {FEWEST} labels, too little is known about a judge, so {alone} alone."
+
+
+def cells(budget: LabelBudget) -> list[list[str]]:
+    """The labels alone and then each judge's use as cells: the judge, what is used of it, the estimate with its 95%
+    interval, λ, how many labels it is worth, and how much less variance it has. Those that do not apply are empty."""
+
+    def shown(estimate: Estimate) -> str:
+        return f"{estimate.value:.1%} ({interval_text(*estimate.ends, form='.1%')})"
+
+    rows = [["labels alone", "", shown(budget.alone), "", "", ""]]
+    for each in budget.judges:
+        # + 0 turns -0 into 0
+        saved = f"{round(each.variance_saved, 2) + 0:.0%}" if each.variance_saved == each.variance_saved else ""
+        weight, worth = f"{each.estimate.weight:.2f}", f"{each.estimate.worth:.0f}"
+        rows.append([each.judge, each.source, shown(each.estimate.judged), weight, worth, saved])
+    return rows
 
 
 def to_json(budget: LabelBudget) -> dict[str, Any]:

@@ -98,6 +98,12 @@ def works(
     return dict([("hedge", _entry(hedge())), *entries])
 
 
+def jury_works() -> dict[str, str]:
+    """The entries to cite for the report of a jury, by key."""
+    keys = ("verga2024replacing", *SELECTIVE, "jung2024trust", "angelopoulos2023ppi")
+    return {"hedge": _entry(hedge())} | {key: ENTRIES[key] for key in keys}
+
+
 def bibtex(entries: Mapping[str, str]) -> str:
     """The entries as a BibTeX file."""
     return "\n".join(entries.values())

@@ -21,6 +21,7 @@ from core.jury.pipeline import jury_store
 from core.jury.selection import in_order, judged_sides
 from core.reports import jury as reports
 from core.reports.answer_or_pass import jury_json, jury_text
+from core.reports.file_names import About
 from core.reports.report import finite
 from hedge.commands.answer import CommandResult
 
@@ -51,10 +52,16 @@ def seeds(text: str) -> tuple[int, ...]:
 def _judgements(arguments: Namespace, *, single: bool = False) -> Judgements:
     """The judgements that files hold, or an imported jury. ``single`` admits a file with one juror alone."""
     names: list[str] = arguments.judgements
-    if len(names) == 1 and not Path(names[0]).exists() and not Path(names[0]).suffix:
+    if _is_stored(arguments):
         return _as_said(jury_store.read(names[0]), arguments)
     parsed = files.read([Path(name) for name in names], labels=arguments.labels, single=single)
     return _as_said(parsed.judgements, arguments)
+
+
+def _is_stored(arguments: Namespace) -> bool:
+    """Whether the judgements are those of an imported jury, and no files."""
+    names: list[str] = arguments.judgements
+    return len(names) == 1 and not Path(names[0]).exists() and not Path(names[0]).suffix
 
 
 def _as_said(judgements: Judgements, arguments: Namespace) -> Judgements:
@@ -192,11 +199,35 @@ def bring_in(arguments: Namespace) -> CommandResult:
 
 
 def export(arguments: Namespace) -> CommandResult:
-    """Write a jury as one tidy table."""
+    """Write a jury as one tidy table, or as a report."""
     import pyarrow as pa
 
+    if arguments.format == "html":
+        return _export_report(arguments)
     table = pa.Table.from_pandas(_judgements(arguments).table(), preserve_index=False)
     path = writing.write(arguments.out, f"judgements.{arguments.format}", writing.ONE_TABLE[arguments.format](table))
+    return CommandResult({"files": [str(path)]}, str(path))
+
+
+def _export_report(arguments: Namespace) -> CommandResult:
+    """The static report of a jury, one HTML file. Rules are evaluated as the Jury page opens."""
+    from charts.jury_report import jury_report_html
+
+    alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
+    judgements = _judgements(arguments, single=True)
+    protocol, _ = split_in_half(
+        judgements, replace(PROTOCOLS["all-rules"], disagreement=bool(judgements.disagreed.any()))
+    )
+    called, origin = ", ".join(Path(name).name for name in arguments.judgements), "judgements of files"
+    notes: tuple[str, ...] = ()
+    if _is_stored(arguments):
+        record = jury_store.read_record(jury_store.folder_of(called).name)
+        called, origin, notes = record.name, record.origin, record.sentences
+    content = jury_report_html(
+        judgements, run(judgements, protocol), called, origin=origin, notes=notes, alpha=alpha, delta=delta
+    )
+    name = About([called], alpha=alpha).file_name("report", "html")
+    path = writing.write(arguments.out.resolve(), name, content)
     return CommandResult({"files": [str(path)]}, str(path))
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from core.estimates import interval_text
 from core.exchange import label_files
 from core.jury.label_draw import JudgedAnswers, LabelSample, sample_of
 from core.jury.pipeline import jury_store
@@ -14,9 +13,6 @@ from core.reports.label_budget import LabelBudget
 from core.reports.provenance import today
 from core.tables.read_as import counted
 from hedge.commands.answer import CommandResult
-
-USUAL = 50
-"""The number of labels if none is given and all answers are labelled."""
 
 
 def _judged(arguments: Namespace) -> JudgedAnswers:
@@ -57,7 +53,7 @@ def estimate(arguments: Namespace) -> CommandResult:
 
 def _usual(sample: LabelSample, judged: JudgedAnswers) -> int:
     labels = len(sample.labels)
-    return min(USUAL, labels) if labels == len(judged) else labels
+    return min(reports.USUAL, labels) if labels == len(judged) else labels
 
 
 def _text(budget: LabelBudget) -> str:
@@ -65,23 +61,17 @@ def _text(budget: LabelBudget) -> str:
     head = f"{share}, from {counted(budget.n, 'label')} of {budget.answers:,} {what}"
     if not budget.random:
         return "\n".join([f"{head}: {budget.alone.value:.1%} of the labelled {what}", *budget.notes])
-    ends = interval_text(*budget.alone.ends, form=".1%")
-    width = max(len("labels alone"), *(len(each.judge) for each in budget.judges))
+    rows = reports.cells(budget)
+    width = max(len(name) for name, *_ in rows)
     lines = [
         f"{head} (95% interval for new {what} like these)",
         "",
         f"{'':<{width}} uses           estimate                   λ     worth labels  less variance",
-        f"{'labels alone':<{width}} {'':<14} {f'{budget.alone.value:.1%} ({ends})':<26}",
+        *(
+            f"{name:<{width}} {uses:<14} {shown:<26} {weight:<5} {worth:<13} {saved}"
+            for name, uses, shown, weight, worth, saved in rows
+        ),
     ]
-    for each in budget.judges:
-        judged = each.estimate.judged
-        shown = f"{judged.value:.1%} ({interval_text(*judged.ends, form='.1%')})"
-        # + 0 turns -0 into 0
-        saved = f"{round(each.variance_saved, 2) + 0:.0%}" if each.variance_saved == each.variance_saved else ""
-        lines.append(
-            f"{each.judge:<{width}} {each.source:<14} {shown:<26} {each.estimate.weight:.2f}  "
-            f"{each.estimate.worth:<13.0f} {saved}"
-        )
     if any(each.variance_saved == each.variance_saved for each in budget.judges):
         lines += [
             "",

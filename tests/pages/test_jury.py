@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from app.components.jury import jury_figures
+from app.state.jury import JuryView
 from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
 from core.jury.label_draw import JudgedAnswers, sample_of
@@ -144,6 +146,19 @@ def test_judges_are_asked_in_the_order_of_a_link_and_of_the_list(open_page: Open
     assert sent(app, "judged")["judges"] == ["juror1"]
     app.multiselect(key="selected_judges").set_value([]).run()
     assert sent(app, "judged")["judges"] == ["juror0", "juror1", "juror2"]
+
+
+def test_the_report_has_the_choices_of_the_view(open_page: Open) -> None:
+    mine = jury_store.save(seeded_jury(120), name="Mine", origin="a test")
+    view = JuryView(jury=mine, judges="juror2,juror0", error=300, labels=70)
+    app = open_page("jury", jury=mine)
+    assert app.get("download_button")[-1].label == "Report (works offline)"
+    report = jury_figures._report(jury_store.read_record(mine), Protocol(share=None), view).decode()
+    assert "<h1>Mine</h1>" in report
+    table = report[report.index("Judges in turn") :]
+    assert table.index("<td>juror2") < table.index("<td>juror0") < table.index("<td>people")
+    assert "at least 70.0% of the verdicts agree with people" in report
+    assert "From 70 labels of 120 answers" in report
 
 
 def test_a_label_budget_is_computed_when_it_is_opened(open_page: Open) -> None:

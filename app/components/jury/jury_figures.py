@@ -12,13 +12,13 @@ from app.components.jury.judge_selection import judge_selection
 from app.components.jury.jury_choice import switches
 from app.components.jury.label_budget import label_budget
 from app.components.shared import controls, figures
-from app.components.shared.paper import Paper, for_paper
+from app.components.shared.paper import Paper, button, for_paper
 from app.components.shared.static_table import static_table
-from app.formatting import counted, plain, sentence, signed
+from app.formatting import counted, plain, sentence
+from app.state.fields import split
 from app.state.jury import JuryView
 from charts.juror_gains import juror_gains
 from charts.juror_reliability import juror_reliability
-from core.estimates import difference_shown
 from core.jury.adjudication import CONSTANT, rules_in_words
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
@@ -26,20 +26,11 @@ from core.jury.judgements import in_words
 from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.figure_names import JURY_FIGURES
 from core.reports.file_names import About
+from core.reports.jury_answer import rule_table
 from core.reports.repeated import counted as counted_rows
 
 GAINS_HEIGHT, CONFIDENCES_HEIGHT = 300, 520
 """About the height of each section, in pixels."""
-
-TITLES = {
-    "accuracy": "Accuracy",
-    "precision": "Precision",
-    "recall": "Recall",
-    "f1": "F1",
-    "to_majority": "Accuracy minus Majority, points",
-    "to_max_probability": "Accuracy minus Maximum probability, points",
-}
-"""Each figure of a rule and its title."""
 
 
 def section(record: JuryRecord, view: JuryView) -> None:
@@ -65,6 +56,12 @@ def section(record: JuryRecord, view: JuryView) -> None:
     sets(record, view, protocol, pairwise)
     label_budget(record, view, pairwise)
     rules_table(record, whole.experiment if whole else None, pairwise)
+    button(
+        "Report (works offline)",
+        About([record.name], alpha=view.error).file_name("report", "html"),
+        lambda: _report(record, protocol, view),
+        key="jury_report",
+    )
     for_paper("jury", lambda: _paper(record, protocol, pairwise))
 
 
@@ -87,8 +84,27 @@ def _how(record: JuryRecord, experiment: JuryExperiment, pairwise: bool) -> None
             "Each row is a pair of answers. A verdict says which of the two is better, First or Second. Accuracy is "
             "the share of verdicts that agree with the label."
         )
-    for note in filter(None, (record.origin, *record.notes, record.weights_note, *experiment.notes)):
+    for note in filter(None, (record.origin, *record.sentences, *experiment.notes)):
         st.caption(plain(sentence(note)))
+
+
+def _report(record: JuryRecord, protocol: Protocol, view: JuryView) -> bytes:
+    """The static report with the choices of the view."""
+    from charts.jury_report import jury_report_html  # imports the chart libraries
+
+    computation = jury_cache.rules(record.jury_id, protocol)
+    computation.run()
+    return jury_report_html(
+        jury_cache.judgements(record.jury_id),
+        computation.value().experiment,
+        record.name,
+        origin=record.origin,
+        notes=record.sentences,
+        judges=[name for name in split(view.judges) if name in record.jurors],
+        alpha=view.error,
+        delta=view.delta,
+        labels=view.labels,
+    )
 
 
 def _paper(record: JuryRecord, protocol: Protocol, pairwise: bool) -> Paper:
@@ -100,7 +116,7 @@ def _paper(record: JuryRecord, protocol: Protocol, pairwise: bool) -> Paper:
     with st.spinner("Computing the intervals of every rule …"):
         computation.run()
     experiment = computation.value().experiment
-    notes = [sentence(note) for note in (*record.notes, record.weights_note, *experiment.notes) if note]
+    notes = [sentence(note) for note in (*record.sentences, *experiment.notes)]
     return Paper(
         of_jury(experiment, record.jury_id, record.name, pairwise=pairwise, notes=notes),
         JURY_FIGURES,
@@ -155,41 +171,10 @@ def rules_table(record: JuryRecord, experiment: JuryExperiment | None, pairwise:
         if experiment is None:
             computing("the intervals of every rule")
             return
-        rows = []
-        for outcome in experiment.outcomes:
-            row: dict[str, float] = {}
-            for name in TITLES:
-                estimate = getattr(outcome, name)
-                row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-            rows.append(row)
-        table = pd.DataFrame(rows)
-        table.insert(0, "rule", [outcome.rule for outcome in experiment.outcomes])
-        accuracies = dict(zip(table["rule"], table["accuracy"], strict=True))
-        words = rules_in_words(pairwise=pairwise)
-        shown = pd.DataFrame(
-            {"Rule": [words[name].title for name in table["rule"]]}
-            | {
-                title: [_with_interval(row, name, accuracies.get(name.removeprefix("to_"))) for row in rows]
-                for name, title in TITLES.items()
-            }
-        )
+        shown = rule_table(experiment, pairwise=pairwise)
         static_table(shown, alt="Every rule's measures with their intervals")
         st.caption("The same on the command line, with FILES replaced by files of judgements or a jury's name:")
         st.code("hedge jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
-
-
-def _with_interval(row: dict[str, float], name: str, other: float | None) -> str:
-    """A figure with its interval. ``other`` is the accuracy that a difference is from."""
-    value, low, high = (100 * row[column] for column in (name, f"{name}_low", f"{name}_high"))
-    if name.startswith("to_"):
-        if row[name] == 0 and low != low:
-            return "–"  # the rule itself
-        if other is not None:
-            value = difference_shown(100 * row["accuracy"], 100 * other, digits=1, exact=value)
-        if low != low:
-            return f"{signed(value, 1)} (no interval)"
-        return f"{signed(value, 1)} ({signed(low, 1)} to {signed(high, 1)})"
-    return f"{value:.1f}% ({low:.1f}% to {high:.1f}%)" if low == low else f"{value:.1f}% (no interval)"
 
 
 @in_place

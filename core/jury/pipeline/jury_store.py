@@ -63,6 +63,11 @@ class JuryRecord:
             return f"{NOT_RECORDED.capitalize()}." if self.origin == MADE_HERE and not ships(self.jury_id) else ""
         return f"Weights: {', '.join(f'{name} {short(digest)}' for name, digest in self.weights.items())}."
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Its notes, and its weights in a sentence."""
+        return tuple(filter(None, (*self.notes, self.weights_note)))
+
 
 def folders() -> tuple[Path, ...]:
     """The folders of juries: the person's own, then those that ship with Hedge."""

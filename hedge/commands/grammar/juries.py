@@ -83,7 +83,14 @@ def export() -> list[Option]:
     """``jury export``."""
     from core.exchange.writing import ONE_TABLE
 
-    return [*JUDGED, Option("--format", "the kind of file", "csv", ONE_TABLE), out_folder()]
+    kinds = "the kind of file; html is a report that needs no network"
+    return [
+        *JUDGED,
+        Option("--format", kinds, "csv", (*ONE_TABLE, "html")),
+        alpha("of the report: how often a verdict may be against people's, in (0, 1)"),
+        delta(),
+        out_folder(),
+    ]
 
 
 def answer() -> list[Option]:
@@ -208,9 +215,12 @@ COMMANDS = {
         draw,
     ),
     "export": Command(
-        "export a jury as one table, with a row for each answer and juror",
+        "export a jury as one table, with a row for each answer and juror, or as a report that needs no network",
         "jury:export",
-        ["jury export --judgements answers-of-pocket-8m --format csv --out judgements"],
+        [
+            "jury export --judgements answers-of-pocket-8m --format csv --out judgements",
+            "jury export --judgements answers-of-pocket-8m --format html --alpha 0.2 --out exported",
+        ],
         export,
     ),
     "import": Command(
