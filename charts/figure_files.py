@@ -119,7 +119,7 @@ class FigureFile:
         sized = _sized(drawn, width, height, f"{inches:.4g}in", f"{inches * height / width:.4g}in")
         sized = sized.replace(f'font-family="{self.style.drawn_family}"', f'font-family="{self.style.family}"')
         end = sized.index(">") + 1
-        return (sized[:end] + self._dublin_core() + sized[end:]).encode()
+        return (sized[:end] + self._dublin_core() + sized[end:]).encode(errors="replace")
 
     def pdf(self) -> bytes:
         """The figure as PDF, as wide as asked for, with its fonts inside and its provenance as document information."""

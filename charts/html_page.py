@@ -27,7 +27,8 @@ def html_page(name: str, *, script: str = "", data: Any = None, **values: Any) -
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return _environment().get_template(f"{name}.html").render(values, script=safe, data=data, policy=policy).encode()
+    page = _environment().get_template(f"{name}.html").render(values, script=safe, data=data, policy=policy)
+    return page.encode(errors="replace")  # the name of a file need not be valid Unicode
 
 
 def fragment(source: str, **values: Any) -> str:

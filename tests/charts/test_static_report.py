@@ -1,6 +1,7 @@
 """The offline report: the app's own scripts and figures, calibration, pairs, provenance, and no way out."""
 
 import json
+import os
 import re
 from dataclasses import replace
 from functools import partial
@@ -115,14 +116,18 @@ def _escaped(name: str) -> str:
     return name.replace("<", "&lt;").replace(">", "&gt;")
 
 
+FILE = os.fsdecode(b"judged\x80.csv")
+"""A file's name that is not valid UTF-8."""
+
+
 def test_a_file_of_one_judge_or_of_judges_that_agree_has_a_report(home, tmp_path, capsys):
     for j in (1, 2):
         judged = seeded_jury(60, j)
-        judged.rows(~judged.disagreed).table().to_csv(tmp_path / "judged.csv", index=False)
-        words = ["jury", "export", "--judgements", str(tmp_path / "judged.csv"), "--format", "html"]
+        judged.rows(~judged.disagreed).table().to_csv(tmp_path / FILE, index=False)
+        words = ["jury", "export", "--judgements", str(tmp_path / FILE), "--format", "html"]
         assert main([*words, "--out", str(tmp_path / "out")]) == 0
         page = (tmp_path / "out" / "hedge_judged.csv_alpha-0.10_report.html").read_text(encoding="utf-8")
-        assert "<h1>judged.csv</h1>" in page
+        assert "<h1>judged?.csv</h1>" in page
         assert ("<td>people</td>" in page) == (j == 2)
         assert "No threshold keeps this promise" in page or "no threshold keeps this promise" in page
 
