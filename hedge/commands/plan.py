@@ -8,6 +8,7 @@ from core.conformal.alpha import alpha_text, exact_alpha, thousandths
 from core.conformal.question_counts import MOST, sides
 from core.errors import InputError
 from core.reports import question_plan
+from core.reports.compare.power import ROUGH
 from core.reports.evaluation import load
 from core.reports.question_plan import DetectableFigures, Pilot, QuestionNeed
 from core.reports.report import finite
@@ -71,10 +72,9 @@ def plan(arguments: Namespace) -> CommandResult:
             )
     lines += [_shown(chosen, arguments.questions, power)] if chosen else []
     lines += [_own(own, power)] if own else []
-    sized = [need.calibration for need in [needs["set_size"]] if need]
-    sized += [figures.calibration for figures in (chosen, own) if figures and not math.isnan(figures.set_size)]
-    if any(question_plan.is_rough(pilot, calibration) for calibration in sized):
-        lines.append(question_plan.ROUGH)
+    sized = needs["set_size"]
+    if (sized and pilot.spread.is_rough(sized.calibration)) or any(shown.rough for shown in (chosen, own) if shown):
+        lines.append(ROUGH)
         values["rough"] = True
     if needs["accuracy"] or needs["set_size"] or chosen or own:
         lines.append(pilot.says)

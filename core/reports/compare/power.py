@@ -31,6 +31,12 @@ POWER = 0.8
 BISECTIONS = 24
 MOST_OPTIONS = 1000.0
 """No difference in mean set size is larger."""
+ROUGH_BELOW = 50
+"""With fewer calibration questions that are missed in exactly one run, a power of mean set size is rough."""
+ROUGH = (
+    f"The figure of set size is rough, because on fewer than {ROUGH_BELOW} calibration questions only one of the two "
+    "runs misses the true option: its power may be 10 points off."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,10 @@ class SpreadOfPair:
         if difference < math.ceil(1 - math.log2(significance)) / tests:
             return 0.0
         return self.sizes.power(calibration, tests, difference, significance)
+
+    def is_rough(self, calibration: float) -> bool:
+        """Whether the power of mean set size is rough, because too few calibration questions tell the runs apart."""
+        return self.sizes is not None and bool(calibration * self.sizes.missed_by_one < ROUGH_BELOW)
 
     def detectable_accuracy(self, tests: int, *, significance: float = SIGNIFICANT, power: float = POWER) -> float:
         """The smallest difference in accuracy that is found with this power; NaN if none is."""

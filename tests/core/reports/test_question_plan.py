@@ -8,7 +8,7 @@ import pytest
 from core.conformal.set_sizes.power import SizeSpread
 from core.errors import InputError
 from core.reports import question_plan
-from core.reports.compare.power import SpreadOfPair
+from core.reports.compare.power import ROUGH_BELOW, SpreadOfPair
 from core.reports.evaluation import load
 from core.reports.question_plan import Pilot, guess
 from tests.conftest import synthetic_run
@@ -97,6 +97,9 @@ def test_a_curve_falls_and_holds_the_chosen_number():
     for name in ("accuracy", "set_size"):
         assert frame[name].is_monotonic_decreasing
     assert frame["width"].iloc[-1] < frame["width"].iloc[3] / 5
+    rough = frame["questions"] * 0.5 * SIZES.missed_by_one < ROUGH_BELOW
+    assert 0 < rough.sum() < len(frame)
+    assert frame["rough"].tolist() == rough.tolist()
     few = question_plan.curve(PILOT, 1, 0.5, chosen=20)  # no threshold at alpha = .001 on so few
     assert few["width"].isna().iloc[0]
     assert question_plan.curve(PILOT, 100, 0.5, chosen=50_000)["questions"].iloc[-1] == 100_000

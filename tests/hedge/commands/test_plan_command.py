@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.reports import question_plan
+from core.reports.compare.power import ROUGH
 from core.reports.evaluation import load
 from hedge.cli import main
 from tests.conftest import synthetic_run
@@ -42,7 +43,7 @@ def test_runs_say_what_they_could_have_shown(home: Path, capsys: pytest.CaptureF
     assert main(["plan", "--runs", names[0]]) == 0
     text = capsys.readouterr().out
     assert "test questions show a difference of" in text
-    assert question_plan.ROUGH in text
+    assert ROUGH in text
 
 
 @pytest.mark.parametrize(
