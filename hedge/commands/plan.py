@@ -33,6 +33,9 @@ def plan(arguments: Namespace) -> CommandResult:
     test = {"significance": significance, "power": power}
     pilot = _pilot(arguments)
     difference = arguments.difference if arguments.difference is not None else pilot.apart
+    _check_guesses(arguments, pilot, difference)
+    if not difference and arguments.difference is None:  # equal guesses
+        difference = None
     threshold = question_plan.for_threshold(alpha, share)
     needs = {
         "width": None if arguments.width is None else question_plan.for_width(arguments.width, alpha, share),
@@ -90,6 +93,21 @@ def _pilot(arguments: Namespace) -> Pilot:
         )
     names = [store.folder_of(name).name for name in arguments.runs]
     return question_plan.pilot_of([load(name) for name in names], thousandths(arguments.alpha), score=arguments.score)
+
+
+def _check_guesses(arguments: Namespace, pilot: Pilot, difference: float | None) -> None:
+    """Refuse guesses that no two models can have together, and two equal ones that leave nothing to find."""
+    if pilot.apart == 0 == difference and arguments.questions is None:
+        raise InputError(
+            f"both accuracies are {arguments.accuracy[0]:g}, so there is no difference to find; name one as "
+            "--difference, or a number of questions as --questions"
+        )
+    agreement = arguments.agreement
+    if agreement is not None and difference is not None and difference > 1 - agreement + 1e-9:
+        raise InputError(
+            f"models that agree on {agreement:g} of the questions differ by at most {1 - agreement:g} in accuracy, got "
+            f"{difference:g}; change the agreement or the difference"
+        )
 
 
 def _check_share(what: str, value: float) -> None:

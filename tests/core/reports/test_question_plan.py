@@ -72,9 +72,10 @@ def test_a_plan_reaches_its_power_with_no_question_to_spare():
     size = question_plan.for_set_size(PILOT, 0.3, 0.4)
     assert 0.8 <= size.reached < 0.81
     assert PILOT.spread.size_power(size.calibration - 1, size.test - 1, 0.3) < 0.8
-    # Rows of a passage that are worth 2 of 4 need half as many passages.
+    # Rows of a passage that are worth 2 of 4 need half as many passages, and a little more, as Student's t does.
     rows = question_plan.for_accuracy(Pilot(SpreadOfPair(0.2, rows=4, worth=2), ""), 0.05, 0.4)
-    assert (rows.test, rows.rows) == (pytest.approx(accuracy.test / 2, abs=1), 4 * rows.test)
+    assert accuracy.test / 2 < rows.test < 1.02 * accuracy.test / 2 + 1
+    assert rows.rows == 4 * rows.test
 
 
 def test_pilots_are_two_runs_one_run_or_neither(home: Path):
