@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import bdtr, ndtri, stdtrit
 
 from core.conformal.alpha import Alpha
-from core.conformal.clusters import count, effective_number, sums
+from core.conformal.clusters import count, effective_number, kish_number, sums
 from core.conformal.permutation import Swappable
 from core.conformal.set_sizes.power import SizeSpread, size_spread, size_spread_of_one
 from core.records import FloatArray, IntArray
@@ -46,8 +46,9 @@ class SpreadOfPair:
 
     ``differing`` is the share of test rows that exactly one run gets right; it grows by ``growth`` for each unit of the
     difference where it is a guess. A test question has ``rows`` rows, which are ``worth`` independent ones. ``step`` is
-    that of the test's sum, in standard deviations, over the step with independent rows. ``sizes``
-    is None if it is not known how set sizes vary, or if a threshold is infinite.
+    that of the test's sum, in standard deviations, over the step with independent rows. ``even`` is Kish's number of
+    clusters of one size, over the number of clusters. ``sizes`` is None if it is not known how set sizes vary, or if a
+    threshold is infinite.
     """
 
     differing: float
@@ -55,6 +56,7 @@ class SpreadOfPair:
     rows: float = 1.0
     worth: float = 1.0
     step: float = 1.0
+    even: float = 1.0
     sizes: SizeSpread | None = None
 
     def accuracy_power(self, tests: int, difference: float, significance: float = SIGNIFICANT) -> float:
@@ -63,7 +65,7 @@ class SpreadOfPair:
         worth = tests * self.worth
         if self.worth != 1:
             tail = significance / 2
-            worth *= float(ndtri(tail) / stdtrit(tests - 1, tail)) ** 2 if tests > 1 else 0.0
+            worth *= float(ndtri(tail) / stdtrit(max(tests * self.even - 1, 1), tail)) ** 2
         return mcnemar_power(round(worth), differing, difference, significance, step=self.step)
 
     def size_power(
@@ -111,7 +113,9 @@ def spread_of_pair(
     sizes = size_spread(first, second, alpha, clusters, empty=empty)
     divisor = int(np.gcd.reduce(np.rint(sums(change, clusters)).astype(np.int64)))
     step = min(1.0, divisor * worth * g / m) if divisor else 1.0
-    return SpreadOfPair(float(np.abs(change).mean()), rows=m / g, worth=worth, step=step, sizes=sizes)
+    return SpreadOfPair(
+        float(np.abs(change).mean()), rows=m / g, worth=worth, step=step, even=kish_number(clusters, m) / g, sizes=sizes
+    )
 
 
 def spread_with_another(run: Swappable, alpha: Alpha, clusters: IntArray | None) -> SpreadOfPair:
