@@ -33,6 +33,7 @@ from core.reports.compare.power import (
     spread_of_pair,
     spread_with_another,
 )
+from core.reports.compare.shared_questions import FEWEST
 from core.reports.evaluation import Evaluation
 
 POINTS = 40
@@ -89,12 +90,19 @@ class DetectableFigures:
 
 
 def pilot_of(runs: Sequence[Evaluation], alpha: int, *, score: str = "lac") -> Pilot:
-    """The pilot of one run or of two. Raises :class:`InputError` for another number, and for two runs that share fewer
-    than 10 test questions."""
+    """The pilot of one run or of two. Raises :class:`InputError` for another number, for the same run twice, and
+    for runs with fewer than 10 (shared) test questions."""
     if len(runs) not in (1, 2):
         raise InputError(f"a plan takes one pilot run or two, got {len(runs)}; name the two that are most alike")
+    if len({run.run_id for run in runs}) < len(runs):
+        raise InputError(f"both pilot runs are {runs[0].run_id}, which says nothing of a second model; name it once")
     if len(runs) == 1:
         side, clusters = paired.swappable_run(runs[0], alpha, score=score)
+        if (tested := count(clusters, side.right.shape[1])) < FEWEST:
+            raise InputError(
+                f"run {runs[0].run_id} has {tested} test questions, and a pilot needs at least {FEWEST}; name a larger "
+                "one, or give guesses"
+            )
         spread, n = spread_with_another(side, alpha, clusters), float(side.calibration.shape[1])
         says = (
             f"From {runs[0].run_id}. The other model is taken to answer independently of it, which needs more "

@@ -140,8 +140,6 @@ def _shown(shown: DetectableFigures, questions: int, power: float) -> str:
 
 
 def _own(shown: DetectableFigures, power: float) -> str:
-    found = _differences(shown) or ["any size never"]
-    return (
-        f"These runs' own {shown.test:,} test questions show a difference of {' or '.join(found)} with a power of "
-        f"{power:g}."
-    )
+    found = _differences(shown)
+    says = f"show a difference of {' or '.join(found)}" if found else "are too few to show any difference"
+    return f"The pilot's own {shown.test:,} test questions {says} with a power of {power:g}."

@@ -90,6 +90,10 @@ def test_pilots_are_two_runs_one_run_or_neither(home: Path):
     few = load(synthetic_run(n=12, model="m-2", seed=4))
     with pytest.raises(InputError, match="test questions, and a comparison needs at least 10"):
         question_plan.pilot_of([runs[0], few], 100)
+    with pytest.raises(InputError, match="has 6 test questions, and a pilot needs at least 10"):
+        question_plan.pilot_of([few], 100)
+    with pytest.raises(InputError, match="says nothing of a second model; name it once"):
+        question_plan.pilot_of([runs[0], runs[0]], 100)
 
 
 def test_a_curve_falls_and_holds_the_chosen_number():
