@@ -64,14 +64,12 @@ def plan(arguments: Namespace) -> CommandResult:
     }
     lines = [f"An exact threshold at alpha {alpha_text(arguments.alpha)} needs {_questions(threshold)}."]
     if width := needs["width"]:
-        lines.append(
-            f"A band of coverage at most {width.wanted:g} wide needs {_questions(width)}: {width.reached:.4f}."
-        )
+        lines.append(f"A band of coverage at most {width.wanted:g} wide needs {_questions(width)}.")
     for name, title in (("accuracy", "accuracy"), ("set_size", "mean set size")):
         if need := needs[name]:
             lines.append(
                 f"A difference of {need.wanted:g} in {title} needs {_questions(need)}, for a power of {power:g} at a "
-                f"significance of {significance:g}: {need.reached:.3f}."
+                f"significance of {significance:g}."
             )
     lines += [_shown(chosen, arguments.questions, power)] if chosen else []
     lines += [_own(own, power)] if own else []
