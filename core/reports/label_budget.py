@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.conformal.clusters import count
 from core.errors import InputError
 from core.estimates import Estimate, interval_text
 from core.jury.judgements import Judgements
@@ -95,6 +96,8 @@ def curve(judged: JudgedAnswers, sample: LabelSample, use: JudgeUse) -> pd.DataF
 
 
 ALONE = "Labels alone"
+FEWEST_UNITS = 50
+"""With fewer questions or clusters, how much they vary is known too little for a share near 0 or 1."""
 
 
 def width_rows(judgements: Judgements) -> pd.DataFrame:
@@ -173,11 +176,25 @@ def _notes(judged: JudgedAnswers, n: int, uses: Sequence[JudgeUse], sample: Labe
         notes.append(too_few(n))
     elif n == len(judged):
         notes.append("All answers are labelled, so no judge can add anything.")
-    if judged.judgements.clusters is not None and sample.random:
-        notes.append(
-            f"{'Pairs' if judged.judgements.pairwise else 'Answers'} of one question or cluster count as one unit."
-        )
+    if sample.random:
+        notes += about_units(judged.judgements)
     return [*notes, *without_probabilities(uses)]
+
+
+def about_units(judgements: Judgements) -> list[str]:
+    """Sentences about answers of one question or cluster, and about how few of these there are; none without them."""
+    if judgements.clusters is None:
+        return []
+    what = "Pairs" if judgements.pairwise else "Answers"
+    notes = [f"{what} of one question or cluster count as one unit."]
+    units = count(judgements.clusters, len(judgements))
+    if units < FEWEST_UNITS:
+        notes.append(
+            f"There are only {units} of them. In simulations with fewer than {FEWEST_UNITS}, intervals near 0 and 1 "
+            "(below 20% or above 80%) held the true value in only 88 to 97 of 100 cases; label answers to more "
+            "questions."
+        )
+    return notes
 
 
 def without_probabilities(uses: Sequence[JudgeUse]) -> list[str]:

@@ -33,6 +33,7 @@ from core.reports.compare.power import (
     spread_of_pair,
     spread_with_another,
 )
+from core.reports.compare.shared_questions import FEWEST
 from core.reports.evaluation import Evaluation
 
 POINTS = 40
@@ -42,14 +43,6 @@ LEAST, UP_TO = 40, 10_000
 WORST = (
     "Without a pilot run, the two models are taken to answer independently and to be right on half of the questions, "
     "which needs the most questions."
-)
-
-
-ROUGH_BELOW = 50
-"""With fewer calibration questions that are missed in exactly one run, a plan of mean set size is rough."""
-ROUGH = (
-    f"On fewer than {ROUGH_BELOW} calibration questions only one of the two runs misses the true option. So the plan "
-    "of mean set size is rough: its power may be 10 points off."
 )
 
 
@@ -84,7 +77,8 @@ class QuestionNeed:
 @dataclass(frozen=True, slots=True)
 class DetectableFigures:
     """What a number of questions shows: the band of coverage and its width, and the smallest differences in accuracy
-    and mean set size that a comparison of two such runs finds. NaN where there is none, or where it is not known."""
+    and mean set size that a comparison of two such runs finds. NaN where there is none, or where it is not known.
+    ``rough`` says that the one in set size is (:meth:`SpreadOfPair.is_rough`)."""
 
     calibration: int
     test: int
@@ -92,15 +86,23 @@ class DetectableFigures:
     width: float
     accuracy: float
     set_size: float
+    rough: bool
 
 
 def pilot_of(runs: Sequence[Evaluation], alpha: int, *, score: str = "lac") -> Pilot:
-    """The pilot of one run or of two. Raises :class:`InputError` for another number, and for two runs that share fewer
-    than 10 test questions."""
+    """The pilot of one run or of two. Raises :class:`InputError` for another number, for the same run twice, and
+    for runs with fewer than 10 (shared) test questions."""
     if len(runs) not in (1, 2):
         raise InputError(f"a plan takes one pilot run or two, got {len(runs)}; name the two that are most alike")
+    if len({run.run_id for run in runs}) < len(runs):
+        raise InputError(f"both pilot runs are {runs[0].run_id}, which says nothing of a second model; name it once")
     if len(runs) == 1:
         side, clusters = paired.swappable_run(runs[0], alpha, score=score)
+        if (tested := count(clusters, side.right.shape[1])) < FEWEST:
+            raise InputError(
+                f"run {runs[0].run_id} has {tested} test questions, and a pilot needs at least {FEWEST}; name a larger "
+                "one, or give guesses"
+            )
         spread, n = spread_with_another(side, alpha, clusters), float(side.calibration.shape[1])
         says = (
             f"From {runs[0].run_id}. The other model is taken to answer independently of it, which needs more "
@@ -154,30 +156,32 @@ def figures_of(
     """What this many calibration and test questions show."""
     n, spread = round(calibration), pilot.spread
     width = band_width(n, test, alpha)
+    set_size = math.nan
+    if test and calibration:
+        set_size = spread.detectable_size(calibration, test, significance=significance, power=power)
     return DetectableFigures(
         n,
         test,
         (math.nan, math.nan) if math.isnan(width) else beta_binomial_band(n, test, alpha),
         width,
         spread.detectable_accuracy(test, significance=significance, power=power) if test else math.nan,
-        spread.detectable_size(calibration, test, significance=significance, power=power)
-        if test and calibration
-        else math.nan,
+        set_size,
+        not math.isnan(set_size) and spread.is_rough(calibration),
     )
 
 
 def curve(
     pilot: Pilot, alpha: Alpha, share: float, *, chosen: int, significance: float = SIGNIFICANT, power: float = POWER
 ) -> pd.DataFrame:
-    """What numbers of questions show, from few to many: ``questions``, ``width``, ``accuracy`` and ``set_size``
-    (:class:`DetectableFigures`). The ``chosen`` number is among them."""
+    """What numbers of questions show, from few to many: ``questions``, ``width``, ``accuracy``, ``set_size``
+    and ``rough`` (:class:`DetectableFigures`). The ``chosen`` number is among them."""
     ends = min(LEAST, max(chosen // 2, 2)), max(UP_TO, 2 * chosen)
     numbers = np.unique(np.append(np.geomspace(*ends, POINTS).round().astype(np.int64), chosen))
     rows = [
         figures_of(pilot, *sides(number, share), alpha, significance=significance, power=power)
         for number in numbers.tolist()
     ]
-    columns = {name: [getattr(row, name) for row in rows] for name in ("width", "accuracy", "set_size")}
+    columns = {name: [getattr(row, name) for row in rows] for name in ("width", "accuracy", "set_size", "rough")}
     return pd.DataFrame({"questions": numbers, **columns})
 
 
@@ -249,11 +253,6 @@ def for_set_size(
         return pilot.spread.size_power(calibration, tests, difference, significance)
 
     return _for(reached, power, difference, share, pilot.spread.rows, "mean set size")
-
-
-def is_rough(pilot: Pilot, calibration: float) -> bool:
-    """Whether the power of mean set size is rough, because too few calibration questions tell the runs apart."""
-    return pilot.spread.sizes is not None and calibration * pilot.spread.sizes.missed_by_one < ROUGH_BELOW
 
 
 def _for(

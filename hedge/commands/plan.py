@@ -8,6 +8,7 @@ from core.conformal.alpha import alpha_text, exact_alpha, thousandths
 from core.conformal.question_counts import MOST, sides
 from core.errors import InputError
 from core.reports import question_plan
+from core.reports.compare.power import ROUGH
 from core.reports.evaluation import load
 from core.reports.question_plan import DetectableFigures, Pilot, QuestionNeed
 from core.reports.report import finite
@@ -32,6 +33,9 @@ def plan(arguments: Namespace) -> CommandResult:
     test = {"significance": significance, "power": power}
     pilot = _pilot(arguments)
     difference = arguments.difference if arguments.difference is not None else pilot.apart
+    _check_guesses(arguments, pilot, difference)
+    if not difference and arguments.difference is None:  # equal guesses
+        difference = None
     threshold = question_plan.for_threshold(alpha, share)
     needs = {
         "width": None if arguments.width is None else question_plan.for_width(arguments.width, alpha, share),
@@ -60,21 +64,18 @@ def plan(arguments: Namespace) -> CommandResult:
     }
     lines = [f"An exact threshold at alpha {alpha_text(arguments.alpha)} needs {_questions(threshold)}."]
     if width := needs["width"]:
-        lines.append(
-            f"A band of coverage at most {width.wanted:g} wide needs {_questions(width)}: {width.reached:.4f}."
-        )
+        lines.append(f"A band of coverage at most {width.wanted:g} wide needs {_questions(width)}.")
     for name, title in (("accuracy", "accuracy"), ("set_size", "mean set size")):
         if need := needs[name]:
             lines.append(
                 f"A difference of {need.wanted:g} in {title} needs {_questions(need)}, for a power of {power:g} at a "
-                f"significance of {significance:g}: {need.reached:.3f}."
+                f"significance of {significance:g}."
             )
     lines += [_shown(chosen, arguments.questions, power)] if chosen else []
     lines += [_own(own, power)] if own else []
-    sized = [need.calibration for need in [needs["set_size"]] if need]
-    sized += [figures.calibration for figures in (chosen, own) if figures and not math.isnan(figures.set_size)]
-    if any(question_plan.is_rough(pilot, calibration) for calibration in sized):
-        lines.append(question_plan.ROUGH)
+    sized = needs["set_size"]
+    if (sized and pilot.spread.is_rough(sized.calibration)) or any(shown.rough for shown in (chosen, own) if shown):
+        lines.append(ROUGH)
         values["rough"] = True
     if needs["accuracy"] or needs["set_size"] or chosen or own:
         lines.append(pilot.says)
@@ -90,6 +91,21 @@ def _pilot(arguments: Namespace) -> Pilot:
         )
     names = [store.folder_of(name).name for name in arguments.runs]
     return question_plan.pilot_of([load(name) for name in names], thousandths(arguments.alpha), score=arguments.score)
+
+
+def _check_guesses(arguments: Namespace, pilot: Pilot, difference: float | None) -> None:
+    """Refuse guesses that no two models can have together, and two equal ones that leave nothing to find."""
+    if pilot.apart == 0 == difference and arguments.questions is None:
+        raise InputError(
+            f"both accuracies are {arguments.accuracy[0]:g}, so there is no difference to find; name one as "
+            "--difference, or a number of questions as --questions"
+        )
+    agreement = arguments.agreement
+    if agreement is not None and difference is not None and difference > 1 - agreement + 1e-9:
+        raise InputError(
+            f"models that agree on {agreement:g} of the questions differ by at most {1 - agreement:g} in accuracy, got "
+            f"{difference:g}; change the agreement or the difference"
+        )
 
 
 def _check_share(what: str, value: float) -> None:
@@ -122,8 +138,6 @@ def _shown(shown: DetectableFigures, questions: int, power: float) -> str:
 
 
 def _own(shown: DetectableFigures, power: float) -> str:
-    found = _differences(shown) or ["any size never"]
-    return (
-        f"These runs' own {shown.test:,} test questions show a difference of {' or '.join(found)} with a power of "
-        f"{power:g}."
-    )
+    found = _differences(shown)
+    says = f"show a difference of {' or '.join(found)}" if found else "are too few to show any difference"
+    return f"The pilot's own {shown.test:,} test questions {says} with a power of {power:g}."

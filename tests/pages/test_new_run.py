@@ -25,7 +25,7 @@ from app.formatting import clock
 from core.conformal.question_counts import band_width
 from core.errors import RunError
 from core.models.devices.nvml import GpuMetrics
-from core.reports.compare.power import SpreadOfPair
+from core.reports.compare.power import ROUGH, SpreadOfPair
 from core.runs import groups, store, trash
 from core.runs.prompts import draw_questions, pinned, prompts
 from core.runs.spec import RunSpec
@@ -118,6 +118,7 @@ def test_the_questions_say_what_they_show(open_page: Open, calls: list[Any]):
     assert "Without a pilot run" in page_text(app)
     pilots = [synthetic_run(model=f"m-{i}", signal=2 + i, seed=4) for i in range(2)]
     assert all(name in page_text(app.run()) for name in pilots)
+    assert ROUGH in page_text(app)  # about ten of a hundred calibration questions are missed by each pilot
 
 
 def test_without_a_task_there_is_nothing_to_launch(open_page: Open, calls: list[Any]):

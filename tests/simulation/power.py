@@ -69,6 +69,26 @@ def _accuracy(seed: int, *, rows: int, differing: float, difference: float, alik
     return turned_p_value(change, clusters_of(g, rows)) <= SIGNIFICANT
 
 
+def _uneven_changes(rng: np.random.Generator, g: int, difference: float) -> tuple[FloatArray, IntArray]:
+    """Changes in g clusters of 1 to 9 rows that are alike, with each row's cluster."""
+    clusters = np.repeat(np.arange(g), rng.integers(1, 10, g))
+    return changes(rng, g, 1, 0.2, difference, 0.0)[clusters], clusters
+
+
+@lru_cache(maxsize=1)
+def _uneven_tests(difference: float) -> int:
+    change, clusters = _uneven_changes(np.random.default_rng(0x9109), 3 * LARGE, 0.0)
+    right = np.stack([change < 0, change > 0]).astype(np.float64)
+    no_scores = np.zeros((2, 100)), np.zeros(0), np.zeros((2, len(change), 2))
+    first, second = (Swappable(*no_scores, right[order], 2) for order in ([0, 1], [1, 0]))
+    return for_accuracy(Pilot(spread_of_pair(first, second, ALPHA, clusters), ""), difference, SHARE).test
+
+
+def _uneven(seed: int, *, difference: float) -> bool:
+    g = _uneven_tests(difference)
+    return turned_p_value(*_uneven_changes(np.random.default_rng([seed, g, 15]), g, difference)) <= SIGNIFICANT
+
+
 def _guessed(seed: int, *, accuracies: tuple[float, float], agreement: float) -> bool:
     """Two models whose accuracies and agreement were guessed right."""
     apart = accuracies[1] - accuracies[0]
@@ -162,6 +182,7 @@ CASES: tuple[Case, ...] = (
             ("accuracy, large clusters", {"rows": 20, "differing": 0.2, "difference": 0.06, "alike": 0.4}),
         ),
     ),
+    *_cases(_uneven, (("accuracy, clusters of unequal size", {"difference": 0.08}),)),
     *_cases(_guessed, (("accuracy, guessed", {"accuracies": (0.7, 0.75), "agreement": 0.85}),)),
     *_cases(
         _detected,

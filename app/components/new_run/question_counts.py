@@ -48,12 +48,16 @@ def curve(plan: Plan) -> None:
         # What draws with Altair is imported where it is needed: the first paint does not wait for it.
         from app.components.shared import figures
         from charts.question_counts import question_counts
+        from core.reports.compare.power import ROUGH
 
         spec, chosen = run.spec, sum(run.work.sides)
         pilot = forecast_cache.pilot(spec, ALPHA)
         frame = forecast_cache.question_curve(pilot, ALPHA, spec.calibration_share, chosen)
         about = About([spec.model_name], [task_title(spec.task, bank_name(spec))], ALPHA)
-        figures.show(question_counts(frame, chosen), f"{pilot.says} {EXPLAINED}", about)
+        caption, rough = f"{pilot.says} {EXPLAINED}", frame["questions"][frame["rough"]]
+        if len(rough):
+            caption += f" {ROUGH} This holds for up to {rough.max():,} questions."
+        figures.show(question_counts(frame, chosen), caption, about)
 
 
 def _fewest(plan: Plan) -> Forecast | None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from core.conformal.scores import SCORES
-from core.reports.compare.power import POWER, SIGNIFICANT
+from core.reports.compare.power import POWER, ROUGH, SIGNIFICANT
 from core.reports.compare.run_matrix import PairDifference, RunMatrix
 from core.reports.p_values import p_said
 
@@ -33,11 +33,13 @@ def pair_in_words(
 
 def detectable_words(matrix: RunMatrix, pair: tuple[int, int] | None = None) -> str:
     """How large a true difference has to be, so that these questions show it: of a pair, or of any pair."""
-    found = {}
+    found, rough = {}, ""
     for measure in ("accuracy", "set_size"):
         pairs = matrix.pairs[measure] if pair is None else [_of_pair(matrix.pairs[measure], *pair)]
         detectable = [difference.detectable for difference in pairs]
         found[measure] = math.nan if any(map(math.isnan, detectable)) else max(detectable)
+        if any(difference.rough for difference in pairs) and not math.isnan(found[measure]):
+            rough = f" {ROUGH}"
     sizes = [f"{100 * found['accuracy']:.1f} points in accuracy"] * (not math.isnan(found["accuracy"]))
     sizes += [f"{found['set_size']:.2f} options in set size"] * (not math.isnan(found["set_size"]))
     if not sizes:
@@ -45,9 +47,8 @@ def detectable_words(matrix: RunMatrix, pair: tuple[int, int] | None = None) -> 
     several = len(matrix.pairs["accuracy"])
     corrected = f", after the correction for {several} pairs" if several > 1 else ""
     between = "" if pair or several == 1 else " between two of these runs"
-    return (
-        f"These questions show a true difference{between} of {' or '.join(sizes)} in {POWER:.0%} of draws{corrected}."
-    )
+    says = f"a true difference{between} of {' or '.join(sizes)} in {POWER:.0%} of draws{corrected}"
+    return f"These questions show {says}.{rough}"
 
 
 def _of_pair(pairs: Sequence[PairDifference], first: int, second: int) -> PairDifference:

@@ -3,7 +3,8 @@
 Accuracy has McNemar's exact test. Of n questions, D ~ Binomial(n, q) are right in exactly one run, and the second run
 is the right one on X ~ Binomial(D, ½ + δ/(2q)) of these, for a difference δ. The test's power is a sum over D and X,
 so it is exact. Rows of a cluster count as the independent rows that they are worth: rows over the design effect (Kish
-1965; Miller 2024, arXiv 2411.00640).
+1965; Miller 2024, arXiv 2411.00640). The test turns whole clusters. Their sums have finer steps than single rows unless
+all are multiples of one number, so the test's level is nearer to the nominal one; and few sums vary as Student's t.
 
 The power of the test of mean set size is that of :mod:`core.conformal.set_sizes.power`.
 
@@ -15,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr, ndtri
+from scipy.special import bdtr, ndtri, stdtrit
 
 from core.conformal.alpha import Alpha
-from core.conformal.clusters import count, effective_number
+from core.conformal.clusters import count, effective_number, kish_number, sums
 from core.conformal.permutation import Swappable
 from core.conformal.set_sizes.power import SizeSpread, size_spread, size_spread_of_one
 from core.records import FloatArray, IntArray
@@ -31,6 +32,12 @@ POWER = 0.8
 BISECTIONS = 24
 MOST_OPTIONS = 1000.0
 """No difference in mean set size is larger."""
+ROUGH_BELOW = 50
+"""With fewer calibration questions that are missed in exactly one run, a power of mean set size is rough."""
+ROUGH = (
+    f"The figure of set size is rough, because on fewer than {ROUGH_BELOW} calibration questions only one of the two "
+    "runs misses the true option: its power may be 10 points off."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +45,28 @@ class SpreadOfPair:
     """What decides how large a difference between two runs must be: how their answers differ from question to question.
 
     ``differing`` is the share of test rows that exactly one run gets right; it grows by ``growth`` for each unit of the
-    difference where it is a guess. A test question has ``rows`` rows, which are ``worth`` independent ones. ``sizes``
-    is None if it is not known how set sizes vary, or if a threshold is infinite.
+    difference where it is a guess. A test question has ``rows`` rows, which are ``worth`` independent ones. ``step`` is
+    that of the test's sum, in standard deviations, over the step with independent rows. ``even`` is Kish's number of
+    clusters of one size, over the number of clusters. ``sizes`` is None if it is not known how set sizes vary, or if a
+    threshold is infinite.
     """
 
     differing: float
     growth: float = 0.0
     rows: float = 1.0
     worth: float = 1.0
+    step: float = 1.0
+    even: float = 1.0
     sizes: SizeSpread | None = None
 
     def accuracy_power(self, tests: int, difference: float, significance: float = SIGNIFICANT) -> float:
         """The power of the test of accuracy on this many test questions, for a difference above 0."""
         differing = min(1.0, max(self.differing + self.growth * difference, difference))
-        return mcnemar_power(round(tests * self.worth), differing, difference, significance)
+        worth = tests * self.worth
+        if self.worth != 1:
+            tail = significance / 2
+            worth *= float(ndtri(tail) / stdtrit(max(tests * self.even - 1, 1), tail)) ** 2
+        return mcnemar_power(round(worth), differing, difference, significance, step=self.step)
 
     def size_power(
         self, calibration: float, tests: float, difference: float, significance: float = SIGNIFICANT
@@ -66,6 +81,10 @@ class SpreadOfPair:
         if difference < math.ceil(1 - math.log2(significance)) / tests:
             return 0.0
         return self.sizes.power(calibration, tests, difference, significance)
+
+    def is_rough(self, calibration: float) -> bool:
+        """Whether the power of mean set size is rough, because too few calibration questions tell the runs apart."""
+        return self.sizes is not None and bool(calibration * self.sizes.missed_by_one < ROUGH_BELOW)
 
     def detectable_accuracy(self, tests: int, *, significance: float = SIGNIFICANT, power: float = POWER) -> float:
         """The smallest difference in accuracy that is found with this power; NaN if none is."""
@@ -92,7 +111,11 @@ def spread_of_pair(
     m, g = len(change), count(clusters, len(change))
     worth = min(max(m / design_effect(change, clusters), 1.0), m) / g
     sizes = size_spread(first, second, alpha, clusters, empty=empty)
-    return SpreadOfPair(float(np.abs(change).mean()), rows=m / g, worth=worth, sizes=sizes)
+    divisor = int(np.gcd.reduce(np.rint(sums(change, clusters)).astype(np.int64)))
+    step = min(1.0, divisor * worth * g / m) if divisor else 1.0
+    return SpreadOfPair(
+        float(np.abs(change).mean()), rows=m / g, worth=worth, step=step, even=kish_number(clusters, m) / g, sizes=sizes
+    )
 
 
 def spread_with_another(run: Swappable, alpha: Alpha, clusters: IntArray | None) -> SpreadOfPair:
@@ -103,12 +126,16 @@ def spread_with_another(run: Swappable, alpha: Alpha, clusters: IntArray | None)
     m, g = len(right), count(clusters, len(right))
     p = float(right.mean())
     worth, sizes = effective_number(right, clusters) / g, size_spread_of_one(run, alpha, clusters)
-    return SpreadOfPair(2 * p * (1 - p), abs(1 - 2 * p), m / g, worth, sizes)
+    return SpreadOfPair(2 * p * (1 - p), abs(1 - 2 * p), m / g, worth, sizes=sizes)
 
 
-def mcnemar_power(n: int, differing: float, difference: float, significance: float = SIGNIFICANT) -> float:
+def mcnemar_power(
+    n: int, differing: float, difference: float, significance: float = SIGNIFICANT, *, step: float = 1.0
+) -> float:
     """The power of McNemar's exact test on n independent questions. A share ``differing`` of them is right in exactly
     one run: ``Σ_d P(D = d)·P(X ≤ c_d or X ≥ d − c_d)``, with c_d the largest count whose p-value is significant.
+
+    With a ``step`` below 1, the test's level lies between that of these whole counts, at 1, and the nominal one, at 0.
 
     >>> round(mcnemar_power(6, 1.0, 1.0), 3), mcnemar_power(5, 1.0, 1.0)
     (1.0, 0.0)
@@ -121,7 +148,12 @@ def mcnemar_power(n: int, differing: float, difference: float, significance: flo
     critical = _critical(d, significance)
     second = 0.5 + difference / (2 * differing) if differing else 0.5
     # P(X ≥ d − c) of the second run is P(d − X ≤ c) of the first one
-    found = _at_most(critical, d, min(second, 1.0)) + _at_most(critical, d, max(1 - second, 0.0))
+    tails = min(second, 1.0), max(1 - second, 0.0)
+    found = sum(_at_most(critical, d, p) for p in tails)
+    if step < 1:  # the next count, with the probability that makes the level the nominal one
+        level = 2 * _at_most(critical, d, 0.5)
+        further = (significance - level) / (2 * _at_most(critical + 1, d, 0.5) - level)
+        found += (1 - step) * further * sum(_at_most(critical + 1, d, p) - _at_most(critical, d, p) for p in tails)
     return float(likely @ found)
 
 

@@ -63,6 +63,7 @@ class PairDifference:
     The interval holds together with those of all other pairs. ``p`` is the pair's own p-value and ``corrected`` that
     after Holm's correction for all pairs. ``detectable`` is the smallest true difference that the test finds in 80% of
     draws, at 5% over the number of pairs (:mod:`core.reports.compare.power`); NaN for UAcc, and where there is none.
+    It is ``rough`` where too few calibration questions tell the runs apart.
     """
 
     first: int
@@ -71,6 +72,7 @@ class PairDifference:
     p: float
     corrected: float
     detectable: float = math.nan
+    rough: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,7 @@ def pairs_frame(matrix: RunMatrix) -> pd.DataFrame:
                 "p": pair.p,
                 "p_holm": pair.corrected,
                 "detectable": pair.detectable,
+                "rough": pair.rough,
             }
             for name, pairs in matrix.pairs.items()
             for pair in pairs
@@ -208,33 +211,36 @@ def differences(
     of_swaps = swap_tests(shared, alpha, empty=empty, resamples=resamples, seed=seed)
     z, clusters = together(len(shared.pairs)), tested(shared.clusters, shared.right.shape[1])
     changes = [shared.right[j] - shared.right[i] for i, j in shared.pairs]
-    found_accuracy, found_size = _smallest_differences(shared, alpha, empty, clusters)
+    found_accuracy, found_size, rough = _smallest_differences(shared, alpha, empty, clusters)
+    unmarked = [False] * len(shared.pairs)
     by_measure = {
         "accuracy": (
             [difference_of_shares(per_pair, clusters, z=z) for per_pair in changes],
             [turned_p_value(per_pair, clusters) for per_pair in changes],
             found_accuracy,
+            unmarked,
         ),
-        "set_size": (of_sizes, of_swaps[0].tolist(), found_size),
-        "uacc": (of_uacc, of_swaps[1].tolist(), [math.nan] * len(shared.pairs)),
+        "set_size": (of_sizes, of_swaps[0].tolist(), found_size, rough),
+        "uacc": (of_uacc, of_swaps[1].tolist(), [math.nan] * len(shared.pairs), unmarked),
     }
     return figures, {
         name: tuple(
-            PairDifference(i, j, estimate, p, corrected, found)
-            for (i, j), estimate, p, corrected, found in zip(
-                shared.pairs, estimates, values, holm(values), detectable, strict=True
+            PairDifference(i, j, estimate, p, corrected, found, is_rough)
+            for (i, j), estimate, p, corrected, found, is_rough in zip(
+                shared.pairs, estimates, values, holm(values), detectable, roughly, strict=True
             )
         )
-        for name, (estimates, values, detectable) in by_measure.items()
+        for name, (estimates, values, detectable, roughly) in by_measure.items()
     }
 
 
 def _smallest_differences(
     shared: SharedRuns, alpha: int, empty: str, clusters: IntArray | None
-) -> tuple[list[float], list[float]]:
-    """The smallest differences in accuracy and in mean set size that each pair's tests can find."""
+) -> tuple[list[float], list[float], list[bool]]:
+    """The smallest differences in accuracy and in mean set size that each pair's tests can find, and whether that in
+    set size is rough."""
     tests, level = count(clusters, shared.right.shape[1]), SIGNIFICANT / len(shared.pairs)
-    accuracies, sizes = [], []
+    accuracies, sizes, rough = [], [], []
     for pair in shared.pairs:
         first, second = (
             Swappable(
@@ -250,7 +256,8 @@ def _smallest_differences(
         n = calibrating(*(shared.calibration.shape[2] + len(side.alone) for side in (first, second)))
         accuracies.append(spread.detectable_accuracy(tests, significance=level))
         sizes.append(spread.detectable_size(n, tests, significance=level))
-    return accuracies, sizes
+        rough.append(not math.isnan(sizes[-1]) and spread.is_rough(n))
+    return accuracies, sizes, rough
 
 
 def _shared_runs(shared: SharedQuestions, score: str) -> SharedRuns:

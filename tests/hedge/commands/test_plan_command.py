@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.reports import question_plan
+from core.reports.compare.power import ROUGH
 from core.reports.evaluation import load
 from hedge.cli import main
 from tests.conftest import synthetic_run
@@ -42,7 +43,7 @@ def test_runs_say_what_they_could_have_shown(home: Path, capsys: pytest.CaptureF
     assert main(["plan", "--runs", names[0]]) == 0
     text = capsys.readouterr().out
     assert "test questions show a difference of" in text
-    assert question_plan.ROUGH in text
+    assert ROUGH in text
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,8 @@ def test_runs_say_what_they_could_have_shown(home: Path, capsys: pytest.CaptureF
         (["--calibration-share", "0"], "must lie in (0, 1), got 0"),
         (["--questions", "1"], "from 2 to 1,000,000, got 1"),
         (["--size-difference", "0.2"], "name one or two finished runs"),
+        (["--agreement", "0.9", "--difference", "0.5"], "differ by at most 0.1 in accuracy, got 0.5"),
+        (["--accuracy", "0.7", "0.7"], "both accuracies are 0.7, so there is no difference to find"),
         (["--runs", "nonesuch"], "there is no run 'nonesuch'"),
         (["--runs", "nonesuch", "--agreement", "0.8"], "leave out --accuracy and --agreement"),
     ],

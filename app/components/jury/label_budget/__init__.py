@@ -22,7 +22,7 @@ from app.state.jury import JuryView
 from core.jury.label_budget import FEWEST
 from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.file_names import About
-from core.reports.label_budget import without_probabilities
+from core.reports.label_budget import about_units, without_probabilities
 
 KEY = "label_budget"
 USE_KEY = "label_use"
@@ -55,8 +55,7 @@ def label_budget(record: JuryRecord, view: JuryView, pairwise: bool) -> None:
                 f"judge's verdicts on all of them. The intervals are for new {what} like these. In simulations with "
                 "30, 100 and 300 labels, they held the true value in 93 to 97 of 100 cases. With few labels on the "
                 "rarer side, or few errors of the judge, they are wider than necessary, and hold the true value in 93 "
-                "to 100 of 100 cases."
-                + (f" {what.capitalize()} of one question count as one unit." if judged.clusters is not None else "")
+                + " ".join(["to 100 of 100 cases.", *about_units(judged)])
             )
         )
         st.caption(

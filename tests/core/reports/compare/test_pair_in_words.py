@@ -7,6 +7,7 @@ import pytest
 
 from core.estimates import Estimate
 from core.reports.compare.pair_in_words import detectable_words, pair_in_words
+from core.reports.compare.power import ROUGH
 from core.reports.compare.run_matrix import PairDifference, RunMatrix
 
 pytestmark = pytest.mark.quick
@@ -87,3 +88,15 @@ def test_of_several_pairs_the_largest_difference_is_named():
         "in set size in 80% of draws, after the correction for 2 pairs."
     )
     assert "of 4.3 points" in detectable_words(several, (1, 0))
+
+
+def test_a_rough_figure_is_marked_for_its_pair_and_for_all():
+    given = matrix(0.5, 0.5)
+    pairs = {
+        name: (*found, replace(found[0], first=0, second=2, rough=name == "set_size"))
+        for name, found in given.pairs.items()
+    }
+    several = replace(given, pairs=pairs)
+    assert detectable_words(several).endswith(ROUGH)
+    assert detectable_words(several, (2, 0)).endswith(ROUGH)
+    assert ROUGH not in detectable_words(several, (0, 1))

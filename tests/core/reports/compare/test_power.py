@@ -36,6 +36,13 @@ def test_the_power_is_the_chance_of_all_significant_outcomes(
     assert mcnemar_power(n, differing, difference, significance) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("n", [9, 60])
+def test_finer_steps_bring_the_level_to_the_nominal_one(n: int):
+    whole, half, fine = (mcnemar_power(n, 0.7, 0.0, step=step) for step in (1.0, 0.5, 0.0))
+    assert fine == pytest.approx(0.05)
+    assert half == pytest.approx((whole + fine) / 2)
+
+
 @pytest.mark.parametrize(("n", "differing"), [(30, 0.5), (150, 0.2), (1000, 0.1), (40, 0.0)])
 def test_a_detectable_difference_is_found_in_eight_of_ten_draws(n: int, differing: float):
     spread = SpreadOfPair(differing)

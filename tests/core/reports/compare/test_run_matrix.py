@@ -10,7 +10,9 @@ from core.conformal.pvalues import holm
 from core.errors import InputError
 from core.reports import question_plan
 from core.reports.compare import inspector, paired, run_matrix
+from core.reports.compare.pair_in_words import detectable_words
 from core.reports.compare.paired_shares import paired_share_interval
+from core.reports.compare.power import ROUGH
 from core.reports.compare.run_matrix import SWAPS, pairs_frame
 from core.reports.compare.shared_questions import groups
 from core.reports.evaluation import load
@@ -74,6 +76,11 @@ def test_a_pair_s_detectable_differences_are_those_of_a_plan_from_it(home):
     figures = question_plan.figures_of(pilot, pilot.calibration, pilot.tests, 100)
     assert result.pairs["accuracy"][0].detectable == figures.accuracy > 0
     assert result.pairs["set_size"][0].detectable == figures.set_size > 0
+    assert result.pairs["set_size"][0].rough == figures.rough is True  # a hundred calibration questions
+    assert pairs_frame(result)["rough"].tolist() == [False, True, False]
+    assert ROUGH in detectable_words(result)
+    unlike = [load(synthetic_run(1600, seed=3, model=f"unlike-{signal}", signal=signal)) for signal in (0.5, 3.0)]
+    assert ROUGH not in detectable_words(run_matrix.run_matrix(unlike, 100, resamples=20))
     three = run_matrix.run_matrix([load(name) for name in models(3)], 100, resamples=20)
     assert three.pairs["accuracy"][0].detectable > figures.accuracy  # at 5% over three pairs
 
