@@ -19,8 +19,8 @@ class BankQuestion:
     difficulty: Difficulty
 
     def line(self) -> str:
-        """The question as one line of JSON; none of these questions belongs to a cluster."""
-        values = {name: value for name, value in asdict(self.question).items() if name != "cluster"}
+        """The question as one line of JSON; none of these questions belongs to a cluster or has ordered options."""
+        values = {name: value for name, value in asdict(self.question).items() if name not in ("cluster", "ordered")}
         return json.dumps(values | {"difficulty": self.difficulty}, ensure_ascii=False)
 
     def at(self, label: int, identifier: str) -> BankQuestion:
