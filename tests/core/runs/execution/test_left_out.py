@@ -289,3 +289,4 @@ def test_an_own_question_that_is_refused_is_one_sentence(server: Loopback, home:
         else:
             with pytest.raises(InputError, match=POLICY):
                 worker.answer(own, models, lambda stage, **values: None)
+    models.clear()
