@@ -1,4 +1,4 @@
-"""What is said about a label budget."""
+"""The sentences that go with a label budget."""
 
 from dataclasses import replace
 
