@@ -182,7 +182,7 @@ def _notes(judged: JudgedAnswers, n: int, uses: Sequence[JudgeUse], sample: Labe
 
 
 def about_units(judgements: Judgements) -> list[str]:
-    """Sentences about answers of one question or cluster, and a warning if there are few such units; none without them."""
+    """Sentences about answers of one question or cluster, and a warning if such units are few; none without them."""
     if judgements.clusters is None:
         return []
     what = "Pairs" if judgements.pairwise else "Answers"
