@@ -11,6 +11,7 @@ import { hold, leastPassed, riskCurve, selective } from "./selective.js";
 
 const LEAST = 1;
 const STYLES = 4;
+const APART = 0.5;
 const percent1 = (share) => percent(share, 1);
 // A confidence with four decimals, or eight near 1, rounded up: who answers from there keeps the promise. The reports in
 // Python write the same.
@@ -18,6 +19,16 @@ function confidenceText(value) {
   const decimals = value < 0.999 ? 4 : 8;
   const rounded = Number(value.toFixed(decimals));
   return String(rounded < value ? Number((rounded + 10 ** -decimals).toFixed(decimals)) : rounded);
+}
+
+// Points that are at least APART pixels from each other, and the last one: what changes on top is painted with them.
+function apart(points, x) {
+  let last = -Infinity;
+  return points.filter(([share], i) => {
+    if (i < points.length - 1 && x(share) - last < APART) return false;
+    last = x(share);
+    return true;
+  });
 }
 
 function sideOf(table, judges) {
@@ -132,7 +143,7 @@ class Selective extends Live {
     curves.forEach((points, j) =>
       draw(svg, "path", {
         class: `judge-curve judge-${j % STYLES}`,
-        d: points
+        d: apart(points, x)
           .map(([share, risk], i) => `${i ? "L" : "M"}${x(share).toFixed(1)},${y(Math.min(risk, most)).toFixed(1)}`)
           .join(""),
       }),
