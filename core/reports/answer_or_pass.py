@@ -217,8 +217,8 @@ def to_json(result: SelectiveResult, names: Sequence[str], *, k: int = 0, notes:
         "share_passed": 1 - result.share,
         "notes": list(notes),
     }
-    found: dict[str, Any] = finite(values)
-    return found
+    plain: dict[str, Any] = finite(values)
+    return plain
 
 
 def pass_rows(runs: Sequence[Evaluation], alpha: int, delta: int = DELTA) -> pd.DataFrame:

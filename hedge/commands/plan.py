@@ -130,14 +130,14 @@ def _shown(shown: DetectableFigures, questions: int, power: float) -> str:
         if math.isnan(shown.width)
         else f"give a band of coverage from {low:.3f} to {high:.3f}, {shown.width:.3f} wide"
     )
-    found = _differences(shown)
-    differences = f"; they show a difference of {' or '.join(found)} with a power of {power:g}" if found else ""
+    sizes = _differences(shown)
+    differences = f"; they show a difference of {' or '.join(sizes)} with a power of {power:g}" if sizes else ""
     return (
         f"{questions:,} questions, {shown.calibration:,} to calibrate and {shown.test:,} to test, {band}{differences}."
     )
 
 
 def _own(shown: DetectableFigures, power: float) -> str:
-    found = _differences(shown)
-    says = f"show a difference of {' or '.join(found)}" if found else "are too few to show any difference"
+    sizes = _differences(shown)
+    says = f"show a difference of {' or '.join(sizes)}" if sizes else "are too few to show any difference"
     return f"The pilot's own {shown.test:,} test questions {says} with a power of {power:g}."

@@ -86,7 +86,7 @@ def scored(engine: ServerEngine, prompts: list[Prompt], *, most: int = 0) -> tup
 
 
 def hold(pipe: Connection) -> None:
-    """A server around pocket-3m that answers everything, in a process of its own."""
+    """A server in another process that answers every request with pocket-3m."""
     from tests.core.models.server.loopback import loopback_server
 
     with loopback_server() as server:

@@ -92,8 +92,8 @@ class _Levels:
 
 
 def _levels(side: Swappable, models: slice, alpha: Alpha, empty: str) -> _Levels | None:
-    """A run's sets at the threshold of its own model's answers, or of both models' together, and where the odds of its
-    level are half and twice as large; None if the threshold is infinite, or the largest or smallest score."""
+    """A run's sets at the threshold that its model's answers give, or those of both models together, and at the levels
+    with half and twice the odds; None if the threshold is infinite, or the largest or smallest score."""
     calibration, tests = side.calibration[models], side.test[models]
     many, n = len(calibration), calibration.shape[1] + len(side.alone)
     k = int(rank(n, alpha))
@@ -162,8 +162,8 @@ def size_spread(
 
 
 def size_spread_of_one(run: Swappable, alpha: Alpha, clusters: IntArray | None) -> SizeSpread | None:
-    """The spread of a run and another one whose sets vary as much and independently. ``run`` has the answers of its own
-    model alone; None as for two runs."""
+    """The spread of a run and of an independent one whose sets vary as much. ``run`` holds the answers of one model.
+    None as for two runs."""
     at = _levels(run, OWN, alpha, "allow")
     if at is None:
         return None

@@ -27,21 +27,21 @@ def pair_in_words(
         f"({p_said(accuracy.corrected)}). Their sets by {SCORES[score].title} hold {held[first]:.2f} and "
         f"{held[second]:.2f} options on average ({p_said(size.corrected)})."
     )
-    found = detectable_words(matrix, (first, second))
-    return _answer(names, (first, second), better, surer), f"{figures} {found}{_of_all(matrix)}"
+    detectable = detectable_words(matrix, (first, second))
+    return _answer(names, (first, second), better, surer), f"{figures} {detectable}{_of_all(matrix)}"
 
 
 def detectable_words(matrix: RunMatrix, pair: tuple[int, int] | None = None) -> str:
     """How large a true difference has to be, so that these questions show it: of a pair, or of any pair."""
-    found, rough = {}, ""
+    largest, rough = {}, ""
     for measure in ("accuracy", "set_size"):
         pairs = matrix.pairs[measure] if pair is None else [_of_pair(matrix.pairs[measure], *pair)]
         detectable = [difference.detectable for difference in pairs]
-        found[measure] = math.nan if any(map(math.isnan, detectable)) else max(detectable)
-        if any(difference.rough for difference in pairs) and not math.isnan(found[measure]):
+        largest[measure] = math.nan if any(map(math.isnan, detectable)) else max(detectable)
+        if any(difference.rough for difference in pairs) and not math.isnan(largest[measure]):
             rough = f" {ROUGH}"
-    sizes = [f"{100 * found['accuracy']:.1f} points in accuracy"] * (not math.isnan(found["accuracy"]))
-    sizes += [f"{found['set_size']:.2f} options in set size"] * (not math.isnan(found["set_size"]))
+    sizes = [f"{100 * largest['accuracy']:.1f} points in accuracy"] * (not math.isnan(largest["accuracy"]))
+    sizes += [f"{largest['set_size']:.2f} options in set size"] * (not math.isnan(largest["set_size"]))
     if not sizes:
         return "These questions are too few to show any difference."
     several = len(matrix.pairs["accuracy"])

@@ -263,7 +263,7 @@ def swappable_pair(
 
 
 def swappable_run(run: Evaluation, alpha: int, *, score: str = "lac") -> tuple[Swappable, IntArray | None]:
-    """A run on its own questions, with the answers of its own model alone, and the clusters of the test questions."""
+    """A run on all its questions, with the answers of one model, and the clusters of the test questions."""
     tuned = form(run, score, alpha).tuned
     scores = score_of(score, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
     own = true_scores(scores[tuned.calibration], run.labels[tuned.calibration])

@@ -121,7 +121,7 @@ def spread_of_pair(
 def spread_with_another(run: Swappable, alpha: Alpha, clusters: IntArray | None) -> SpreadOfPair:
     """The spread of a run and another one that is not there yet: as right up to the difference, with sets that vary as
     much, and with answers that are independent of the first one's. Real models agree more often, so this asks for too
-    many questions rather than too few. ``run`` has the answers of its own model alone."""
+    many questions rather than too few. ``run`` holds the answers of one model."""
     right = run.right[0]
     m, g = len(right), count(clusters, len(right))
     p = float(right.mean())

@@ -6,11 +6,11 @@ import pytest
 from core.errors import InputError
 from core.jury.label_budget import FEWEST, agresti_coull, label_estimates, sizes, variance_saved
 
-I = np.arange(60)  # noqa: E741
-TRUE = ((I * 7) % 10 < 4).astype(float)
+ROW = np.arange(60)
+TRUE = ((ROW * 7) % 10 < 4).astype(float)
 LABELS = TRUE[:24]
-GRADED = np.round(((I * 13) % 20) / 20 * 0.5 + 0.4 * TRUE, 4)
-WRONG_IN_A_FIFTH = np.where(I % 5 == 0, 1 - TRUE, TRUE)
+GRADED = np.round(((ROW * 13) % 20) / 20 * 0.5 + 0.4 * TRUE, 4)
+WRONG_IN_A_FIFTH = np.where(ROW % 5 == 0, 1 - TRUE, TRUE)
 
 
 def drawn(n: int, m: int, seed: int, *, rate: float = 0.4, errs: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +50,7 @@ def test_an_estimate_by_hand():
 
 @pytest.mark.quick
 def test_swapping_the_answers_of_every_pair_mirrors_the_estimate():
-    half = np.where(I[:24] % 11 == 0, 0.5, LABELS)  # ties
+    half = np.where(ROW[:24] % 11 == 0, 0.5, LABELS)  # ties
     (there,), (back,) = (
         label_estimates(y, f, [24]) for y, f in ((half, WRONG_IN_A_FIFTH), (1 - half, 1 - WRONG_IN_A_FIFTH))
     )
