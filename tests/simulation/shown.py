@@ -183,6 +183,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.jury.accuracy_rows": ("core.estimates.Estimate",),
     "core.reports.jury.calibration_errors": ("core.estimates.Estimate",),
     "core.reports.jury.to_json": ("core.estimates.Estimate",),
+    "core.reports.jury_answer._with_interval": ("core.estimates.Estimate",),
     "core.reports.lesson._shift_tables": ("core.reports.alpha_lab.covariate_shift.Search",),
     "core.reports.lesson.lesson_tables": ("core.conformal.mondrian.least_covered_p_values",),
     "core.reports.prompting.letter_answers.Invalid": ("core.conformal.coverage.share_interval",),

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 
 import psutil
@@ -61,8 +62,14 @@ def two(home, monkeypatch):
 
 
 def scorer_processes() -> list[psutil.Process]:
-    """The scorers below this process."""
-    return [process for process in psutil.Process().children() if "core.models.scorer_process" in process.cmdline()]
+    """The scorers that run below this process. Another test's child may be dead and not yet reaped: it has no command
+    line."""
+    running = []
+    for process in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):
+            if "core.models.scorer_process" in process.cmdline():
+                running.append(process)
+    return running
 
 
 def alone(two, monkeypatch, tmp_path):
