@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
@@ -67,11 +68,7 @@ def load_served_juror(model: str, *, url: str, **how: Any) -> ServerEngine:
             return engine
     except NoListsError as error:
         refused = error
-    for form in DECISION_FORMATS:
-        try:
-            deciding = load_server_engine(model, servers=[url], decisions=form, **how)
-        except InputError:
-            continue
+    if deciding := load_deciding_juror(model, url=url, **how):
         if engine:
             engine.close()
         return deciding
@@ -79,6 +76,15 @@ def load_served_juror(model: str, *, url: str, **how: Any) -> ServerEngine:
         raise refused
     assert engine is not None
     return engine
+
+
+def load_deciding_juror(model: str, *, url: str, **how: Any) -> ServerEngine | None:
+    """The engine of a juror on a server that answers decisions; None if it answers none. ``how`` are other arguments
+    of :func:`load_server_engine`."""
+    for form in DECISION_FORMATS:
+        with suppress(InputError):
+            return load_server_engine(model, servers=[url], decisions=form, **how)
+    return None
 
 
 def load_engine(

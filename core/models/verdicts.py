@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.conformal.probabilities import option_shares
-from core.errors import InputError
+from core.errors import InputError, RunError
 from core.models.engine import Engine, SelfCheck
-from core.models.engine_factory import load_engine, load_served_juror
+from core.models.engine_factory import load_deciding_juror, load_engine, load_served_juror
 from core.models.letter_mass import LEAST, share_text
 from core.models.server.left_out import NoAnswer, missing_of
 from core.models.server.spending import Spending
 from core.models.server_address import TIMEOUT_S, served_model
 from core.questions.prompting.decision import verdict_request
 from core.questions.prompting.verdict import verdict_prompt
-from core.records import Prompt
+from core.records import OptionLogits, Prompt
 
 if TYPE_CHECKING:
     from core.models.server.engine import ServerEngine
 
 Verdict = tuple[float, float]
 
+FEW = 8
+"""How many answers show whether True and False have enough probability."""
+
 
 class Judging:
     """A loaded juror. ``checked`` is its self-check: which scoring path it uses and how closely that agrees.
-    ``masses`` are the probabilities of True and False together, in the order of the verdicts."""
+    ``masses`` are the probabilities of True and False (of yes and no) together, in the order of the verdicts."""
 
     def __init__(self, engine: Engine, prompts: Sequence[Prompt], checked: SelfCheck) -> None:
         self.engine = engine
@@ -44,12 +47,17 @@ class Judging:
         """The id of each answer with (p_true, p_false), batch by batch, in any order."""
         try:
             for batch in self.engine.score(self.prompts):
-                logits = batch.logits.astype(np.float64)
-                self.masses += np.exp(logits).sum(axis=1).tolist()
+                self.masses += masses_of(batch)
                 shares, _ = option_shares(batch)
                 yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
         finally:
             _close(self.engine)
+
+
+def masses_of(batch: OptionLogits) -> list[float]:
+    """The probabilities of a batch's two options together; where options have shares, it is what a server tells."""
+    together = np.exp(batch.logits.astype(np.float64)).sum(axis=1)
+    return [float(mass) for mass in np.fmin(together, batch.letter_mass)]
 
 
 def doubt(juror: str, masses: Sequence[float]) -> str:
@@ -76,25 +84,32 @@ def judge(
     spending: Spending | None = None,
     on_wait: Callable[[str], None] = lambda reason: None,
     on_server: Callable[[ServerEngine], None] = lambda engine: None,
+    decides: bool = False,
 ) -> Judging:
     """Load a juror, which may be on a server (``NAME@URL``), for answers (id, question, answer).
 
-    ``key_variable`` and what follows are the arguments of
-    :func:`~core.models.engine_factory.load_served_juror`; ``on_server`` is given the engine of a model on a server
-    before it is asked.
+    A server that scores texts and also answers decisions is asked for decisions if True and False are no answers of
+    the model after a text, or if it ``decides`` because it did at an earlier try. ``key_variable`` and what follows
+    are the arguments of :func:`~core.models.engine_factory.load_served_juror`; ``on_server`` is given the engine of a
+    model on a server before it is asked.
 
     Raises :class:`~core.errors.InputError` if it can't be loaded, or was tuned on other weights of its base model.
     """
     engine: Engine
     if there := served_model(model):
-        served = engine = load_served_juror(
-            there.name,
-            url=there.url,
-            key_variable=key_variable,
-            timeout_s=timeout_s,
-            spending=spending,
-            on_wait=on_wait,
-        )
+        how: dict[str, Any] = {
+            "url": there.url,
+            "key_variable": key_variable,
+            "timeout_s": timeout_s,
+            "spending": spending,
+            "on_wait": on_wait,
+        }
+        served = load_served_juror(there.name, **how)
+        if not served.decisions and (deciding := load_deciding_juror(there.name, **how)):
+            if decides or not _answers_after_texts(served, answers):
+                served, deciding = deciding, served
+            deciding.close()
+        engine = served
     else:
         served, engine = None, load_engine(model, dtype=dtype)
     form = served.decisions if served else ""
@@ -109,6 +124,18 @@ def judge(
     except BaseException:
         _close(engine)
         raise
+
+
+def _answers_after_texts(engine: ServerEngine, answers: Sequence[tuple[str, str, str]]) -> bool:
+    """Whether True and False have enough probability after the texts of a few answers."""
+    few = [verdict_prompt(*each) for each in answers[:: max(1, len(answers) // FEW)][:FEW]]
+    try:
+        engine.prepare(few)
+        engine.self_check(few)
+        masses = [mass for batch in engine.score(few) for mass in masses_of(batch)]
+    except (InputError, RunError):
+        return True  # it is told what is wrong where all answers are asked for
+    return not masses or float(np.median(masses)) >= LEAST
 
 
 def _close(engine: Engine) -> None:

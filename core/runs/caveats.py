@@ -137,20 +137,34 @@ def _of_chance(below: Mapping[str, Any]) -> list[Caveat]:
 
 
 def _of_variation(varied: Mapping[str, Any]) -> list[Caveat]:
-    """A caveat on answers that vary between identical requests."""
-    questions, requests, changed = (_numbers(varied).get(name, 0) for name in ("questions", "requests", "changed"))
-    largest, mean = (value if isinstance(value := varied.get(name), float) else 0.0 for name in ("largest", "mean"))
-    if not 0 < largest <= 1:
-        return []
-    flips = f"; for {changed:,} of them, the most probable option changed" if changed else ""
-    return [
-        Caveat(
-            "variation",
-            f"Identical requests get different answers: asked {requests} times, {questions:,} questions gave an option "
-            f"probabilities that lie up to {largest:.2g} apart, on average {mean:.2g}{flips}.",
-            "Differences between runs that are no larger say nothing.",
+    """Caveats on answers that vary between identical requests, and on those that are others alone than together."""
+    numbers = _numbers(varied)
+    questions, requests, changed = (numbers.get(name, 0) for name in ("questions", "requests", "changed"))
+    largest, mean, apart = (
+        value if isinstance(value := varied.get(name), float) and 0 < value <= 1 else 0.0
+        for name in ("largest", "mean", "apart")
+    )
+    caveats = []
+    if apart:
+        caveats.append(
+            Caveat(
+                "variation",
+                f"Up to {numbers.get('together', 0):,} questions went into one request. Asked again alone, some got "
+                f"probabilities up to {apart:.2g} away, so the figures depend on what was asked together.",
+                "Give each question a context of its own, or ask another server.",
+            )
         )
-    ]
+    if largest:
+        flips = f"; for {changed:,} of them, the most probable option changed" if changed else ""
+        caveats.append(
+            Caveat(
+                "variation",
+                f"Identical requests get different answers: asked {requests} times, {questions:,} questions gave an "
+                f"option probabilities that lie up to {largest:.2g} apart, on average {mean:.2g}{flips}.",
+                "Differences between runs that are no larger say nothing.",
+            )
+        )
+    return caveats
 
 
 def picked(samples: npt.NDArray[np.int64], *, unread: int = 0) -> dict[str, int]:

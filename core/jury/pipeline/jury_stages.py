@@ -15,6 +15,7 @@ from core.errors import InputError, RunCancelled
 from core.jury.judgements import Judgements
 from core.jury.pipeline import jury_store
 from core.jury.pipeline.jury_spec import (
+    DECIDES,
     JurySpec,
     answer_prompt,
     drawn,
@@ -153,6 +154,8 @@ class _Pipeline:
     def _check_served(self, engine: ServerEngine) -> None:
         """Raise :class:`~core.errors.InputError` if a server holds other weights than at an earlier try."""
         name = f"{engine.model}@{engine.client.urls[0]}"
+        if engine.decisions:  # whose answer to another question tells the weights apart
+            name = f"{name} {DECIDES}"
         known = read_served(self.folder)
         engine.check_weights({"weights": known.get(name)}, what="jury")
         if name not in known:
@@ -305,6 +308,7 @@ class _Pipeline:
             spending=self.spending,
             on_wait=self._waiting,
             on_server=self._check_served,
+            decides=f"{served_model(model)} {DECIDES}" in read_served(self.folder),
         )
         checked = judging.checked
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")

@@ -71,6 +71,8 @@ class DecisionEngine(ServerEngine):
         self.decimals = 0
         self.varies = 0.0
         """How much a probability was seen to vary between identical requests."""
+        self.in_run: dict[str, tuple[float, ...]] = {}
+        """The probabilities of a few questions in the run, to compare with those that they get alone."""
         self.answered_as: dict[str, None] = {}
         """The names that the server gave the model in its replies."""
 
@@ -112,6 +114,7 @@ class DecisionEngine(ServerEngine):
         self.lettered = False
         self.bounded, self.together, self.decimals = 0, 1, 0
         self.left_out = LeftOut(len(prompts))
+        self.in_run = {prompt.question_id: () for prompt in _sample(prompts, REPEATED)}
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
         """Ask a few questions one by one, and those with the same context together, and compare: if no answer changes,
@@ -169,6 +172,8 @@ class DecisionEngine(ServerEngine):
         answered = 0
         for prompt, answer in self._answers(self._groups(prompts)):
             answered += 1
+            if prompt.question_id in self.in_run:
+                self.in_run[prompt.question_id] = answer.probabilities
             yield self._scored_answer(prompt, answer)
         self.left_out.confirm(answered or len(prompts) < self.left_out.total)
 
@@ -177,10 +182,12 @@ class DecisionEngine(ServerEngine):
     ) -> dict[str, Any]:
         """How much the answers to the very same request vary: the ``largest`` and the ``mean`` difference between an
         option's least and largest probability, over :data:`REPEATED` questions that are asked :data:`REPEATS` times,
-        and for how many of them the most probable option ``changed``. ``report`` hears how many of how many requests
-        are answered."""
+        and for how many of them the most probable option ``changed``. If questions went ``together`` in the run and got
+        other answers than alone, it says how many in a request, and ``apart`` is the largest difference from the mean
+        of what they get alone. ``report`` hears how many of how many requests are answered."""
         left_out, self.left_out = self.left_out, LeftOut()
-        sample = _sample(prompts, REPEATED)
+        seen = [prompt for prompt in prompts if self.in_run.get(prompt.question_id)]
+        sample = seen if 2 * len(seen) >= min(REPEATED, len(prompts)) else _sample(prompts, REPEATED)
         answers: dict[str, list[tuple[float, ...]]] = {}
         requests = [[prompt] for prompt in sample for _ in range(REPEATS)]
         for done, (prompt, answer) in enumerate(self._answers(requests), start=1):
@@ -193,12 +200,22 @@ class DecisionEngine(ServerEngine):
         ranges = np.concatenate([np.ptp(rows, axis=0) for rows in repeated])
         self.varies = float(ranges.max())
         changed = sum(len(set(rows.argmax(axis=1).tolist())) > 1 for rows in repeated)
+        apart = max(
+            (
+                float(np.abs(np.mean(rows, axis=0) - self.in_run[name]).max())
+                for name, rows in answers.items()
+                if self.in_run.get(name)
+            ),
+            default=0.0,
+        )
+        others = self.together > 1 and apart > SAME + self.varies
         return {
             "questions": len(repeated),
             "requests": REPEATS,
             "largest": self.varies,
             "mean": float(ranges.mean()),
             "changed": changed,
+            **({"together": self.together, "apart": apart} if others else {}),
         }
 
     def _alone_answers(self, prompts: Sequence[Prompt]) -> dict[str, Decided]:

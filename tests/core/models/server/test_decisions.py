@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError, SelfCheckError
+from core.models import verdicts
 from core.models.model_sources import resolve
 from core.models.server.client import ServerClient
 from core.models.server.decision_probe import decision_of_probe
@@ -20,6 +21,8 @@ from core.questions import bank
 from core.questions.prompting.decision import DECISION_FORMATS, verdict_request
 from core.questions.prompting.forms import form_prompt
 from core.records import joined
+from core.runs.caveats import VARIATION, of_record
+from core.runs.spec import SERVED, RunSpec
 from tests.core.models.server.conftest import MODEL, SOON, scored
 from tests.core.models.server.loopback import loopback_server
 
@@ -252,6 +255,29 @@ def test_how_much_answers_vary_is_measured(server, load):
     assert found["mean"] < 0.05 / 2
 
 
+def test_questions_that_change_one_another_in_long_requests_only_are_noticed(server, load):
+    prompts = asked("decisions", 40)
+
+    def after_ten(number, answer):
+        values = list(answer["probabilities"].values())
+        moved = values[1:] + values[:1] if number >= 10 else values
+        return {**answer, "probabilities": dict(zip(answer["probabilities"], moved, strict=True))}
+
+    engine = load_after_check(server, load, "decisions", prompts)
+    server.behaviour.decided = after_ten
+    assert engine.together >= 40
+    assert len(list(engine.score(prompts))) == 40
+    found = engine.variation(prompts)
+    assert (found["largest"], found["together"]) == (0, engine.together)
+    assert found["apart"] > 0.1
+    spec = RunSpec(model="m", task="qa", servers=(server.url,), dtype=SERVED, prompt_format="decisions")
+    (caveat,) = of_record(spec, {VARIATION: found})
+    assert "so the figures depend on what was asked together" in caveat.sentence
+    engine = load_after_check(server, load, "decisions", prompts)
+    list(engine.score(prompts))
+    assert "apart" not in engine.variation(prompts)
+
+
 def test_other_weights_are_noticed(server, load):
     server.reset(decisions=PATHS)
     engine = load(server, "systemone")
@@ -304,6 +330,22 @@ def test_a_server_that_decides_is_a_juror(server, form, alone):
         assert p_true == pytest.approx(server.verdict(statement), abs=1e-9)
         assert p_true + p_false == pytest.approx(1)
     assert len(verdicts) == 12
+
+
+@pytest.mark.parametrize("sure", [False, True])
+def test_a_juror_whose_texts_are_no_answers_decides(server, monkeypatch, sure):
+    """vLLM scores texts and answers decisions. A model that was not tuned on them hardly writes True or False."""
+    server.reset(decisions=PATHS)
+    if sure:  # every probability is enough
+        monkeypatch.setattr(verdicts, "LEAST", 0.0)
+    answers = [(f"{i}", f"What is {i} + 1?", f"{i + 1 + i % 2}") for i in range(12)]
+    judging = judge(f"{MODEL}@{server.url}", answers, dtype="float32")
+    assert judging.engine.decisions == ("" if sure else "systemone")
+    assert len(dict(judging.verdicts())) == 12
+    assert sure or min(judging.masses) > 0.99
+    again = judge(f"{MODEL}@{server.url}", answers, dtype="float32", decides=True)
+    assert again.engine.decisions == "systemone"
+    again.engine.close()
 
 
 def test_a_juror_without_texts_and_decisions_says_what_it_lacks(server):
