@@ -128,6 +128,15 @@ def after_paint(computation: Computation[Value]) -> None:
     st.session_state[AWAITED_KEY].append(Computation(computation.run))
 
 
+def waits_for_paint() -> bool:
+    """Whether a section further down waits until the page that has just been opened is painted: its charts would take
+    the browser from the first ones. The page then runs again."""
+    if painted(st.session_state[PAGE_KEY]):
+        return False
+    after_paint(Computation.of(None))
+    return True
+
+
 def run_again_when(condition: Callable[[], bool]) -> None:
     """Run the page again when ``condition`` holds. It is called often, in the server's own thread: it must be quick."""
     st.session_state[CONDITIONS_KEY].append(condition)

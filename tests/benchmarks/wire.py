@@ -31,8 +31,8 @@ DELAY_S = 0.010
 """One way."""
 CHUNK = 16_384
 VISITS = 3
-FIRST_FIGURES = FIGURES | {"calibration": FIGURES["prompting"]}
-"""What comes first on each page. Calibration's other one is further down."""
+FIRST_FIGURES = FIGURES | dict.fromkeys(("calibration", "perplexity"), FIGURES["prompting"])
+"""What comes first on each page. Their other ones are further down."""
 
 
 class SlowLine:

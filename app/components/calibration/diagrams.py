@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, style
-from app.background import arrived, computing, in_place
+from app.background import arrived, computing, in_place, waits_for_paint
 from app.caches import run_cache
 from app.components.calibration import calibration_cache
 from app.components.shared import controls, figures
@@ -44,6 +44,8 @@ READING = (
     "questions. An empty bin has no mark. The ring marks the bin that the answer is about: of those with ten answers "
     "or more, the one nearest to 90% confidence."
 )
+EVERY_ALPHA_HEIGHT = 400
+"""About the height of the coverage at every alpha, in pixels."""
 SAID_HEIGHT = 80
 """About the height of the sentences below a diagram, in pixels."""
 
@@ -162,9 +164,13 @@ def _bin_clicked(key: str, place: int) -> None:
         st.session_state[BIN_OPEN_KEY] = True
 
 
+@in_place
 def every_alpha(run_ids: Sequence[str]) -> None:
     """Show how far the coverage of the runs is from its target, a figure for each score."""
     st.subheader("Does coverage hold at every alpha?", anchor=False)
+    if waits_for_paint():
+        computing("the coverage at every alpha", height=EVERY_ALPHA_HEIGHT)
+        return
     names = titles([run_cache.record(name) for name in run_ids])
     frames = []
     for run_id in run_ids:
