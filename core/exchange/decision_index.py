@@ -297,7 +297,7 @@ def _without_row(names: Sequence[str]) -> str:
     """How many requests have no row of the suite, and the first of them."""
     first = ", ".join(clean(name, LONGEST_ID) for name in names[:NAMED])
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return f"{counted(len(names), 'result')} without a row of the suite ({first}{more})"
+    return f"{counted(len(names), 'result')} without a row of the suite that says what is right ({first}{more})"
 
 
 def _stated(benchmark: _Benchmark, models: Counter[str]) -> str:

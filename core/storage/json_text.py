@@ -10,11 +10,12 @@ LONE = re.compile(r"\\u[dD][89a-fA-F]")
 HUGE = re.compile(r"\d{300}")
 
 
-def loads(text: str | bytes, *, repeated: bool = False) -> Any:
+def loads(text: str | bytes, *, repeated: bool = False, unique: bool = False) -> Any:
     """The value of a JSON document. Half characters become U+FFFD, and whole numbers beyond a float's range infinite.
     Of a key that an object has twice, the last value stays, or all of them in a list if ``repeated``.
 
-    Raises :class:`ValueError` for what is no JSON, and for what is nested too deeply to be read.
+    Raises :class:`ValueError` for what is no JSON, for what is nested too deeply to be read and, if keys must be
+    ``unique``, for a key that an object has twice.
 
     >>> loads('["cut \\\\ud83d"]')
     ['cut \ufffd']
@@ -23,10 +24,9 @@ def loads(text: str | bytes, *, repeated: bool = False) -> Any:
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
+    pairs = unique_object if unique else _object if repeated else None
     try:
-        value = json.loads(
-            text, parse_int=_whole if HUGE.search(text) else None, object_pairs_hook=_object if repeated else None
-        )
+        value = json.loads(text, parse_int=_whole if HUGE.search(text) else None, object_pairs_hook=pairs)
         return whole_texts(value) if LONE.search(text) else value
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -34,6 +34,15 @@ def loads(text: str | bytes, *, repeated: bool = False) -> Any:
 
 def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) < 300 else float(digits)
+
+
+def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys differ. Raises :class:`ValueError` otherwise: which value counts would be a guess."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"an object has the key {key[:40]!r} twice")
+    return values
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.errors import InputError
-from core.storage.json_text import loads, whole_texts
+from core.storage.json_text import loads, unique_object, whole_texts
 from core.tables.encodings import Source, decoded, opened
 
 LARGEST_FILE = 2_000_000_000
@@ -113,7 +113,7 @@ def _listed(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON list, each with the line on which it begins."""
     path = source.path
     text = source_text(source)
-    decoder, place, line, counted = json.JSONDecoder(), text.index("[") + 1, 1, 0
+    decoder, place, line, counted = json.JSONDecoder(object_pairs_hook=unique_object), text.index("[") + 1, 1, 0
     while (entry := ENTRY.search(text, place)) and entry[0] != "]":
         begin = entry.start()
         line, counted = line + text.count("\n", counted, begin), begin
@@ -153,7 +153,7 @@ class NotUtf8(InputError):
 def json_object(content: bytes | str, where: str) -> dict[str, Any]:
     """One JSON object; :class:`InputError` begins with ``where``."""
     try:
-        value = loads(content)
+        value = loads(content, unique=True)
     except UnicodeDecodeError as error:
         raise NotUtf8(f"{where}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from error
     except ValueError as error:
@@ -171,7 +171,7 @@ def json_document(path: Path) -> dict[str, Any]:
 def json_value(path: Path, what: str = "document") -> Any:
     """A file that is one JSON document, a list for example."""
     try:
-        return loads(_whole(path))
+        return loads(_whole(path), unique=True)
     except ValueError as error:
         raise InputError(f"{path}: expected a whole JSON {what}, found none ({reason(error)})") from error
 

@@ -229,14 +229,15 @@ def test_what_is_right_is_joined_by_id_and_hash_or_by_hash_alone(tmp_path):
     names = [question.id.rpartition(":")[2] for question in run.questions]
     assert names == ["MMLU-0", "1", "2", "3", "4", "6"]
     assert run.provenance["caveats"].startswith(
-        "The file has 2 results without a row of the suite (24:MMLU:MMLU:test:5, 24:MMLU:MMLU:test:7). Their right"
+        "The file has 2 results without a row of the suite that says what is right (24:MMLU:MMLU:test:5, "
+        "24:MMLU:MMLU:test:7). Their right"
     )
-    assert "2 results without a row of the suite (24:MMLU:MMLU:test:5" in run.read_as
+    assert "2 results without a row of the suite that says what is right (24:MMLU:MMLU:test:5" in run.read_as
 
 
 def test_many_results_without_a_row_are_named_briefly(tmp_path):
     (run,) = read(tmp_path, [result(i) for i in range(40)], [row(i) for i in range(4)])
-    assert "36 results without a row of the suite" in run.provenance["caveats"]
+    assert "36 results without a row of the suite that says what is right" in run.provenance["caveats"]
     assert "and 31 more)" in run.provenance["caveats"]
 
 
@@ -390,7 +391,9 @@ def test_data_sets_that_make_no_run_are_named(tmp_path):
     assert "BBH (1 question missing (unsupported))" in run.read_as
     with pytest.raises(InputError, match=r"found none: BBH \(1 question missing \(unsupported\)\)"):
         read(tmp_path, results[-1:], rows)
-    with pytest.raises(InputError, match=r"found none: MMLU \(4 results without a row of the suite \(24:MMLU"):
+    with pytest.raises(
+        InputError, match=r"found none: MMLU \(4 results without a row of the suite that says what is right \(24:MMLU"
+    ):
         read(tmp_path, results[:4], rows[-1:])
 
 
@@ -413,6 +416,18 @@ def test_the_same_answers_with_more_rows_of_the_suite_are_the_same_run(tmp_path)
     assert alone.spec.run_id in {run.spec.run_id for run in both}
     (other,) = read(tmp_path, results, [row(i, expected={"q1": "A"}) for i in range(4)])
     assert other.spec.run_id != alone.spec.run_id
+
+
+def test_a_line_with_a_key_twice_is_refused(tmp_path):
+    """Which of the two probabilities counts would be a guess, in lines and in a list."""
+    one = json.dumps(result(0))
+    twice = one.replace('"probabilities": {', '"probabilities": {"A": 0.5, ', 1)
+    assert twice != one
+    for text in (f"{one}\n{twice}\n", f"[{one}, {twice}]"):
+        (tmp_path / "results.jsonl").write_text(text)
+        (tmp_path / "rows.jsonl").write_text(json.dumps(row(0)))
+        with pytest.raises(InputError, match="an object has the key 'A' twice"):
+            decision_index.read(tmp_path / "results.jsonl", [tmp_path / "rows.jsonl"])
 
 
 @pytest.mark.parametrize(
