@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.conformal.probabilities import option_shares
-from core.errors import InputError, RunError
+from core.errors import InputError, RunError, RunPaused, SelfCheckError, ServerError
 from core.models.engine import Engine, SelfCheck
 from core.models.engine_factory import load_deciding_juror, load_engine, load_served_juror
 from core.models.letter_mass import LEAST, share_text
@@ -120,7 +120,16 @@ def judge(
         elif clause := engine.description.get("other_base"):
             raise InputError(f"{clause}; put those weights back, or tune the juror again")
         engine.prepare(prompts)
-        return Judging(engine, prompts, engine.self_check(prompts))
+        try:
+            checked = engine.self_check(prompts)
+        except (ServerError, SelfCheckError) as error:
+            if not form or isinstance(error, RunPaused):
+                raise
+            # Some servers know no yes-or-no questions, and some models hardly answer by these words.
+            prompts = [verdict_request(*each, form=form, as_choice=True) for each in answers]
+            engine.prepare(prompts)
+            checked = engine.self_check(prompts)
+        return Judging(engine, prompts, checked)
     except BaseException:
         _close(engine)
         raise

@@ -65,14 +65,17 @@ def decision_prompt(question: Question, *, strategy: str, demonstrations: Sequen
     return Prompt(question.id, text, len(options), ordered=question.ordered)
 
 
-def verdict_request(name: str, question: str, answer: str, *, form: str) -> Prompt:
-    """The request to a juror whether an answer is right, a ``noul`` or a ``predicate``; what comes back is the
-    probability of yes, which is the first of two options.
+def verdict_request(name: str, question: str, answer: str, *, form: str, as_choice: bool = False) -> Prompt:
+    """The request to a juror whether an answer is right, a ``noul`` or a ``predicate``, or a ``choice`` between yes and
+    no; what comes back is the probability of yes, which is the first of two options.
 
     >>> json.loads(verdict_request("1", "What is 1 + 1?", "3", form="decisions").text)["questions"][0]["instructions"]
     'The answer “3” to the question “What is 1 + 1?” is right.'
     """
     statement = f"The answer “{answer}” to the question “{question}” is right."
+    if as_choice:
+        options = Question(name, "", "", "", f"{statement} Is this so?", ("yes", "no"), 0)
+        return decision_prompt(options, strategy="base", demonstrations=(), form=form)
     if form == SYSTEM_ONE:
         asked = {"type": "noul", "instructions": f"{statement} Is this so?"}
         request: dict[str, Any] = {"state": "", "questions": {name_of(0): asked}}

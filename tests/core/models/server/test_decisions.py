@@ -332,6 +332,29 @@ def test_a_server_that_decides_is_a_juror(server, form, alone):
     assert len(verdicts) == 12
 
 
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_juror_without_yes_or_no_chooses_between_them(server, form, refused):
+    """Its server refuses such questions, or leaves them without an answer."""
+    server.reset(decisions=(f"/{form}",), completions=False, chat=False)
+
+    def strict(path, body):
+        questions = body.get("questions", {})
+        kinds = {each["type"] for each in (questions.values() if isinstance(questions, dict) else questions)}
+        if kinds <= {"choice"}:
+            return None
+        return (400, {"error": {"message": "unknown question type"}}) if refused else (200, {"answers": {}})
+
+    server.behaviour.strict = strict
+    answers = [(f"{i}", f"What is {i} + 1?", f"{i + 1 + i % 2}") for i in range(12)]
+    judging = judge(f"{MODEL}@{server.url}", answers, dtype="float32")
+    verdicts = dict(judging.verdicts())
+    for name, question, answer in answers:
+        statement = f"The answer “{answer}” to the question “{question}” is right. Is this so?"
+        p_true = server.choice("", statement, {"A": "yes", "B": "no"})["probabilities"]["A"]
+        assert verdicts[name] == pytest.approx((p_true, 1 - p_true))
+
+
 @pytest.mark.parametrize("sure", [False, True])
 def test_a_juror_whose_texts_are_no_answers_decides(server, monkeypatch, sure):
     """vLLM scores texts and answers decisions. A model that was not tuned on them hardly writes True or False."""
