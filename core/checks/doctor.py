@@ -33,6 +33,7 @@ from core.processes import open_files, proxies, temporary
 from core.progress import rate_in_words
 from core.questions import TASKS
 from core.questions.bank import available
+from core.questions.prompting.decision import DECISION_FORMATS
 from core.questions.prompting.forms import FORMATS
 from core.settings import ROOT, settings
 
@@ -398,8 +399,13 @@ def _servers() -> list[Finding]:
             results.append(Finding(name, "not asked yet", None, meaning))
             continue
         lists = ["log-probabilities"] * any(form in FORMATS for form in known.formats)
-        answers = ", ".join([*lists, *(form for form in known.formats if form not in FORMATS)])
-        asked = f"--format {' '.join(known.formats)}" if answers else "--picks, because it only answers in writing"
+        paths = ", ".join(f"/{form}" for form in known.formats if form in DECISION_FORMATS)
+        answers = " and ".join([*lists, *[f"decisions ({paths})"] * bool(paths)])
+        asked = (
+            f"--format and one of {', '.join(known.formats)}"
+            if answers
+            else "--picks, because it only answers in writing"
+        )
         value = f"{answers or 'no log-probabilities and no decisions'}, when it was last asked for {known.model}"
         results.append(Finding(name, value, bool(answers) or None, f"Runs can ask it with {asked}."))
     return results

@@ -64,6 +64,7 @@ class DecisionEngine(ServerEngine):
     """Scores questions by the probabilities that a server gives their options, asked in the format ``decisions``."""
 
     lists_needed = False
+    figures = "probabilities"
 
     def __init__(self, client: ServerClient, model: str, able: Abilities) -> None:
         super().__init__(client, model, able)

@@ -90,6 +90,8 @@ class ServerEngine:
 
     lists_needed = True
     """Whether the server has to give log-probabilities."""
+    figures = "log-probabilities"
+    """What the server gives, as sentences name it."""
     decisions = ""
     """The format of requests for decisions that is asked, if it is one."""
 
@@ -668,7 +670,7 @@ class ServerEngine:
     def _equal(self, what: str, questions: int) -> str:
         return (
             f"the server {self.client.urls[0]} gives {what} the same score in {questions} of {questions} questions, so "
-            "its log-probabilities are not those of the model; use another server, or another version of it"
+            f"its {self.figures} are not those of the model; use another server, or another version of it"
         )
 
 

@@ -241,9 +241,9 @@ def test_the_formats_of_each_server_that_was_connected_to(home):
     assert [*seen] == [f"server {url}" for url in (third, second, first)]
     assert seen[f"server {first}"] == Finding(
         f"server {first}",
-        "log-probabilities, systemone, when it was last asked for m",
+        "log-probabilities and decisions (/systemone), when it was last asked for m",
         True,
-        "Runs can ask it with --format plain chat systemone.",
+        "Runs can ask it with --format and one of plain, chat, systemone.",
     )
     assert seen[f"server {second}"].value.startswith("no log-probabilities and no decisions, when it was last asked")
     assert "--picks" in seen[f"server {second}"].meaning
