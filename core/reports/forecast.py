@@ -8,6 +8,7 @@ Time is measured, never guessed: an earlier run of the same model, dtype and for
 and without such a run no time is given.
 """
 
+import json
 import math
 import platform
 from collections.abc import Callable, Sequence
@@ -149,11 +150,14 @@ def tokens_sent(spec: RunSpec, requests: Sequence[Prompt], drawn: Draw) -> tuple
     """The tokens that a server reads and writes: it writes one token after each text, and all tokens of a written
     answer. Of picks, the tokens written are the most that they may have. Decisions are checked by requests beside
     those of the questions."""
-    read = [
-        estimate({"prompt": prompt.text + continuation})[0]
-        for prompt in requests
-        for continuation in prompt.continuations or ("",)
-    ]
+    if spec.decisions:  # the text of a prompt is the request, with spaces and new lines that are not sent
+        read = [estimate({"model": spec.model, **json.loads(prompt.text)})[0] for prompt in requests]
+    else:
+        read = [
+            estimate({"prompt": prompt.text + continuation})[0]
+            for prompt in requests
+            for continuation in prompt.continuations or ("",)
+        ]
     if spec.picks:
         from core.models.server.picks import most_tokens  # imports an HTTP client that nothing else here needs
 
