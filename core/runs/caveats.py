@@ -136,6 +136,14 @@ def _of_chance(below: Mapping[str, Any]) -> list[Caveat]:
     ]
 
 
+def largest_variation(provenance: Mapping[str, Any]) -> float:
+    """How far apart the probabilities of one question were, asked again or alone, by what a run of decisions recorded;
+    0 if that is not known."""
+    varied = provenance.get(VARIATION)
+    values = [varied.get("largest"), varied.get("apart")] if isinstance(varied, Mapping) else []
+    return max((value for value in values if isinstance(value, float) and 0 < value <= 1), default=0.0)
+
+
 def _of_variation(varied: Mapping[str, Any]) -> list[Caveat]:
     """Caveats on answers that vary between identical requests, and on those that are others alone than together."""
     numbers = _numbers(varied)

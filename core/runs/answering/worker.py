@@ -39,6 +39,7 @@ from core.runs import store
 from core.runs.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
 from core.runs.answering.model_cache import LoadedModel, ModelCache, download_watched, files_changed
 from core.runs.answering.token_text import BY_TOKEN, TokenText, write_view
+from core.runs.caveats import largest_variation
 from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
 
@@ -161,6 +162,8 @@ class RunSetup:
     demonstrations: tuple[Question, ...]
     compared: tuple[Question, ...]
     recorded: npt.NDArray[np.float32]
+    varied: float = 0.0
+    """How far the probabilities of identical requests for decisions lay apart at the end of the run."""
 
 
 def setup_of(run_id: str) -> RunSetup:
@@ -194,6 +197,7 @@ def _read_setup(run_id: str, ended: float) -> RunSetup:
         demonstrations=tuple(demonstrations),
         compared=tuple(compared),
         recorded=scored.logits[[row_of[question.id] for question in compared]].astype(np.float32),
+        varied=largest_variation(record.provenance),
     )
 
 
@@ -240,7 +244,7 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         device=str(model.engine.description.get("device", "")),
         rung=check.rung,
         recorded_difference=model.difference,
-        tolerance=max(SMALLEST_TOLERANCE, TIMES_TOLERANCE * check.tolerance),
+        tolerance=max(SMALLEST_TOLERANCE, TIMES_TOLERANCE * check.tolerance) + setup.varied,
         dropped=dropped,
         asked_at=asked_at,
         weights=model.weights,
@@ -305,19 +309,22 @@ def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Re
         engine.prepare(others)
         check = engine.self_check([*others, prompt])
     check.confirm()
-    model.difference = _difference(engine, others, setup.recorded) if compare else math.nan
+    model.difference = _difference(engine, others, setup) if compare else math.nan
     model.check, model.checked, model.checked_at = check, kind, time.monotonic()
     return check
 
 
-def _difference(engine: Engine, prompts: Sequence[Prompt], recorded: npt.NDArray[np.float32]) -> float:
-    """The largest difference in log-probability between now and then; both are (COMPARED, k)."""
+def _difference(engine: Engine, prompts: Sequence[Prompt], setup: RunSetup) -> float:
+    """The largest difference in log-probability between now and then, or in probability if the run asked for decisions:
+    their rounding and variation are those of a probability."""
     now = {name: row for batch in engine.score(prompts) for name, row in zip(batch.ids, batch.logits, strict=True)}
     answered = [i for i, prompt in enumerate(prompts) if prompt.question_id in now]  # a server may refuse one
     if not answered:
         return math.nan
     repeated = np.array([now[prompts[i].question_id] for i in answered], dtype=np.float64)
-    recorded = recorded[answered]
+    recorded = setup.recorded[answered].astype(np.float64)
+    if setup.spec.decisions:
+        return float(np.abs(np.exp(repeated) - np.exp(recorded)).max())
     same = repeated == recorded  # the difference of two values of minus infinity is undefined
     return float(np.abs(np.where(same, 0.0, repeated - np.where(same, 0.0, recorded))).max())
 

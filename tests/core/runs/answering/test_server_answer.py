@@ -1,5 +1,6 @@
 """A person's own question, put to a model on a server as a finished run put its own."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -139,3 +140,30 @@ def test_a_server_that_decides_is_asked_in_the_run_s_format(server: Loopback, mo
     assert sent.pop("model") == "pocket-3m"
     assert given.prompt == json.dumps(sent, ensure_ascii=False, indent=2)
     assert own.question in given.prompt
+
+
+@pytest.mark.parametrize("share", [0.001, 0.1])
+def test_decisions_that_vary_as_they_did_in_the_run_are_as_recorded(server: Loopback, models: ModelCache, share: float):
+    """A probability of 0.001 instead of 0.000001 is another logarithm, and no other decision."""
+    turns = itertools.count()
+
+    def varied(number: int, answer: dict[str, Any]) -> dict[str, Any]:
+        lifted = [*answer["probabilities"]][-1 - next(turns) % 2]
+        shares = {name: (1 - share) * p + share * (name == lifted) for name, p in answer["probabilities"].items()}
+        return {**answer, "probabilities": shares}
+
+    server.reset(decisions=("/systemone",), decided=varied)
+    spec = RunSpec("pocket-3m", "qa", dtype="served", samples=60, servers=(server.url,), prompt_format="systemone")
+    execute(spec)
+    own, _ = typed_again(spec)
+    given = answer(own, models, Stages())
+    assert given.recorded_difference <= 1.5 * share
+    assert given.is_as_recorded
+
+    def turned(number: int, answer: dict[str, Any]) -> dict[str, Any]:
+        names, shares = [*answer["probabilities"]], answer["probabilities"].values()
+        return {**answer, "probabilities": dict(zip(reversed(names), shares, strict=True))}
+
+    server.reset(decisions=("/systemone",), decided=turned)
+    models.clear()
+    assert not answer(own, models, Stages()).is_as_recorded
