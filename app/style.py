@@ -91,13 +91,18 @@ LINKS = """<style>
 """Underlines links to other pages, as all other links are, because beside buttons one would take them for plain words.
 A link that is first on its line begins where the lines above it begin."""
 
-SEGMENTS = """<style>
-[data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]) { color: inherit !important; }
-[data-testid="stButtonGroup"] button { min-height: 2.4rem; }
+_BORDER = f"light-dark({theme_colors('light').border}, {theme_colors('dark').border})"
+SEGMENTS = f"""<style>
+[data-testid="stButtonGroup"] button {{ min-height: 2.4rem; }}
+[data-testid="stButtonGroup"] button[data-variant="segmented_control"] {{ border-color: {_BORDER} !important; }}
+[data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]) {{
+  color: inherit !important; border-color: currentColor !important; z-index: 1;
+}}
 </style>"""
 """Draws what is chosen among a few values in the colour of the page's text. Streamlit draws it in the primary colour,
 which in the dark theme looks fainter than what is not chosen. The buttons are as tall as the lists and fields beside
-them, so that their labels are level."""
+them, so that their labels are level. Each has all four sides, because the one beside the chosen one may be on another
+line."""
 
 MORE_COLUMNS = """<style>
 [data-testid="stDataFrame"] { timeline-scope: --columns; }
