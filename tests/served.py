@@ -23,6 +23,7 @@ def served_run(
     model: str = "llama-70b",
     servers: tuple[str, ...] = (SERVER,),
     signal: float = 2.5,
+    prompt_format: str = "plain",
 ) -> str:
     """Write a finished run of a model on servers, which list the ``listed`` most probable letters of each question
     (None: all): of the others only an upper bound is known. Returns its id."""
@@ -33,7 +34,7 @@ def served_run(
         floor = np.sort(logits, axis=1)[:, [-listed]]
         bounded = logits < floor
         logits = np.where(bounded, floor, logits)
-    spec = RunSpec(model=model, task="qa", seed=seed, dtype="served", servers=servers)
+    spec = RunSpec(model=model, task="qa", seed=seed, dtype="served", servers=servers, prompt_format=prompt_format)
     folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     store.write_questions(folder, questions, ["calibration" if i < n // 2 else "test" for i in range(n)])
     scored = OptionLogits(

@@ -1,5 +1,6 @@
 """Runs whose server did not list all letters: ranges where they are shown, one sentence where they can't be."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -133,7 +134,7 @@ def test_an_answer_with_letters_that_are_not_listed_is_shown_as_ranges(open_page
         logits=(-0.5, -1.5, -3.0, -3.0),
         letter_mass=1.0,
         milliseconds=5.0,
-        loading_s=0.0,
+        loading_s=0.3,
         prompt="Who?",
         device="server",
         rung="",
@@ -147,4 +148,11 @@ def test_an_answer_with_letters_that_are_not_listed_is_shown_as_ranges(open_page
     app = open_page("one_question", ask="own", run=run, answer=given.answer_id)
     assert not app.error
     assert ("In the hatched part" in page_text(app)) == bool(listed)
-    assert f"llama-70b on {SERVER} answered in 5 ms" in page_text(app)
+    assert f"llama-70b on {SERVER} answered in 5 ms, after 0.3 s of connecting" in page_text(app)
+    assert "The prompt, as the model read it" in [folded.label for folded in app.expander]
+    decided = served_run(prompt_format="systemone")
+    given = replace(given, own=own_question(decided), recorded_difference=0.4)
+    custom_question.write_answer(given)
+    app = open_page("one_question", ask="own", run=decided, answer=given.answer_id)
+    assert "its probabilities differ by 0.4" in page_text(app)
+    assert "The request, as Hedge sent it" in [folded.label for folded in app.expander]

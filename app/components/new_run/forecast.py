@@ -32,7 +32,10 @@ SERVED_TOKENS_HELP = (
     "many). Where texts are scored, each option is sent with its whole prompt. Decisions are checked with up to 72 "
     "more requests: 12 before the run, and 20 questions three times after it."
 )
-COST_HELP = "These tokens at your prices. Letters that the server does not list may cost another request."
+COST_HELP = (
+    "These tokens at your prices. Letters that the server does not list, and decisions without a valid answer, may "
+    "cost another request."
+)
 NO_RATE = "not known"
 NO_RATE_HELP = "No run of this model in this precision and form has finished yet. The first one measures the speed."
 

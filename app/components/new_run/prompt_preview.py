@@ -116,9 +116,8 @@ def _one(previewed: Previewed) -> None:
     look = previewed.preview
     if isinstance(look, ServedPreview):
         st.metric("Tokens of all prompts", f"about {look.tokens:,}", help=SERVED_TOKENS_HELP)
-        decides = look.format in DECISION_FORMATS
-        st.code(look.text, language="json" if decides else None, wrap_lines=True, height=TEXT_HEIGHT)
-        if decides:
+        st.code(look.text, language=None, wrap_lines=True, height=TEXT_HEIGHT)
+        if look.format in DECISION_FORMATS:
             st.caption(REQUEST.format(look.format))
         return
     with st.container(horizontal=True):

@@ -119,7 +119,8 @@ def _scoring_words(status: RunStatus) -> str:
         return ""
     if record.ended - record.started < NOTABLE * seconds:
         return ""
-    return f" · {max(seconds, 0.1):.1f} s of scoring, the rest is loading and checking"
+    rest = "checking" if record.spec.servers else "loading and checking"
+    return f" · {max(seconds, 0.1):.1f} s of scoring, the rest is {rest}"
 
 
 def _progress(status: RunStatus) -> None:

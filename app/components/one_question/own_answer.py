@@ -25,6 +25,7 @@ from core.models import letter_mass
 from core.models.model_fingerprint import short
 from core.models.model_sources import is_local, ships
 from core.models.replaced_weights import NOT_RECORDED, replaced
+from core.models.server_address import ON_SERVERS
 from core.questions.bank_names import bank_name, task_title
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
@@ -63,7 +64,7 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         st.warning(plain(warning))
     if reason := _no_answer(answer, record):
         no_answer(reason, answer.options)
-        _prompt(answer)
+        _prompt(answer, record)
         return
     version = f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}"
     line = f"{plain(own.model)} {_took(answer)}{_weights(answer)}. Calibrated by {plain(title(record))}."
@@ -79,11 +80,11 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         embed_question(question, standings, by, record=record, view=view)
         options_in_full(question, standings, by, view=view)
     caveat_notes([record])
-    _prompt(answer)
+    _prompt(answer, record)
 
 
-def _prompt(answer: ModelAnswer) -> None:
-    with st.expander("The prompt, as the model read it"):
+def _prompt(answer: ModelAnswer, record: RunRecord) -> None:
+    with st.expander("The request, as Hedge sent it" if record.spec.decisions else "The prompt, as the model read it"):
         st.code(answer.prompt, language=None, wrap_lines=True)
 
 
@@ -96,7 +97,8 @@ def _no_answer(answer: ModelAnswer, record: RunRecord) -> str:
 
 
 def _took(answer: ModelAnswer) -> str:
-    after = f", after {answer.loading_s:.1f} s of loading" if answer.loading_s else ""
+    what = "connecting" if ON_SERVERS in answer.own.model else "loading"
+    after = f", after {answer.loading_s:.1f} s of {what}" if answer.loading_s else ""
     return f"answered in {answer.milliseconds:,.0f} ms{after}"
 
 
@@ -143,8 +145,9 @@ def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> lis
             f"Launch a run of {answer.own.model} on the New run page to calibrate it."
         )
     if not answer.is_as_recorded:
+        figures = "probabilities" if record.spec.decisions else "log-probabilities"
         warnings.append(
-            f"The model no longer answers as it did in the run: asked again, its log-probabilities differ by "
+            f"The model no longer answers as it did in the run: asked again, its {figures} differ by "
             f"{answer.recorded_difference:.3g}, and at most {answer.tolerance:.3g} is expected. The weights or the "
             f"precision are probably others. {NO_GUARANTEE} Repeat the run on the New run page."
         )

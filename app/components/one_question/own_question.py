@@ -24,6 +24,7 @@ from app.formatting import plain, sentence, shortened
 from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
 from core.errors import HedgeError, InputError
+from core.models.server_address import ON_SERVERS
 from core.reports import one_question
 from core.reports.frames import alpha_value
 from core.runs.answering import client, custom_question
@@ -70,7 +71,8 @@ def _answer(view: OneQuestionView, model: str) -> None:
     if st.session_state.get(PENDING_KEY) == view.answer:
         note_end(client.progress(view.answer, wait_s=AT_ONCE_S))
     if st.session_state.get(PENDING_KEY) == view.answer:
-        st.fragment(watch_progress, run_every=POLL_S)(view.answer, custom_question.last_loading_s(model))
+        loading_s = custom_question.last_loading_s(model)
+        st.fragment(watch_progress, run_every=POLL_S)(view.answer, loading_s, on_server=ON_SERVERS in model)
     elif why := _failure(view.answer):
         st.error(plain(sentence(why)))
     else:

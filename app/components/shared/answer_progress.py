@@ -12,10 +12,11 @@ MB = 1_000_000
 USUALLY = "a model that ships with Hedge usually needs 3 to 10 s the first time"
 
 
-def watch_progress(answer_id: str, last_loading_s: float | None) -> None:
+def watch_progress(answer_id: str, last_loading_s: float | None, *, on_server: bool = False) -> None:
     """Show the progress of an answer, with a button that stops it. Reruns the page when it ends.
 
     ``last_loading_s`` is what loading the model took before an earlier answer, or None if that is not known.
+    A model ``on_server`` is not loaded.
     """
     with spoken():
         now = client.progress(answer_id)
@@ -26,12 +27,12 @@ def watch_progress(answer_id: str, last_loading_s: float | None) -> None:
             if now.stage == "downloading" and now.total_bytes:
                 st.progress(now.done_bytes / now.total_bytes, text=plain(in_words(now, None)))
             else:
-                st.markdown(plain(in_words(now, last_loading_s)), width="stretch")
+                st.markdown(plain(in_words(now, last_loading_s, on_server=on_server)), width="stretch")
             if st.button("Stop"):
                 client.stop(answer_id)
 
 
-def in_words(now: AnswerProgress, last_loading_s: float | None) -> str:
+def in_words(now: AnswerProgress, last_loading_s: float | None, *, on_server: bool = False) -> str:
     """The progress of an answer as a sentence; ``last_loading_s`` is what loading the model took last time."""
     since = f", {now.seconds:.0f} s" if now.seconds >= 1 else ""
     if now.stage == "downloading":
@@ -40,7 +41,9 @@ def in_words(now: AnswerProgress, last_loading_s: float | None) -> str:
     return {
         "waiting": f"Waiting for {counted(now.ahead, 'other question')} …",
         "starting": f"Starting the process that answers{since} … ({USUALLY})",
-        "loading": f"Loading the model{since} … ({usual}; it then stays loaded)",
+        "loading": f"Asking the server what it can do{since} …"
+        if on_server
+        else f"Loading the model{since} … ({usual}; it then stays loaded)",
         "checking": f"Checking that the model still answers the run's own questions as recorded{since} …",
         "answering": f"Answering{since} …",
     }.get(now.stage, f"{now.stage} …")
