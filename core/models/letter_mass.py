@@ -192,15 +192,19 @@ def spelled(token: str) -> str:
     return f"“{text if len(text) <= LONGEST_TOKEN else text[:LONGEST_TOKEN] + '…'}”"
 
 
-def check_first(mass: LetterMass | None, *, chat: bool) -> None:
+def check_first(mass: LetterMass | None, *, chat: bool, decides: bool = False) -> None:
     """Raise :class:`SelfCheckError` if none of the first questions of a run has an answer."""
     if mass is not None and mass.without_answer == mass.questions:
-        raise SelfCheckError(f"{mass.without}, so they are no answers; {way_out(mass.first, chat=chat)}")
+        raise SelfCheckError(
+            f"{mass.without}, so they are no answers; {way_out(mass.first, chat=chat, decides=decides)}"
+        )
 
 
-def way_out(first: str, *, chat: bool) -> str:
+def way_out(first: str, *, chat: bool, decides: bool = False) -> str:
     """What to do about letters with little mass, as a clause, if the model begins with the token ``first`` (empty: not
-    known), asked in its chat format or not."""
+    known), asked in its chat format or not, or for decisions if it ``decides``."""
+    if decides:
+        return "ask another model, or this one in the plain format if its server gives log-probabilities"
     if REASONS.search(first):
         return (
             "the model begins with its reasoning, so switch that off in its chat template or on its server, or ask "

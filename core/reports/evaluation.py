@@ -272,7 +272,7 @@ def check_answers(run_id: str, spec: RunSpec, mass: LetterMass | None) -> None:
     if mass is not None and mass.is_no_answer:
         raise InputError(
             f"run {run_id} has no answers, so it has no figures: {mass.without}; "
-            f"{way_out(mass.first, chat=spec.prompt_format == 'chat')}"
+            f"{way_out(mass.first, chat=spec.prompt_format == 'chat', decides=bool(spec.decisions))}"
         )
 
 

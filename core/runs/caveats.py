@@ -251,7 +251,7 @@ def of_letters(mass: LetterMass | None, spec: RunSpec) -> Caveats:
     mass is not known (None)."""
     if mass is None or not mass.is_small:
         return ()
-    clause = letter_mass.way_out(mass.first, chat=spec.prompt_format == "chat")
+    clause = letter_mass.way_out(mass.first, chat=spec.prompt_format == "chat", decides=bool(spec.decisions))
     way_out = f"{clause[0].upper()}{clause[1:]}."
     if mass.is_no_answer:
         return (Caveat(NO_ANSWER, f"No answer: {mass.without}.", way_out),)

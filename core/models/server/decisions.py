@@ -133,7 +133,7 @@ class DecisionEngine(ServerEngine):
         scored = [self._scored_answer(prompt, alone[prompt.question_id]) for prompt in chosen]
         self._refuse_equal(scored)
         ids = [prompt.question_id for prompt in chosen]
-        check_first(letter_mass(joined(scored, ids, k=max(prompt.k for prompt in chosen))), chat=True)
+        check_first(letter_mass(joined(scored, ids, k=max(prompt.k for prompt in chosen))), chat=True, decides=True)
         compared = [prompt for prompt in chosen if prompt.question_id in names]
         difference, refused = self._compare_together(compared, alone)
         self.left_out, self.bounded = left_out, 0
