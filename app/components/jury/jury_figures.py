@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app import style
-from app.background import arrived, computing, in_place
+from app.background import arrived, computing, in_place, waits_for_paint
 from app.caches import jury_cache
 from app.components import jury as live
 from app.components.jury.agreement import agreement_figures, percent
@@ -29,8 +29,8 @@ from core.reports.file_names import About
 from core.reports.jury_answer import rule_table
 from core.reports.repeated import counted as counted_rows
 
-GAINS_HEIGHT, CONFIDENCES_HEIGHT = 300, 520
-"""About the height of each section, in pixels."""
+BELOW_HEIGHT, GAINS_HEIGHT, CONFIDENCES_HEIGHT = 1200, 300, 520
+"""About the height of what is further down, and of two sections of it, in pixels."""
 
 
 def section(record: JuryRecord, view: JuryView) -> None:
@@ -50,12 +50,23 @@ def section(record: JuryRecord, view: JuryView) -> None:
     with st.expander("How these figures are computed"):
         _how(record, experiment, pairwise)
     judge_selection(record, view, pairwise)
+    _below(record, view, protocol, whole.experiment if whole else None, pairwise)
+
+
+@in_place
+def _below(
+    record: JuryRecord, view: JuryView, protocol: Protocol, experiment: JuryExperiment | None, pairwise: bool
+) -> None:
+    """Show the figures further down, and what the jury can be saved as."""
+    if waits_for_paint():
+        computing("how much the jurors agree", height=BELOW_HEIGHT)
+        return
     agreement_figures(record, pairwise)
     gains(record, view, protocol, pairwise)
-    confidences(record, protocol, whole.experiment if whole else None, pairwise)
+    confidences(record, protocol, experiment, pairwise)
     sets(record, view, protocol, pairwise)
     label_budget(record, view, pairwise)
-    rules_table(record, whole.experiment if whole else None, pairwise)
+    rules_table(record, experiment, pairwise)
     button(
         "Report (works offline)",
         About([record.name], alpha=view.error).file_name("report", "html"),
