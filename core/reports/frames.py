@@ -1,7 +1,7 @@
 """Runs as tidy frames for pages, charts and downloads."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,8 @@ class ScoreSummary:
 
     Two alphas with the same rank of the threshold have the same sets. ``ranks`` (r,) are the ranks of the 999 alphas,
     each once and rising; ``thresholds``, ``coverage`` and ``empty_rate`` (r,) are the figures at each. ``sizes`` has
-    the mean set size at every rank, and ``strata`` what the law of the coverage depends on.
+    the mean set size at every rank, and ``strata`` what the law of the coverage depends on. ``tenth`` has the columns
+    of the overview at alpha 0.1, at which it opens, if they are known.
     """
 
     ranks: IntArray
@@ -98,6 +99,7 @@ class ScoreSummary:
     empty_rate: FloatArray
     sizes: SizeCurve
     strata: CoverageStrata
+    tenth: dict[str, float] = field(default_factory=dict)
 
     def place(self, alpha: int) -> int:
         """The place of ``alpha`` thousandths in ``ranks``."""
@@ -129,7 +131,10 @@ class RunSummary:
 def summarise(run: Evaluation, scores: Sequence[str] = DEFAULT_SCORES) -> RunSummary:
     """The figures that do not depend on alpha, and those of the scores at every alpha."""
     row = overview_row(report(run, TENTH, scores=()), question_identity.question_set(run.run_id))
-    return RunSummary(row, {name: summarise_score(run, name) for name in scores})
+    of_scores = {name: summarise_score(run, name) for name in scores}
+    return RunSummary(
+        row, {name: replace(each, tenth=_score_columns(name, each, TENTH)) for name, each in of_scores.items()}
+    )
 
 
 def summarise_score(run: Evaluation, name: str) -> ScoreSummary:
@@ -153,7 +158,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
     for run in runs:
         row = dict(run.row)
         for name, summary in run.scores.items():
-            row |= _score_columns(name, summary, alpha)
+            row |= summary.tenth if alpha == TENTH and summary.tenth else _score_columns(name, summary, alpha)
         rows.append(row)
     return pd.DataFrame(rows)
 

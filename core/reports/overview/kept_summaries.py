@@ -67,14 +67,18 @@ def _packed(summary: RunSummary) -> tuple[dict[str, Any], Arrays]:
             "sizes": [sizes.n, sizes.m, sizes.options, sizes.accuracy, sizes.worth],
             "calibrated": strata.calibrated,
             "tested": strata.tested,
+            "tenth": _plain(score.tenth),
         }
         arrays |= {f"{name} {of}": getattr(score, of) for of in ("ranks", "thresholds", "coverage", "empty_rate")}
         arrays |= {f"{name} {of}": getattr(sizes, of) for of in ("size", "square", "size_if_right")}
         if sizes.covariances is not None:
             arrays[f"{name} covariances"] = sizes.covariances
         arrays |= {f"{name} ties {stratum}": ties.runs for stratum, ties in strata.ties.items() if ties}
-    row = {name: value.item() if isinstance(value, np.generic) else value for name, value in summary.row.items()}
-    return {"row": row, "scores": scores}, arrays
+    return {"row": _plain(summary.row), "scores": scores}, arrays
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
 
 
 def _unpacked(values: dict[str, Any], arrays: Arrays) -> RunSummary:
@@ -105,4 +109,5 @@ def _score(name: str, values: dict[str, Any], arrays: Arrays) -> ScoreSummary:
             values["tested"],
             {stratum: None if ties is None else Ties(ties, ties.tobytes()) for stratum, ties in runs.items()},
         ),
+        tenth=values["tenth"],
     )
