@@ -14,7 +14,7 @@ from core.models.engine_factory import load_deciding_juror, load_engine, load_se
 from core.models.letter_mass import LEAST, share_text
 from core.models.server.left_out import NoAnswer, missing_of
 from core.models.server.spending import Spending
-from core.models.server_address import TIMEOUT_S, served_model
+from core.models.server_address import TIMEOUT_S, ServedModel, served_model
 from core.questions.prompting.decision import verdict_request
 from core.questions.prompting.verdict import verdict_prompt
 from core.records import OptionLogits, Prompt
@@ -104,11 +104,7 @@ def judge(
             "spending": spending,
             "on_wait": on_wait,
         }
-        served = load_served_juror(there.name, **how)
-        if not served.decisions and (deciding := load_deciding_juror(there.name, **how)):
-            if decides or not _answers_after_texts(served, answers):
-                served, deciding = deciding, served
-            deciding.close()
+        served = _served_juror(there, answers, decides=decides, how=how)
         engine = served
     else:
         served, engine = None, load_engine(model, dtype=dtype)
@@ -133,6 +129,36 @@ def judge(
     except BaseException:
         _close(engine)
         raise
+
+
+def _served_juror(
+    there: ServedModel, answers: Sequence[tuple[str, str, str]], *, decides: bool, how: Mapping[str, Any]
+) -> ServerEngine:
+    """A juror on a server, which is asked for decisions where that is better or where it was done before."""
+    served = load_served_juror(there.name, **how)
+    deciding: ServerEngine | None = None
+    try:
+        if served.decisions:
+            return served
+        try:
+            deciding = load_deciding_juror(there.name, **how)
+        except ServerError:  # some servers refuse every path that they do not know
+            if decides:
+                raise
+        if decides and not deciding:
+            raise InputError(
+                f"the server {there.url} answered decisions when this jury's first verdicts were given, and does not "
+                "now; start it as it was, or make the jury again with another seed"
+            )
+        if deciding and (decides or not _answers_after_texts(served, answers)):
+            served, deciding = deciding, served
+    except BaseException:
+        served.close()
+        raise
+    finally:
+        if deciding:
+            deciding.close()
+    return served
 
 
 def _answers_after_texts(engine: ServerEngine, answers: Sequence[tuple[str, str, str]]) -> bool:

@@ -4,6 +4,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -245,7 +246,10 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool, a
         quantisation=quantisation,
     )
     formats = DECISION_FORMATS if all_formats or first is None else ()
-    answered = [form for form in formats if isinstance(decision_of_probe(client, url, model, form), Decided)]
+    answered = []
+    for form in formats:
+        with suppress(RefusedError) if first else nullcontext():  # a key may be for other endpoints alone
+            answered += [form] * isinstance(decision_of_probe(client, url, model, form), Decided)
     able = replace(able, decisions=tuple(answered))
     if first is None:
         if not answered:

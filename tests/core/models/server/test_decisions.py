@@ -11,6 +11,7 @@ from core.errors import InputError, SelfCheckError
 from core.models import verdicts
 from core.models.model_sources import resolve
 from core.models.server.client import ServerClient
+from core.models.server.connect import abilities_of
 from core.models.server.decision_probe import decision_of_probe
 from core.models.server.decision_replies import Decided, Fault, decided
 from core.models.server.decisions import DecisionEngine
@@ -369,6 +370,25 @@ def test_a_juror_whose_texts_are_no_answers_decides(server, monkeypatch, sure):
     again = judge(f"{MODEL}@{server.url}", answers, dtype="float32", decides=True)
     assert again.engine.decisions == "systemone"
     again.engine.close()
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_is_not_for_decisions_still_gives_lists_and_verdicts(server, status):
+    """Some providers' keys are for chosen endpoints, and others are refused as if the key were wrong."""
+    answers = [(f"{i}", f"What is {i} + 1?", f"{i + 1}") for i in range(8)]
+    server.reset(strict=lambda path, body: (status, {"error": "forbidden"}) if path.endswith(PATHS) else None)
+    able = abilities_of(MODEL, [server.url])
+    assert able.listed
+    assert not able.decisions
+    judging = judge(f"{MODEL}@{server.url}", answers, dtype="float32")
+    assert len(dict(judging.verdicts())) == 8
+    assert not judging.engine.decisions
+
+
+def test_a_juror_that_decided_and_no_longer_does_says_so(server):
+    answers = [(f"{i}", f"What is {i} + 1?", f"{i + 1}") for i in range(8)]
+    with pytest.raises(InputError, match="answered decisions when this jury's first verdicts were given, and does not"):
+        judge(f"{MODEL}@{server.url}", answers, dtype="float32", decides=True)
 
 
 def test_a_juror_without_texts_and_decisions_says_what_it_lacks(server):
