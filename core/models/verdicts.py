@@ -84,14 +84,15 @@ def judge(
     spending: Spending | None = None,
     on_wait: Callable[[str], None] = lambda reason: None,
     on_server: Callable[[ServerEngine], None] = lambda engine: None,
-    decides: bool = False,
+    decides: bool | None = None,
 ) -> Judging:
     """Load a juror, which may be on a server (``NAME@URL``), for answers (id, question, answer).
 
-    A server that scores texts and also answers decisions is asked for decisions if True and False are no answers of
-    the model after a text, or if it ``decides`` because it did at an earlier try. ``key_variable`` and what follows
-    are the arguments of :func:`~core.models.engine_factory.load_served_juror`; ``on_server`` is given the engine of a
-    model on a server before it is asked.
+    A server that scores texts and also answers decisions is asked for decisions if True and False are no answers of the
+    model after a text; ``decides`` says whether it was at an earlier try, whose verdicts must be of one kind with these
+    (None: there was none). ``key_variable`` and what follows are the arguments of
+    :func:`~core.models.engine_factory.load_served_juror`; ``on_server`` is given the engine of a model on a server
+    before it is asked.
 
     Raises :class:`~core.errors.InputError` if it can't be loaded, or was tuned on other weights of its base model.
     """
@@ -132,13 +133,13 @@ def judge(
 
 
 def _served_juror(
-    there: ServedModel, answers: Sequence[tuple[str, str, str]], *, decides: bool, how: Mapping[str, Any]
+    there: ServedModel, answers: Sequence[tuple[str, str, str]], *, decides: bool | None, how: Mapping[str, Any]
 ) -> ServerEngine:
     """A juror on a server, which is asked for decisions where that is better or where it was done before."""
     served = load_served_juror(there.name, **how)
     deciding: ServerEngine | None = None
     try:
-        if served.decisions:
+        if served.decisions or decides is False:
             return served
         try:
             deciding = load_deciding_juror(there.name, **how)

@@ -308,7 +308,7 @@ class _Pipeline:
             spending=self.spending,
             on_wait=self._waiting,
             on_server=self._check_served,
-            decides=f"{served_model(model)} {DECIDES}" in read_served(self.folder),
+            decides=f"{served_model(model)} {DECIDES}" in read_served(self.folder) or (False if known else None),
         )
         checked = judging.checked
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
