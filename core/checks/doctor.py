@@ -401,13 +401,13 @@ def _servers() -> list[Finding]:
         lists = ["log-probabilities"] * any(form in FORMATS for form in known.formats)
         paths = ", ".join(f"/{form}" for form in known.formats if form in DECISION_FORMATS)
         answers = " and ".join([*lists, *[f"decisions ({paths})"] * bool(paths)])
-        asked = (
+        way = (
             f"--format and one of {', '.join(known.formats)}"
             if answers
             else "--picks, because it only answers in writing"
         )
         value = f"{answers or 'no log-probabilities and no decisions'}, when it was last asked for {known.model}"
-        results.append(Finding(name, value, bool(answers) or None, f"Runs can ask it with {asked}."))
+        results.append(Finding(name, value, bool(answers) or None, f"Runs can ask it with {way}."))
     return results
 
 

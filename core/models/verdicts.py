@@ -61,7 +61,7 @@ def masses_of(batch: OptionLogits) -> list[float]:
 
 
 def doubt(juror: str, masses: Sequence[float]) -> str:
-    """What a reader of a juror's verdicts must know if True and False are no answers; mostly empty.
+    """What a reader of a juror's verdicts must know if these are no answers; mostly empty.
 
     ``masses`` are the probabilities of both together, one for each verdict.
     """
@@ -69,7 +69,7 @@ def doubt(juror: str, masses: Sequence[float]) -> str:
     if mass >= LEAST:
         return ""
     return (
-        f"{juror} gives True and False together {share_text(mass)} of the probability (median), so its verdicts "
+        f"{juror} gives both verdicts together {share_text(mass)} of the probability (median), so its verdicts "
         "are no answers; tune it first, or choose another juror."
     )
 
@@ -105,8 +105,7 @@ def judge(
             "spending": spending,
             "on_wait": on_wait,
         }
-        served = _served_juror(there, answers, decides=decides, how=how)
-        engine = served
+        served = engine = _served_juror(there, answers, decides=decides, how=how)
     else:
         served, engine = None, load_engine(model, dtype=dtype)
     form = served.decisions if served else ""
@@ -135,7 +134,7 @@ def judge(
 def _served_juror(
     there: ServedModel, answers: Sequence[tuple[str, str, str]], *, decides: bool | None, how: Mapping[str, Any]
 ) -> ServerEngine:
-    """A juror on a server, which is asked for decisions where that is better or where it was done before."""
+    """The engine of a juror on a server, by texts or for decisions (:func:`judge`)."""
     served = load_served_juror(there.name, **how)
     deciding: ServerEngine | None = None
     try:
@@ -143,7 +142,7 @@ def _served_juror(
             return served
         try:
             deciding = load_deciding_juror(there.name, **how)
-        except ServerError:  # some servers refuse every path that they do not know
+        except ServerError:  # some servers refuse a path that they do not know as if the key were wrong
             if decides:
                 raise
         if decides and not deciding:
@@ -170,7 +169,7 @@ def _answers_after_texts(engine: ServerEngine, answers: Sequence[tuple[str, str,
         engine.self_check(few)
         masses = [mass for batch in engine.score(few) for mass in masses_of(batch)]
     except (InputError, RunError):
-        return True  # it is told what is wrong where all answers are asked for
+        return True  # asking for all answers will fail in the same way, and says why
     return not masses or float(np.median(masses)) >= LEAST
 
 

@@ -159,7 +159,7 @@ def _of_variation(varied: Mapping[str, Any]) -> list[Caveat]:
                 "variation",
                 f"Up to {numbers.get('together', 0):,} questions went into one request. Asked again alone, some got "
                 f"probabilities up to {apart:.2g} away, so the figures depend on what was asked together.",
-                "Give each question a context of its own, or ask another server.",
+                "Ask another server, or take questions with different contexts, which are asked one by one.",
             )
         )
     if largest:

@@ -1,8 +1,8 @@
 """Check Hedge against a third-party server that serves a bundled model.
 
 ``python -m tests.benchmarks.real_servers URL [--model pocket-3m] [--served NAME]`` finds out what the server can do,
-compares its letters and texts with the transformers engine in float32, asks for decisions where it answers them (in the
-server's own template, so these are not compared), and then does with it what a person does from the command line: count
+compares its letters and texts with the transformers engine in float32, asks for decisions where it answers them
+(compared if it is vLLM, whose wording is known), and then does with it what a person does from the command line: count
 tokens, launch, ask for texts, perplexities, tokens, answers and verdicts, spend a budget, resume, and name a model that
 is not there. Each command is printed with its exit status and what it says last.
 """
@@ -14,8 +14,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from app.components.new_run.server_form import able_words, failure_words
 from core.errors import HedgeError, ServerError
@@ -28,7 +31,7 @@ from core.questions import bank
 from core.questions.prompting.cloze import cloze_prompt
 from core.questions.prompting.forms import form_prompt
 from core.questions.prompting.strategies import prompt
-from core.records import OptionLogits, Prompt, Question, joined
+from core.records import LETTERS, OptionLogits, Prompt, Question, joined
 from core.settings import ROOT
 
 QUESTIONS, TEXTS = 40, 8
@@ -67,7 +70,7 @@ def main() -> None:
     compare("letters", options.model, served, options.url, [prompt(question) for question in questions])
     compare("texts", options.model, served, options.url, [cloze_prompt(question) for question in questions[:TEXTS]])
     for form in able.decisions:
-        decide(form, served, options.url, questions)
+        decide(form, served, options.url, questions, options.model if able.kind == "vllm" else "")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = folder
         commands(served, options.url, folder)
@@ -99,8 +102,9 @@ def compare(what: str, model: str, served: str, url: str, prompts: Sequence[Prom
     )
 
 
-def decide(form: str, served: str, url: str, questions: Sequence[Question]) -> None:
-    """Print what the server answers in a format of decisions."""
+def decide(form: str, served: str, url: str, questions: Sequence[Question], local: str) -> None:
+    """Print what the server answers in a format of decisions, and how far that is from the ``local`` model's answers to
+    the text that vLLM makes of a request, if it is given."""
     prompts = [
         form_prompt(q, form="letters", strategy="base", demonstrations=(), prompt_format=form) for q in questions
     ]
@@ -118,8 +122,40 @@ def decide(form: str, served: str, url: str, questions: Sequence[Question]) -> N
     print(
         f"{form}: {len(rows.ids)} questions, {engine.together} in a request, {right:.0%} right, label mass "
         f"{np.nanmedian(rows.letter_mass) if np.isfinite(rows.letter_mass).any() else 'not told'}, identical requests "
-        f"differ by at most {varied.get('largest', float('nan')):.2g}\n"
+        f"differ by at most {varied.get('largest', float('nan')):.2g}"
     )
+    if local:
+        place = resolve(local).location
+        tokenizer = AutoTokenizer.from_pretrained(place)
+        model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32).eval()
+        names = [letter if form == "systemone" else f'"{letter}"' for letter in LETTERS]
+        logits = dict(zip(rows.ids, rows.logits, strict=True))
+        differences = []
+        for question in (question for question in questions if question.id in logits):
+            k = len(question.options)
+            shares = _shares(tokenizer, model, _vllm_text(question, names), k)
+            differences.append(np.abs(np.exp(logits[question.id][:k]) - shares).max())
+        print(f"{form}: largest difference of a probability from transformers {max(differences):.1e}")
+    print()
+
+
+def _vllm_text(question: Question, names: Sequence[str]) -> str:
+    """What vLLM 0.32 and 0.33 put into the user's turn for a ``choice`` (their ``question_types.py``)."""
+    lines = [f"{letter}: {name} - {text}" for letter, name, text in zip(LETTERS, names, question.options, strict=False)]
+    lines = [f"Question: {question.question}", *lines, "Answer with the letter of one option only."]
+    return "\n".join([question.context, "", *lines])
+
+
+def _shares(tokenizer: Any, model: Any, text: str, k: int) -> np.ndarray:
+    """How the first k letters share the next token's probability after a turn with this text, of (k,)."""
+    turn = [{"role": "user", "content": text}]
+    how = {"add_generation_prompt": True, "enable_thinking": False}
+    begin = tokenizer.apply_chat_template(turn, tokenize=False, **how)
+    ids = tokenizer(begin, add_special_tokens=False)["input_ids"]
+    letters = [tokenizer(begin + letter, add_special_tokens=False)["input_ids"][-1] for letter in LETTERS[:k]]
+    with torch.inference_mode():
+        logits = model(input_ids=torch.tensor([ids])).logits[0, -1, letters]
+    return logits.double().softmax(-1).numpy()
 
 
 def scored(engine: TransformersEngine | ServerEngine, prompts: Sequence[Prompt]) -> OptionLogits:

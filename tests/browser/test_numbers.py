@@ -185,14 +185,14 @@ def compare(page: Page) -> Read:
     assert words.index(first) < words.index(second)
     p_values = [numbers(cells[4])[0] for cells in (accuracy, size)]
     of_pair, _, of_all = words.partition(" Of all ")
-    of_pair, _, found = of_pair.partition(" These questions show ")  # no figure has these differences
+    of_pair, _, detectable = of_pair.partition(" These questions show ")  # no figure has these differences
     yield Stated(of_pair, [*accuracy[:2], p_values[0], *size[:2], p_values[1]])
     # The matrix shows one of the two figures, here the size of sets.
     cells = page.locator(".matrix button")
     each_pair = cells.evaluate_all("all => [all.length / 2, all.filter(one => one.className === 'sure').length / 2]")
     pairs, differ = map(str, each_pair)
     yield Stated(of_all, [pairs, numbers(of_all)[1], differ])
-    yield Stated(found.partition("correction for ")[2], [pairs])
+    yield Stated(detectable.partition("correction for ")[2], [pairs])
     (score,) = re.findall(r"sets by (.+?) hold", words)
     for place, name in enumerate((first, second)):
         label = page.locator(f".dots .row[aria-label^='{name} ·']").first.get_attribute("aria-label") or ""

@@ -149,12 +149,12 @@ def mcnemar_power(
     second = 0.5 + difference / (2 * differing) if differing else 0.5
     # P(X ≥ d − c) of the second run is P(d − X ≤ c) of the first one
     tails = min(second, 1.0), max(1 - second, 0.0)
-    found = sum(_at_most(critical, d, p) for p in tails)
+    rejected = sum(_at_most(critical, d, p) for p in tails)
     if step < 1:  # the next count, with the probability that makes the level the nominal one
         level = 2 * _at_most(critical, d, 0.5)
         further = (significance - level) / (2 * _at_most(critical + 1, d, 0.5) - level)
-        found += (1 - step) * further * sum(_at_most(critical + 1, d, p) - _at_most(critical, d, p) for p in tails)
-    return float(likely @ found)
+        rejected += (1 - step) * further * sum(_at_most(critical + 1, d, p) - _at_most(critical, d, p) for p in tails)
+    return float(likely @ rejected)
 
 
 def _critical(d: IntArray, significance: float) -> IntArray:

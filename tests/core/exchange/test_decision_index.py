@@ -420,10 +420,10 @@ def test_the_same_answers_with_more_rows_of_the_suite_are_the_same_run(tmp_path)
 
 def test_a_line_with_a_key_twice_is_refused(tmp_path):
     """Which of the two probabilities counts would be a guess, in lines and in a list."""
-    one = json.dumps(result(0))
-    twice = one.replace('"probabilities": {', '"probabilities": {"A": 0.5, ', 1)
-    assert twice != one
-    for text in (f"{one}\n{twice}\n", f"[{one}, {twice}]"):
+    line = json.dumps(result(0))
+    twice = line.replace('"probabilities": {', '"probabilities": {"A": 0.5, ', 1)
+    assert twice != line
+    for text in (f"{line}\n{twice}\n", f"[{line}, {twice}]"):
         (tmp_path / "results.jsonl").write_text(text)
         (tmp_path / "rows.jsonl").write_text(json.dumps(row(0)))
         with pytest.raises(InputError, match="an object has the key 'A' twice"):

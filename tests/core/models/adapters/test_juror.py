@@ -58,7 +58,7 @@ def test_a_jury_says_whose_verdicts_are_no_answers(tuned, home, tmp_path, capsys
     assert main(["jury", "judge", "--answers", str(answers), *jurors, "--json"]) == 0
     (note,) = jury_store.read_record(json.loads(capsys.readouterr().out)["jury"]).notes
     assert note == (
-        "pocket-1m gives True and False together less than 0.001% of the probability (median), so its verdicts are no "
+        "pocket-1m gives both verdicts together less than 0.001% of the probability (median), so its verdicts are no "
         "answers; tune it first, or choose another juror."
     )
 

@@ -268,11 +268,11 @@ def test_questions_that_change_one_another_in_long_requests_only_are_noticed(ser
     server.behaviour.decided = after_ten
     assert engine.together >= 40
     assert len(list(engine.score(prompts))) == 40
-    found = engine.variation(prompts)
-    assert (found["largest"], found["together"]) == (0, engine.together)
-    assert found["apart"] > 0.1
+    variation = engine.variation(prompts)
+    assert (variation["largest"], variation["together"]) == (0, engine.together)
+    assert variation["apart"] > 0.1
     spec = RunSpec(model="m", task="qa", servers=(server.url,), dtype=SERVED, prompt_format="decisions")
-    (caveat,) = of_record(spec, {VARIATION: found})
+    (caveat,) = of_record(spec, {VARIATION: variation})
     assert "so the figures depend on what was asked together" in caveat.sentence
     engine = load_after_check(server, load, "decisions", prompts)
     list(engine.score(prompts))
