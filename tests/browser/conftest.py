@@ -166,11 +166,12 @@ def eventually(page: Page, fault: Callable[[], object], *, within_ms: float = SE
     """Wait until ``fault`` finds nothing: an empty result, no failed assertion, no timeout. At last it must.
 
     For what ``expect`` has no word for. A page is never looked at just once after an action: on a busy machine a look
-    may come before the page has answered.
+    may come before the page has answered. So what is not yet there to be read (an empty number, a missing row) is a
+    fault, too.
     """
     end = time.monotonic() + within_ms / 1000
     while time.monotonic() < end:
-        with suppress(AssertionError, Error):
+        with suppress(AssertionError, Error, LookupError, ValueError):
             if not fault():
                 return
         page.wait_for_timeout(POLL_MS)
