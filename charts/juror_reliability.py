@@ -27,7 +27,7 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
         ("n", "Verdicts in a split", ".1f"),
     )
     ideal = alt.Chart(pd.DataFrame({"confidence": [0, 1], "right": [0, 1]}))
-    ideal = ideal.mark_line(strokeDash=[3, 4], strokeWidth=1.5).encode(x, y)
+    ideal = ideal.mark_line(strokeDash=[3, 4], strokeWidth=1.5, color=theme.ink(theme.TRUTH)).encode(x, y)
     names = sorted(set(frame["juror"]))
     legend = alt.Legend(
         orient="top", title=None, values=names, columns=run_styles.narrow(2, 3), labelLimit=run_styles.narrow(130, 300)
@@ -45,9 +45,7 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
         tooltip=hover,
     )
     known = frame["right_low"].notna().any()
-    jurors = alt.layer(lines, *([interval] if known else []), marks, data=frame)
-    # One scale for both would take the diagonal's missing legend for that of the jurors.
-    chart = alt.layer(theme.painted(ideal, theme.TRUTH), jurors).resolve_scale(color="independent", shape="independent")
+    chart = alt.layer(ideal, lines, *([interval] if known else []), marks, data=frame)
     # Not the axis's title: with one in each layer, the chart keeps its width when the window becomes narrower.
     chart = chart.properties(
         height=SIDE, title=alt.TitleParams(RIGHT, anchor="start", fontSize=12, fontWeight="normal")

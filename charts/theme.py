@@ -53,9 +53,14 @@ def legend_symbols(meaning: str, *, lines: bool = False) -> dict[str, Any]:
     return {"symbolStrokeColor": color} if lines else {"symbolFillColor": color, "symbolStrokeWidth": 0}
 
 
-def ink() -> alt.ExprRef:
-    """The text colour of the theme in force, for a property that takes an expression."""
-    light, dark = theme_colors("light").text, theme_colors("dark").text
+def ink(meaning: str | None = None) -> alt.ExprRef:
+    """The colour of a meaning, or of texts, in the theme in force, for a property that takes an expression.
+
+    A mark in a layer whose colour scale is not of meanings takes it. :func:`painted` would need a layer of its own
+    with a scale of its own, and Altair copies what is in a nested layer many times.
+    """
+    themes = [theme_colors(name) for name in ("light", "dark")]
+    light, dark = (theme.colors[MEANINGS.index(meaning)] if meaning else theme.text for theme in themes)
     return alt.ExprRef(f"luminance(background) > 0.5 ? '{light}' : '{dark}'")
 
 

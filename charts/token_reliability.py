@@ -28,7 +28,7 @@ def token_reliability(frame: pd.DataFrame) -> Figure:
         ("consistent_high", "Calibrated: to", ".1%"),
     )
     ideal = alt.Chart(pd.DataFrame({"confidence": [0, 1], "accuracy": [0, 1]}))
-    ideal = ideal.mark_line(strokeDash=[4, 4], opacity=0.6).encode(x, y)
+    ideal = ideal.mark_line(strokeDash=[4, 4], opacity=0.6, color=theme.ink(theme.TRUTH)).encode(x, y)
     base = alt.Chart().encode(x, color)
     interval = base.mark_rule(strokeWidth=1.5, opacity=0.5)
     interval = interval.encode(share_axis("y", "accuracy_low", "Accuracy"), y2="accuracy_high")
@@ -40,9 +40,7 @@ def token_reliability(frame: pd.DataFrame) -> Figure:
         for name, dash in zip(names, run_styles.DASHES, strict=False)
     ]
     marks = base.mark_point(filled=True, size=80, opacity=1).encode(y, shape, tooltip=hover)
-    models = alt.layer(interval, *lines, marks, data=frame)
-    # One scale for both would take the diagonal's missing legend for that of the models.
-    chart = alt.layer(theme.painted(ideal, theme.TRUTH), models).resolve_scale(color="independent", shape="independent")
+    chart = alt.layer(ideal, interval, *lines, marks, data=frame)
     clauses = "; ".join(f"{name}: {int(frame.loc[frame['name'] == name, 'n'].sum()):,} tokens" for name in names)
     words = f"Reliability of token predictions. {clauses}."
     return Figure(frame, chart.properties(height=420), words, "token-reliability")
