@@ -175,7 +175,7 @@ def _confidence(result: SelectiveResult) -> str:
 def judge_rows(result: SelectiveResult, names: Sequence[str], *, k: int = 0) -> pd.DataFrame:
     """A row for each judge in order: its ``threshold`` (for set sizes the largest size; NaN: none), what it
     ``decides`` as a share of all judged questions, and the share of its answers that is ``wrong``; at the end what goes
-    to people."""
+    to people. Each row has the promise, ``alpha`` and ``delta``."""
     rows: list[dict[str, Any]] = [
         {
             "judge": name,
@@ -191,7 +191,7 @@ def judge_rows(result: SelectiveResult, names: Sequence[str], *, k: int = 0) -> 
     ]
     left = result.n_judged - result.answered
     rows.append({"judge": "people", "reached": left, "answered": left, "decides": left / result.n_judged})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(alpha=result.alpha / 1000, delta=result.delta / 1000)
 
 
 def to_json(result: SelectiveResult, names: Sequence[str], *, k: int = 0, notes: Sequence[str] = ()) -> dict[str, Any]:
@@ -230,8 +230,7 @@ def pass_rows(runs: Sequence[Evaluation], alpha: int, delta: int = DELTA) -> pd.
         result = run_sides(run).selected(alpha, delta)
         row = judge_rows(result, [run.run_id]).iloc[0].rename({"judge": "run", "decides": "share_answered"})
         least = least_passed(result.stages[0].base_error, alpha / 1000)
-        own = {"alpha": alpha / 1000, "delta": delta / 1000, "error_high": result.error_high, "least_passed": least}
-        rows.append(row.to_dict() | own)
+        rows.append(row.to_dict() | {"error_high": result.error_high, "least_passed": least})
     return pd.DataFrame(rows)
 
 

@@ -83,26 +83,25 @@ class _Pipeline:
             self._judge(place, name, self._juror(place, tuning, answers, right), judged, answers)
             for place, name in enumerate(self.spec.juror_names)
         ]
-        lost = [i for i in range(len(judged)) if any(verdicts[i] is None for verdicts in judged_by)]
-        calibration, test = ([q for q in side if judged.index(q) not in lost] for side in (calibration, test))
+        by_question = dict(zip([q.id for q in judged], zip(*judged_by, strict=True), strict=True))
+        calibration, test = ([q for q in side if None not in by_question[q.id]] for side in (calibration, test))
         self._check_sides(tuning, calibration, test)
+        lost = len(judged) - len(calibration) - len(test)
         judged = [*calibration, *test]
-        probabilities = np.array(
-            [[v for i, v in enumerate(verdicts) if i not in lost] for verdicts in judged_by]
-        )  # (jurors, rows, 2)
+        probabilities = np.array([by_question[q.id] for q in judged])  # (rows, jurors, 2)
         jury = Judgements(
             self.spec.juror_names,
             tuple(q.id for q in judged),
             tuple(q.question for q in judged),
             tuple(answers[q.id] for q in judged),
             np.array([right[q.id] for q in judged]),
-            probabilities[:, :, 0].T.copy(),
-            probabilities[:, :, 1].T.copy(),
+            probabilities[:, :, 0].copy(),
+            probabilities[:, :, 1].copy(),
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
-        notes = [note, *self.doubts]
-        if missing := len(drawn_questions) - len(questions) + len(lost):
+        notes = [note, *filter(None, [self._asked_for_decisions()]), *self.doubts]
+        if missing := len(drawn_questions) - len(questions) + lost:
             notes.append(
                 f"{missing:,} of {len(drawn_questions):,} questions are missing, because a server did not answer them "
                 "or gave no verdict; figures are those of the others, which may be easier. The log names them."
@@ -264,8 +263,19 @@ class _Pipeline:
         as_they_were = [name for name, model in names if served_model(model) or resolve(model).is_adapter]
         if len(as_they_were) == len(self.spec.jurors):
             return f"The jurors judged as they were; {answers} other answers, kept for tuning, were not judged."
-        exceptions = f"; {', '.join(as_they_were)} judged as it was" if as_they_were else ""
+        it_was = "it was" if len(as_they_were) == 1 else "they were"
+        exceptions = f"; {', '.join(as_they_were)} judged as {it_was}" if as_they_were else ""
         return f"{answers} other answers tuned the jurors{exceptions}."
+
+    def _asked_for_decisions(self) -> str:
+        """Which jurors answered yes-or-no questions, in a sentence; the others had to go on after a text."""
+        asked = read_served(self.folder)
+        names = zip(self.spec.juror_names, self.spec.jurors, strict=True)
+        deciding = [name for name, model in names if f"{served_model(model)} {DECIDES}" in asked]
+        if not deciding:
+            return ""
+        others = "; the others' are of the next word after a text" if len(deciding) < len(self.spec.jurors) else ""
+        return f"The probabilities of {', '.join(deciding)} are a server's answers to yes-or-no questions{others}."
 
     def _judge(
         self, place: int, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]

@@ -277,6 +277,23 @@ def test_a_pipeline_makes_a_jury_of_what_is_answered(server: Loopback, home: Pat
     assert any(note.startswith("1 of 24 questions are missing") for note in about.notes)
 
 
+def test_a_jury_says_which_jurors_answered_yes_or_no(server: Loopback, home: Path):
+    """The other one is an adapter, and goes on after a text."""
+    there = f"pocket-3m@{server.url}"
+    server.reset(decisions=("/systemone",), echo=False)
+    assert main(["jury", "make", "--base", there, "--juror", there, "juror-3m", "--samples", "24"]) == 0
+    (run_id,) = (name for name in store.run_ids() if not store.is_bundled(name))
+    about = jury_store.read_record(store.read_record(run_id).provenance["jury"])
+    assert about.notes[1] == (
+        "The probabilities of pocket-3m are a server's answers to yes-or-no questions; the others' are of the next "
+        "word after a text."
+    )
+    jury = jury_store.read(about.jury_id)
+    for question, answer, p in zip(jury.questions, jury.answers, jury.p_true[:, 0], strict=True):
+        statement = f"The answer “{answer}” to the question “{question}” is right. Is this so?"
+        assert p == pytest.approx(server.verdict(statement), abs=1e-9)
+
+
 def test_an_own_question_that_is_refused_is_one_sentence(server: Loopback, home: Path):
     record = run(task(home, odd=()), "--server", server.url)
     server.reset(strict=when("zebra", KINDS["azure"][0]))
