@@ -217,3 +217,17 @@ def test_the_published_judges(home, real_data, capsys):
     split = selected("--alpha", "0.15")["gpt-4-turbo"]
     assert (split["n_calibration"], split["n_judged"]) == (246, 246)
     assert split["share_wrong"] <= 0.15 < 1 - split["share_answered"]
+
+
+def test_one_question_and_a_judge_that_no_answer_reaches_are_told_apart_from_few_labels():
+    with pytest.raises(InputError, match=r"600 answers, 1 question: one random .* 0 answers calibrate and 1 judge"):
+        judged_sides(replace(judges(), questions=("One?",) * 600))
+    labels = np.tile([True, False], 100)
+    sure = jury(np.where(labels[:, None], [0.9, 0.8], [0.1, 0.2]), labels)
+    first, second = judged_sides(sure).selected(100, 100).stages
+    assert stage_notes(first, 100) == [
+        "All its answers have the same confidence, so it can only answer all questions or none."
+    ]
+    assert stage_notes(second, 100) == ["No calibration answer reaches it."]
+    single = judged_sides(sure.rows(np.arange(2))).alone(0).selected(100, 100)
+    assert len(stage_notes(single.stages[0], 100)) == 1
