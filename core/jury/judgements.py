@@ -346,8 +346,8 @@ def one_sided(judgements: Judgements) -> str:
     """
     n, label = len(judgements), bool(judgements.labels[0])
     if judgements.pairwise:
-        return f"in all {n} pairs the {FIRST if label else SECOND} answer is better"
-    return f"all {n} answers are {'right' if label else 'wrong'}"
+        return f"in {'the only pair' if n == 1 else f'all {n} pairs'} the {FIRST if label else SECOND} answer is better"
+    return f"{'the only answer is' if n == 1 else f'all {n} answers are'} {'right' if label else 'wrong'}"
 
 
 def truth(cell: object) -> bool:

@@ -168,6 +168,13 @@ def test_labels_of_one_side_leave_the_promise_and_the_label_budget(open_page: Op
     assert "From 50 labels of 120 answers" in report
 
 
+def test_a_jury_of_one_question_has_no_promise_and_still_a_label_budget(open_page: Open) -> None:
+    name = jury_store.save(replace(seeded_jury(60), questions=("One?",) * 60), name="One question", origin="a test")
+    app = unfolded(open_page("jury", jury=name), "judge_selection_open")
+    assert "both sides need at least one" in page_text(app)
+    assert "How few human labels are enough?" in {fold.label for fold in app.expander}
+
+
 def test_the_report_has_the_choices_of_the_view(open_page: Open) -> None:
     mine = jury_store.save(seeded_jury(120), name="Mine", origin="a test")
     view = JuryView(jury=mine, judges="juror2,juror0", error=300, labels=70)
