@@ -247,11 +247,9 @@ def jury_figure(
     """
     if name not in JURY_FIGURES:
         raise InputError(f"unknown figure {name!r}; choose from {', '.join(JURY_FIGURES)}")
-    facts = (
-        label_budget.provenance(judgements, called)
-        if name == "jury-labels"
-        else jury_reports.provenance(evaluated, called)
-    )
+    if name == "jury-labels":
+        return labels_figure(judgements, called, style)
+    facts = jury_reports.provenance(evaluated, called)
     words = rules_in_words(pairwise=judgements.pairwise)
     best = evaluated.best_constant
     if name == "jury-forest":
@@ -265,15 +263,6 @@ def jury_figure(
             reading += f" The dashed line is {words[best.rule].title}."
         forest = jury_forest(rows, best.accuracy.value if best else None)
         drawing = Drawing(forest, "Accuracy of each rule and each juror", reading)
-    elif name == "jury-labels":
-        what = "how often the first answer is better" if judgements.pairwise else "the share of right answers"
-        reading = (
-            f"The 95% interval of {what}, from the first labels of a random order of all {len(judgements):,}, and a "
-            "judge's verdicts on all of them (PPI++). It refers to new answers like these."
-        )
-        drawing = Drawing(
-            label_widths(label_budget.width_rows(judgements)), "Width of the interval by the number of labels", reading
-        )
     else:
         rows = jury_reports.vote_rows(judgements)
         what = "pairs" if judgements.pairwise else "answers"
@@ -289,6 +278,22 @@ def jury_figure(
         )
     return FigureFile(
         name, drawing, style or FigureStyle(), facts, lambda what, end: file_name(what, end, models=[called])
+    )
+
+
+def labels_figure(judgements: Judgements, called: str, style: FigureStyle | None = None) -> FigureFile:
+    """The width of the interval by the number of labels, which needs no evaluation of rules."""
+    what = "how often the first answer is better" if judgements.pairwise else "the share of right answers"
+    reading = (
+        f"The 95% interval of {what}, from the first labels of a random order of all {len(judgements):,}, and a "
+        "judge's verdicts on all of them (PPI++). It refers to new answers like these."
+    )
+    drawing = Drawing(
+        label_widths(label_budget.width_rows(judgements)), "Width of the interval by the number of labels", reading
+    )
+    facts = label_budget.provenance(judgements, called)
+    return FigureFile(
+        "jury-labels", drawing, style or FigureStyle(), facts, lambda what, end: file_name(what, end, models=[called])
     )
 
 

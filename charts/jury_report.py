@@ -4,11 +4,12 @@ worth of a few human labels."""
 from collections.abc import Sequence
 from typing import Any
 
-from charts.figure_files import jury_figure
+from charts.figure_files import jury_figure, labels_figure
 from charts.figure_style import FigureStyle
 from charts.html_page import html_page
 from charts.lab_outside import themes_css
 from charts.static_report import Table, picture
+from core.errors import InputError
 from core.jury.experiment import JuryExperiment
 from core.jury.judgements import Judgements
 from core.jury.label_draw import JudgedAnswers, sample_of
@@ -24,7 +25,7 @@ ABOUT = ("Verdicts from", "Decides", "Agrees with people", "")
 
 def jury_report_html(
     judgements: Judgements,
-    experiment: JuryExperiment,
+    experiment: JuryExperiment | str,
     called: str,
     *,
     origin: str,
@@ -36,19 +37,33 @@ def jury_report_html(
 ) -> bytes:
     """One HTML file about a jury that is ``called`` so.
 
-    ``experiment`` has all rules. ``judges`` are asked in this order, all in their own order if none is named. Up to
-    ``labels`` labels count. ``alpha`` and ``delta`` are in thousandths.
+    ``experiment`` has all rules, or says in a sentence why no rule can be judged. ``judges`` are asked in this order,
+    all in their own order if none is named. Up to ``labels`` labels count. ``alpha`` and ``delta`` are in thousandths.
     """
     pairwise = judgements.pairwise
     what = "pairs" if pairwise else "answers"
-    rules, answer = rule_table(experiment, pairwise=pairwise), jury_answer(experiment, pairwise=pairwise)
-    facts = dict(provenance(experiment, called).facts)
+    facts = dict(label_budget.provenance(judgements, called).facts)
+    if isinstance(experiment, str):
+        about: dict[str, Any] = {"answer": [experiment], "rules": None, "forest": None}
+    else:
+        rules, answer = rule_table(experiment, pairwise=pairwise), jury_answer(experiment, pairwise=pairwise)
+        facts = dict(provenance(experiment, called).facts)
+        about = {
+            "answer": [
+                f"{answer.headline}.",
+                answer.detail,
+                f"Answers: {facts['Answers']}. Splits: {facts['Splits']}. 95% intervals are in brackets.",
+                *experiment.notes,
+            ],
+            "rules": {"head": list(rules), "rows": rules.values.tolist()},
+            "forest": picture(jury_figure("jury-forest", judgements, experiment, called, FigureStyle("double"))),
+        }
     budget_facts = dict(label_budget.provenance(judgements, called).facts)
-    sides = judged_sides(in_order(judgements, judges))
-    forest, budget_widths = (
-        picture(jury_figure(name, judgements, experiment, called, FigureStyle("double")))
-        for name in ("jury-forest", "jury-labels")
-    )
+    asked = in_order(judgements, judges)
+    try:
+        promise = _promise(judged_sides(asked), alpha, delta, what)
+    except InputError as error:  # no answers on one of the sides
+        promise = {"promise": [f"{error}."], "alone": None, "in_turn": None}
 
     return html_page(
         "jury_report",
@@ -56,17 +71,10 @@ def jury_report_html(
         themes=themes_css(),
         subtitle=f"{origin}; {len(judgements):,} {what}, {counted(len(judgements.jurors), 'judge')}",
         notes=notes,
-        answer=[
-            f"{answer.headline}.",
-            answer.detail,
-            f"Answers: {facts['Answers']}. Splits: {facts['Splits']}. 95% intervals are in brackets.",
-            *experiment.notes,
-        ],
-        rules={"head": list(rules), "rows": rules.values.tolist()},
-        forest=forest,
-        **_promise(sides, alpha, delta, what),
+        **about,
+        **promise,
         **_budget(judgements, max(1, min(labels, len(judgements))), what),
-        labels=budget_widths,
+        labels=picture(labels_figure(judgements, called, FigureStyle("double"))),
         facts=[
             *facts.items(),
             ("Promise", f"alpha {alpha / 1000:g}, delta {delta / 1000:g}"),

@@ -123,9 +123,10 @@ def _clustered(top: TopLabel, index: IntArray, bins: int, clusters: IntArray) ->
         inside = within(clusters, rows)
         worth[b] = effective_number(top.correct[rows], inside)
         means[b] = covariance_of_mean(top.gap[rows, None], inside)[0, 0]
+    observed, calibrated = covariance_of_mean(spread, clusters) * n**2, deviations.T @ deviations
     return ClusteredNoise(
-        observed=covariance_of_mean(spread, clusters) * n**2,
-        calibrated=deviations.T @ deviations,
+        observed=calibrated if np.isnan(observed).any() else observed,  # a single cluster shows no variance
+        calibrated=calibrated,
         worth=worth,
         worth_of_all=effective_number(top.correct, clusters),
         means=means,

@@ -53,6 +53,8 @@ SIDE = re.compile(
     r"[_ ]*(verdicts?|judge?ments?|labels?|p_?true|prob(ability)?|winner|preference|decision|vote)$", re.I
 )
 """What a judge's name may end with."""
+CONFIDENCE = re.compile(r"[_ .-]*conf(idence)?$", re.I)
+"""What the name of a judge's confidence in its own verdicts ends with."""
 FALSE_SIDE = re.compile(r"(p_?false|prob(ability)?_?false)$", re.I)
 TRUE = ("true", "1", "correct", "right", "yes", "y", "pass", "passed", "supported", "valid", "accurate", "good")
 FALSE = ("false", "0", "incorrect", "wrong", "no", "n", "fail", "failed", "unsupported", "invalid", "inaccurate", "bad")
@@ -215,15 +217,46 @@ def long_columns(names: Sequence[str]) -> dict[str, str]:
     return columns if all(columns.values()) else {}
 
 
-def verdict(cell: str) -> str:
-    """A verdict's cell as a probability: 1 or 0 for a word, any other as it is."""
-    side = _side(cell, pairs=False)
-    return cell if side is None else str(side)
+def by_letter(cells: Sequence[str]) -> list[str]:
+    """Labels that name the better answer of a pair (A and B, model_a and model_b), as "first" and "second"; all others
+    as they are. Digits may mean something else."""
+    words = [cell.strip().lower() for cell in cells]
+    other = {"1", "2", "output_1", "output_2", "left", "right"}
+    firsts, seconds = {*FIRST} - other, {*SECOND} - other
+    named = {*words} - {*MISSING, *TIED}
+    if not named or not named <= firsts | seconds:
+        return list(cells)
+    return [
+        "first" if word in firsts else "second" if word in seconds else cell
+        for word, cell in zip(words, cells, strict=True)
+    ]
+
+
+def verdict(cell: str, *, pairs: bool = False) -> str:
+    """A verdict's cell as a probability: 1, 0 or ½ for a word, a share for percent, any other as it is."""
+    value = as_number(cell, percent=cell.endswith("%"))
+    for of_pairs in (pairs, False):
+        value = _side(cell, of_pairs) if value is None else value
+    return cell if value is None else str(value)
+
+
+def with_confidence(sheet: Sheet, name: str, sides: FloatArray, rows: Sequence[int]) -> FloatArray:
+    """The probabilities of True of verdicts 1, 0 and ½, (n,), with the confidence in each that a column has in these
+    rows. Raises :class:`InputError` for one that is not from 0.5 to 1."""
+    confidence: FloatArray = sheet.numbers(name)[rows]
+    bad = (sides != 0.5) & ~((confidence >= 0.5) & (confidence <= 1))
+    if bad.any():
+        row = rows[int(bad.argmax())]
+        raise InputError(
+            f"{sheet.where(row)}: expected in {shown(name)} the confidence in a verdict, from 0.5 to 1, found "
+            f"{shown(sheet.texts(name)[row])}; write it so, or leave out the column to use the verdicts alone"
+        )
+    return np.asarray(np.where(sides == 0.5, 0.5, np.where(sides == 1, confidence, np.round(1 - confidence, 15))))
 
 
 def _may_judge(name: str) -> bool:
     plain = plain_name(name)
-    if FALSE_SIDE.search(name) or PAIRED.match(plain) or OPTION_LIKE.match(plain):
+    if CONFIDENCE.search(name) or FALSE_SIDE.search(name) or PAIRED.match(plain) or OPTION_LIKE.match(plain):
         return False
     if OPTION_OF_MODEL.search(name) and not PERSON.search(plain):
         return False
@@ -272,7 +305,7 @@ def _side(cell: str, pairs: bool) -> float | None:
     return None
 
 
-def _probabilities(sheet: Sheet, name: str, rows: Sequence[int], columns: JudgeColumns) -> list[float]:
+def _probabilities(sheet: Sheet, name: str, rows: Sequence[int], columns: JudgeColumns) -> FloatArray:
     cells = sheet.texts(name)
     shares = []
     for row in rows:
@@ -287,7 +320,12 @@ def _probabilities(sheet: Sheet, name: str, rows: Sequence[int], columns: JudgeC
                 f"{shown(cells[row])}; fill it in, or leave out the row"
             )
         shares.append(side)
-    return shares
+    sides: FloatArray = np.array(shares, dtype=np.float64)
+    stem = plain_name(SIDE.sub("", name))
+    own = [each for each in sheet.names if CONFIDENCE.search(each) and plain_name(CONFIDENCE.sub("", each)) == stem]
+    if own and np.isin(sides, (0, 0.5, 1)).all():
+        return with_confidence(sheet, own[0], sides, rows)
+    return sides
 
 
 def _texts(sheet: Sheet, name: str, rows: Sequence[int]) -> list[str]:

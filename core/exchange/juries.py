@@ -20,10 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from core.errors import InputError
 from core.exchange import judge_columns
 from core.jury.judgements import Judgements, check_jury, from_table, joined, truth
 from core.tables.encodings import read_text
+from core.tables.field_names import first
 from core.tables.safe_read import check_size, shown
 from core.tables.tabular import Sheet, meant, open_sheet
 
@@ -96,12 +99,20 @@ def tidy(sheet: Sheet) -> pd.DataFrame:
     if not {"question", "answer", "juror", "p_true", "label"} <= set(columns):
         theirs = judge_columns.long_columns(sheet.names)
         columns |= {name: columns[own] for name, own in theirs.items()}
-        if theirs:
-            columns["p_true"] = [judge_columns.verdict(cell) for cell in sheet.texts(theirs["p_true"])]
         texts |= {name: own for name, own in theirs.items() if name in ("question", "answer", "juror")}
+    else:
+        theirs = {"p_true": "p_true", "label": "label"}
+    if theirs:
+        columns["label"] = judge_columns.by_letter(sheet.texts(theirs["label"]))
+        pairs = "first" in columns["label"] or "second" in columns["label"]
+        columns["p_true"] = [judge_columns.verdict(cell, pairs=pairs) for cell in sheet.texts(theirs["p_true"])]
+        confidence = first(sheet.names, ("confidence", "conf", "judge_confidence", "verdict_confidence"))
+        if theirs["p_true"] != "p_true" and confidence and set(columns["p_true"]) <= {"0.0", "0.5", "1.0"}:
+            sides = np.array(columns["p_true"], dtype=np.float64)
+            columns["p_true"] = judge_columns.with_confidence(sheet, confidence, sides, range(len(sides))).tolist()
     for name, own in texts.items():
         columns[name] = [meant(cell) for cell in sheet.texts(own, as_is=True)]
-    return pd.DataFrame(columns)
+    return pd.DataFrame(columns, dtype=object)  # texts of Arrow are slow to loop over
 
 
 def juror_and_part(path: Path) -> tuple[str, str]:

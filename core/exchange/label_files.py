@@ -15,7 +15,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange import juries
-from core.exchange.judge_columns import long_columns
+from core.exchange.judge_columns import by_letter, long_columns
 from core.exchange.writing import to_csv, write
 from core.jury.judgements import FIRST, SECOND, from_table, truth
 from core.jury.label_draw import JudgedAnswers, LabelDraw, LabelSample, drawn_sample, sample_of
@@ -97,7 +97,7 @@ def read_labels(path: Path, judged: JudgedAnswers, *, seed: int = 0, declared: b
     if lacking:
         raise InputError(f"{path}: expected the columns {', '.join(needed)}, found no {', '.join(lacking)}")
     labels = []
-    for row, cell in enumerate(sheet.texts("label")):
+    for row, cell in enumerate(by_letter(sheet.texts("label"))):
         try:
             labels.append(label(cell))
         except InputError as error:

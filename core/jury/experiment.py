@@ -184,7 +184,8 @@ def answers_used(judgements: Judgements, protocol: Protocol) -> IntArray:
     places = places[np.argsort(later, kind="stable")]
     labels = judgements.labels[places]
     if labels.all() or not labels.any():
-        raise InputError(f"{one_sided(judgements.rows(places))}; a rule can only be judged if both labels occur")
+        those = "of those on which the jurors disagree, " if len(places) < len(judgements) else ""
+        raise InputError(f"{those}{one_sided(judgements.rows(places))}; a rule can only be judged if both labels occur")
     return places
 
 

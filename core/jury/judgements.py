@@ -86,8 +86,8 @@ class Judgements:
             if bad.any():
                 row, juror = (int(i[0]) for i in np.nonzero(bad))
                 raise InputError(
-                    f"{name} must lie in [0, 1], got {values[row, juror]} of juror {self.jurors[juror]!r} for answer "
-                    f"{self.ids[row]!r}"
+                    f"{name} must lie in [0, 1], where 0.9 is 90%, got {values[row, juror]} of juror "
+                    f"{self.jurors[juror]!r} for answer {self.ids[row]!r}"
                 )
         gap = abs(self.p_true + self.p_false - 1)
         if (gap > SLACK).any():
@@ -346,8 +346,8 @@ def one_sided(judgements: Judgements) -> str:
     """
     n, label = len(judgements), bool(judgements.labels[0])
     if judgements.pairwise:
-        return f"in all {n} pairs the {FIRST if label else SECOND} answer is better"
-    return f"all {n} answers are {'right' if label else 'wrong'}"
+        return f"in {'the only pair' if n == 1 else f'all {n} pairs'} the {FIRST if label else SECOND} answer is better"
+    return f"{'the only answer is' if n == 1 else f'all {n} answers are'} {'right' if label else 'wrong'}"
 
 
 def truth(cell: object) -> bool:
@@ -365,7 +365,12 @@ def truth(cell: object) -> bool:
         raise InputError(
             "expected a label that says whether the answer is right, found nothing; every answer needs a label"
         )
-    raise InputError(f"expected True or False (or Correct, Incorrect), found {str(cell)[:40]!r}")
+    if word in ("tie", "tied", "draw", "equal"):
+        raise InputError(
+            f"expected a label that decides, found {str(cell)[:40]!r}; leave out ties, or let `hedge jury estimate` "
+            "count them half"
+        )
+    raise InputError(f"expected True or False (or Correct, Incorrect; of pairs, A and B), found {str(cell)[:40]!r}")
 
 
 def _part(cell: object) -> str:

@@ -88,8 +88,9 @@ def judged_sides(judgements: Judgements, *, share: float | None = None, seed: in
         calibrates, judges = sides(counting, round((share or HALF) * len(counting)), seed, clusters)
     if not len(calibrates) or not len(judges):
         raise InputError(
-            f"{len(calibrates)} answers calibrate and {len(judges)} judge; both sides need at least one, so give more "
-            "labels, or another calibration share"
+            " ".join([*notes, f"{len(calibrates)} answers calibrate"])
+            + f" and {len(judges)} judge; both sides need at "
+            "least one, so give more labels, or another calibration share"
         )
     answers = SelectiveAnswers(
         np.where(judgements.verdicts == 0.5, 0.0, judgements.top),  # a tie is no verdict
@@ -121,5 +122,5 @@ def _counting(judgements: Judgements, seed: int, notes: list[str], *, whole: boo
         if few
         else f"one random {what[:-1]} of each counts, because {what} of one {unit} are not independent"
     )
-    notes.append(f"{n:,} {what}, {len(single):,} {unit}s: {how}.")
+    notes.append(f"{n:,} {what}, {len(single):,} {unit}{'s' * (len(single) != 1)}: {how}.")
     return rows if few else single

@@ -135,6 +135,8 @@ def why_not(stage: SelectiveStage, alpha: int) -> str:
     """Why a judge has no threshold, in a sentence; empty if it has one."""
     if stage.threshold is not None:
         return ""
+    if not stage.n_calibration:
+        return "No calibration answer reaches it."
     if stage.n_calibration < stage.fewest:
         return (
             f"At alpha {alpha / 1000:g} a threshold needs at least {stage.fewest:,} labelled answers, even if all are "
@@ -157,7 +159,7 @@ def stage_notes(stage: SelectiveStage, alpha: int, *, alone: bool = True) -> lis
     """Sentences about a judge: why it has no threshold, a confidence that says nothing, and, of one that is ``alone``,
     the least share to pass."""
     notes = [why_not(stage, alpha)]
-    if stage.levels == 1 and stage.first is not None:
+    if stage.levels == 1 < stage.n_calibration and stage.first is not None:
         notes.append("All its answers have the same confidence, so it can only answer all questions or none.")
     least = least_passed(stage.base_error, alpha / 1000)
     if least > 0 and alone:
@@ -280,7 +282,5 @@ def text_lines(result: SelectiveResult, *, what: str = "questions", k: int = 0, 
         lines += stage_notes(stage, result.alpha)
     lines.append(promise_words(result, what=what, verdicts=verdicts))
     if result.in_sample and result.answered:
-        lines.append(
-            "All labels calibrate, so the shares are of the same answers and flatter a little; the promise holds."
-        )
+        lines.append("All labels calibrate, so the shares are of the same answers and flatter a little.")
     return lines

@@ -190,7 +190,8 @@ def about_units(judgements: Judgements) -> list[str]:
     units = count(judgements.clusters, len(judgements))
     if units < FEWEST_UNITS:
         notes.append(
-            f"There are only {units} of them. In simulations with fewer than {FEWEST_UNITS}, intervals near 0 and 1 "
+            f"There {'is only 1' if units == 1 else f'are only {units}'} of them. In simulations with fewer than "
+            f"{FEWEST_UNITS}, intervals near 0 and 1 "
             "(below 20% or above 80%) held the true value in only 88 to 97 of 100 cases; label answers to more "
             "questions."
         )

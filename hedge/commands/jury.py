@@ -215,17 +215,17 @@ def _export_report(arguments: Namespace) -> CommandResult:
 
     alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
     judgements = _judgements(arguments, single=True)
-    protocol, _ = split_in_half(
-        judgements, replace(PROTOCOLS["all-rules"], disagreement=bool(judgements.disagreed.any()))
-    )
+    protocol = replace(PROTOCOLS["all-rules"], disagreement=bool(judgements.disagreed.any()))
+    try:
+        experiment: JuryExperiment | str = run(judgements, split_in_half(judgements, protocol)[0])
+    except InputError as error:  # labels of one side: the rest of the report needs no rules
+        experiment = f"No rule can be judged: {error}."
     called, origin = ", ".join(Path(name).name for name in arguments.judgements), "judgements of files"
     notes: tuple[str, ...] = ()
     if _is_stored(arguments):
         record = jury_store.read_record(jury_store.folder_of(called).name)
         called, origin, notes = record.name, record.origin, record.sentences
-    content = jury_report_html(
-        judgements, run(judgements, protocol), called, origin=origin, notes=notes, alpha=alpha, delta=delta
-    )
+    content = jury_report_html(judgements, experiment, called, origin=origin, notes=notes, alpha=alpha, delta=delta)
     name = About([called], alpha=alpha).file_name("report", "html")
     path = writing.write(arguments.out.resolve(), name, content)
     return CommandResult({"files": [str(path)]}, str(path))

@@ -101,6 +101,11 @@ def _check_guesses(arguments: Namespace, pilot: Pilot, difference: float | None)
             "--difference, or a number of questions as --questions"
         )
     agreement = arguments.agreement
+    if (arguments.accuracy or agreement is not None) and difference is None and arguments.questions is None:
+        raise InputError(
+            "an accuracy or an agreement alone asks for nothing; name a --difference or a second accuracy, or a number "
+            "of questions as --questions"
+        )
     if agreement is not None and difference is not None and difference > 1 - agreement + 1e-9:
         raise InputError(
             f"models that agree on {agreement:g} of the questions differ by at most {1 - agreement:g} in accuracy, got "
@@ -126,7 +131,9 @@ def _differences(shown: DetectableFigures) -> list[str]:
 def _shown(shown: DetectableFigures, questions: int, power: float) -> str:
     low, high = shown.band
     band = (
-        "give no exact threshold at this alpha"
+        "leave none to test"
+        if not shown.test
+        else "give no exact threshold at this alpha"
         if math.isnan(shown.width)
         else f"give a band of coverage from {low:.3f} to {high:.3f}, {shown.width:.3f} wide"
     )

@@ -1,8 +1,10 @@
 """The Jury page, and juries imported on the Data page."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.components.jury import jury_figures
@@ -12,6 +14,7 @@ from core.jury.experiment import Protocol, run
 from core.jury.label_draw import JudgedAnswers, sample_of
 from core.jury.pipeline import jury_store
 from core.reports.label_budget import curve, judge_uses
+from hedge.cli import main
 from tests.core.jury.verdicts import jury, seeded_jury
 from tests.pages.conftest import Open, click, keep_their_places, page_text, sent, static_tables, unfolded
 
@@ -148,12 +151,37 @@ def test_judges_are_asked_in_the_order_of_a_link_and_of_the_list(open_page: Open
     assert sent(app, "judged")["judges"] == ["juror0", "juror1", "juror2"]
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_labels_of_one_side_leave_the_promise_and_the_label_budget(open_page: Open, tmp_path: Path, right) -> None:
+    judged = replace(seeded_jury(120), labels=np.full(120, right))
+    name = jury_store.save(judged, name="One side", origin="a test")
+    app = unfolded(open_page("jury", jury=name, judged="all"), "judge_selection_open", "label_budget_open")
+    assert "a rule can only be judged if both labels occur" in page_text(app)
+    assert "Judges, in the order in which they are asked" in {box.label for box in app.multiselect}
+    out = str(tmp_path / "out")
+    assert main(["jury", "export", "--judgements", name, "--format", "html", "--out", out]) == 0
+    (path,) = Path(out).glob("*.html")
+    report = path.read_text(encoding="utf-8")
+    side = "right" if right else "wrong"
+    assert f"No rule can be judged: of those on which the jurors disagree, all 65 answers are {side}" in report
+    assert "Judges in turn" in report
+    assert "From 50 labels of 120 answers" in report
+
+
+def test_a_jury_of_one_question_has_no_promise_and_still_a_label_budget(open_page: Open) -> None:
+    name = jury_store.save(replace(seeded_jury(60), questions=("One?",) * 60), name="One question", origin="a test")
+    app = unfolded(open_page("jury", jury=name), "judge_selection_open")
+    assert "both sides need at least one" in page_text(app)
+    assert "How few human labels are enough?" in {fold.label for fold in app.expander}
+
+
 def test_the_report_has_the_choices_of_the_view(open_page: Open) -> None:
     mine = jury_store.save(seeded_jury(120), name="Mine", origin="a test")
     view = JuryView(jury=mine, judges="juror2,juror0", error=300, labels=70)
     app = open_page("jury", jury=mine)
     assert app.get("download_button")[-1].label == "Report (works offline)"
-    report = jury_figures._report(jury_store.read_record(mine), Protocol(share=None), view).decode()
+    record = jury_store.read_record(mine)
+    report = jury_figures._report(record, jury_figures._evaluated(record, Protocol(share=None)), view).decode()
     assert "<h1>Mine</h1>" in report
     table = report[report.index("Judges in turn") :]
     assert table.index("<td>juror2") < table.index("<td>juror0") < table.index("<td>people")

@@ -6,6 +6,7 @@ from app import state
 from app.caches import jury_cache
 from app.components.shared import downloads
 from app.components.shared.selective import selective_panel
+from app.errors import spoken
 from app.formatting import plain
 from app.state.fields import joined, split
 from app.state.jury import JuryView
@@ -22,7 +23,8 @@ ORDER_HELP = (
 
 def judge_selection(record: JuryRecord, view: JuryView, pairwise: bool) -> None:
     """Show from which confidence each judge's verdicts may stand for those of people. Computes nothing while folded."""
-    with st.expander("Which judge may speak for people?", on_change="rerun", key="judge_selection_open") as folded:
+    expander = st.expander("Which judge may speak for people?", on_change="rerun", key="judge_selection_open")
+    with expander as folded, spoken():  # an error, as of a jury of one question, leaves the sections below
         if not folded.open:
             return
         known = [name for name in split(view.judges) if name in record.jurors] or list(record.jurors)

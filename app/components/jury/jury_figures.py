@@ -1,5 +1,7 @@
 """All figures of a jury, one section after another."""
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
@@ -19,6 +21,7 @@ from app.state.fields import split
 from app.state.jury import JuryView
 from charts.juror_gains import juror_gains
 from charts.juror_reliability import juror_reliability
+from core.errors import InputError
 from core.jury.adjudication import CONSTANT, rules_in_words
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
@@ -38,12 +41,20 @@ def section(record: JuryRecord, view: JuryView) -> None:
     first = st.container()
     switches(record, view)  # before the figures, whose error may say to choose other answers
     protocol = jury_cache.protocol(record.jury_id, view.judged, view.confidence)
-    whole = arrived(jury_cache.rules(record.jury_id, protocol))
-    rules = whole or jury_cache.rules_without_intervals(record.jury_id, protocol)
+    pairwise = jury_cache.judgements(record.jury_id).pairwise
+    try:
+        whole = arrived(jury_cache.rules(record.jury_id, protocol))
+        rules = whole or jury_cache.rules_without_intervals(record.jury_id, protocol)
+    except InputError as error:  # such as labels of one side; the judges' promise and the label budget need no rules
+        first.error(plain(sentence(str(error))))
+        judge_selection(record, view, pairwise)
+        label_budget(record, view, pairwise)
+        why = f"No rule can be judged: {error}."
+        _report_button(record, view, lambda: why)
+        return
     experiment = rules.experiment
     bench = jury_cache.first_split(record.jury_id, protocol)
     key = jury_cache.jury_key(record.jury_id)
-    pairwise = jury_cache.judgements(record.jury_id).pairwise
     version = f"{key.jury_id}:{key.stamp}:{view.judged}:{view.confidence}"
     with first:
         live.jury(bench, rules, complete=whole is not None, version=version, view=view, pairwise=pairwise)
@@ -67,12 +78,7 @@ def _below(
     sets(record, view, protocol, pairwise)
     label_budget(record, view, pairwise)
     rules_table(record, experiment, pairwise)
-    button(
-        "Report (works offline)",
-        About([record.name], alpha=view.error).file_name("report", "html"),
-        lambda: _report(record, protocol, view),
-        key="jury_report",
-    )
+    _report_button(record, view, lambda: _evaluated(record, protocol))
     for_paper("jury", lambda: _paper(record, protocol, pairwise))
 
 
@@ -99,15 +105,25 @@ def _how(record: JuryRecord, experiment: JuryExperiment, pairwise: bool) -> None
         st.caption(plain(sentence(note)))
 
 
-def _report(record: JuryRecord, protocol: Protocol, view: JuryView) -> bytes:
+def _report_button(record: JuryRecord, view: JuryView, evaluated: Callable[[], JuryExperiment | str]) -> None:
+    """Show the button that saves the static report with the choices of the view."""
+    name = About([record.name], alpha=view.error).file_name("report", "html")
+    button("Report (works offline)", name, lambda: _report(record, evaluated(), view), key="jury_report")
+
+
+def _evaluated(record: JuryRecord, protocol: Protocol) -> JuryExperiment:
+    computation = jury_cache.rules(record.jury_id, protocol)
+    computation.run()
+    return computation.value().experiment
+
+
+def _report(record: JuryRecord, experiment: JuryExperiment | str, view: JuryView) -> bytes:
     """The static report with the choices of the view."""
     from charts.jury_report import jury_report_html  # imports the chart libraries
 
-    computation = jury_cache.rules(record.jury_id, protocol)
-    computation.run()
     return jury_report_html(
         jury_cache.judgements(record.jury_id),
-        computation.value().experiment,
+        experiment,
         record.name,
         origin=record.origin,
         notes=record.sentences,

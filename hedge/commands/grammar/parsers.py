@@ -35,7 +35,7 @@ class Help(argparse.HelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str:
         text, default = action.help or "", action.default
-        if not action.option_strings or action.required or isinstance(default, bool) or default in (None, "", []):
+        if not action.option_strings or action.required or isinstance(default, bool) or default in (None, "", [], ()):
             return text
         if default == argparse.SUPPRESS:
             return text

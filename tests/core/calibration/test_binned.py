@@ -262,3 +262,11 @@ def test_bins_by_mass_are_those_of_their_edges():
     assert binned_gaps(top, bins=3).index.tolist() == [1, 1, 2, 2]
     assert ece_estimate(top, bins=4, by="mass").value == pytest.approx((0.5 + 0.4 + 0.3 + 0.8) / 4)
     assert len(binned_gaps(TopLabel(np.array([0.1]), np.ones(1))).counts) == 15
+
+
+def test_questions_of_a_single_cluster_have_an_error_and_no_interval():
+    rng = np.random.default_rng(0)
+    top = TopLabel(0.5 + rng.random(60) / 2, (rng.random(60) < 0.7).astype(float))
+    estimates = binned_estimates(top, clusters=np.zeros(60, dtype=np.int64))
+    assert estimates["ece"].value == binned_estimates(top)["ece"].value
+    assert np.isnan([estimates["ece"].low, estimates["ece"].high]).all()

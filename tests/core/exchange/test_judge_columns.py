@@ -142,3 +142,37 @@ def test_other_tables_are_no_jury(tmp_path, header, rows):
 def test_what_can_be_read_in_two_ways_is_asked(tmp_path, header, rows, says):
     with pytest.raises(InputError, match=says):
         juries.read([table(tmp_path, header, *rows)])
+
+
+def test_a_confidence_beside_a_verdict_is_the_probability_of_this_verdict(tmp_path):
+    path = table(
+        tmp_path,
+        "question,answer,gpt4_verdict,gpt4_confidence,claude_verdict,Claude confidence,human",
+        "Capital of France?,Paris,yes,0.9,no,80%,1",
+        "Capital of Italy?,Milan,no,0.7,yes,100%,0",
+    )
+    judged = juries.read([path]).judgements
+    assert judged.jurors == ("gpt4", "claude")
+    assert np.array_equal(judged.p_true, [[0.9, 0.2], [0.3, 1]])
+    rows = ["q1,a1,gpt4,yes,0.9,1", "q2,a2,gpt4,no,0.7,0", "q1,a1,claude,no,0.8,1", "q2,a2,claude,yes,1,0"]
+    tidy = table(tmp_path, "question,answer,judge,verdict,confidence,human", *rows)
+    assert np.array_equal(juries.read([tidy]).judgements.p_true, judged.p_true)
+    with pytest.raises(InputError, match=r"line 3: expected in 'confidence' the confidence .* found '0.3'"):
+        juries.read([table(tmp_path, "question,answer,judge,verdict,confidence,human", rows[0], "q2,a2,gpt4,no,0.3,0")])
+
+
+@pytest.mark.parametrize("first", ["A", "model_a", "First"])
+def test_rows_of_verdicts_on_pairs_name_sides_by_letter_and_shares_in_per_cent(tmp_path, first):
+    second = {"A": "B", "model_a": "model_b", "First": "Second"}[first]
+    path = table(
+        tmp_path,
+        "question,answer,juror,p_true,label",
+        f"q1,pair,x,90%,{first}",
+        f'q2,pair,x,"0,25",{second}',
+        f"q1,pair,y,{first},{first}",
+        f"q2,pair,y,tie,{second}",
+    )
+    judged = juries.read([path]).judgements
+    assert judged.pairwise
+    assert judged.labels.tolist() == [True, False]
+    assert np.array_equal(judged.p_true, [[0.9, 1], [0.25, 0.5]])

@@ -107,7 +107,7 @@ def test_the_line_of_a_wrong_cell_is_named(tmp_path) -> None:
         ),
         (
             [("b_test.csv", [(*ROWS[0][:2], "perhaps", ROWS[0][3])])],
-            "True or False .or Correct, Incorrect., found 'perhaps'",
+            "True or False .or Correct, Incorrect; of pairs, A and B., found 'perhaps'",
         ),
         ([("b_test.csv", [(*ROWS[0][:3], "[[0.9, 0.9]]"), ROWS[1]])], "must sum to 1, got 0.9 and 0.9"),
         ([("qlora_a_test.csv", ROWS)], "one file of juror 'a' for each part"),
@@ -186,7 +186,7 @@ def test_any_text_survives_a_table(answers: list[str]) -> None:
         ({"juror": None}, "found no juror"),
         ({"label": ""}, "row 1: expected a label that says whether the answer is right, found nothing"),
         ({"p_true": "high"}, "row 1: expected p_true as a number from 0 to 1, found 'high'"),
-        ({"p_true": 1.5}, r"p_true must lie in \[0, 1\], got 1.5 of juror"),
+        ({"p_true": 1.5}, r"p_true must lie in \[0, 1\], where 0.9 is 90%, got 1.5 of juror"),
         ({"part": "train"}, "row 1: expected part calibration or test, found 'train'"),
     ],
 )

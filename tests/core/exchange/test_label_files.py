@@ -49,6 +49,8 @@ def test_a_draw_comes_back(judged: JudgedAnswers, tmp_path: Path):
     assert sample.notes == ()
     assert sorted(sample.order) == list(range(60))
     assert sample.labels.tolist() == judged.labels[sample.order[:30]].tolist()
+    filled["label"] = filled["label"].map({"right": "A", "wrong": "B"})
+    assert read_labels(saved(filled, tmp_path / "letters.csv"), judged).labels.tolist() == sample.labels.tolist()
 
 
 @pytest.mark.quick

@@ -169,8 +169,8 @@ def test_a_file_of_one_judge_is_enough(home, tmp_path, capsys):
     ("change", "says"),
     [
         ({"label": ""}, "row 1: expected a label that says whether the answer is right, found nothing"),
-        ({"label": "perhaps"}, "expected True or False (or Correct, Incorrect), found 'perhaps'"),
-        ({"p_true": 1.5, "p_false": -0.5}, "must lie in [0, 1], got"),
+        ({"label": "perhaps"}, "expected True or False (or Correct, Incorrect; of pairs, A and B), found 'perhaps'"),
+        ({"p_true": 1.5, "p_false": -0.5}, "must lie in [0, 1], where 0.9 is 90%, got"),
         ({"p_true": 0.9, "p_false": 0.9}, "p_true and p_false must sum to 1, got 0.9 and 0.9"),
         ({"p_true": "high"}, "expected p_true as a number from 0 to 1, found 'high'"),
         ({"p_true": "nan"}, "expected p_true as a number from 0 to 1"),
@@ -217,3 +217,17 @@ def test_the_published_judges(home, real_data, capsys):
     split = selected("--alpha", "0.15")["gpt-4-turbo"]
     assert (split["n_calibration"], split["n_judged"]) == (246, 246)
     assert split["share_wrong"] <= 0.15 < 1 - split["share_answered"]
+
+
+def test_one_question_and_a_judge_that_no_answer_reaches_are_told_apart_from_few_labels():
+    with pytest.raises(InputError, match=r"600 answers, 1 question: one random .* 0 answers calibrate and 1 judge"):
+        judged_sides(replace(judges(), questions=("One?",) * 600))
+    labels = np.tile([True, False], 100)
+    sure = jury(np.where(labels[:, None], [0.9, 0.8], [0.1, 0.2]), labels)
+    first, second = judged_sides(sure).selected(100, 100).stages
+    assert stage_notes(first, 100) == [
+        "All its answers have the same confidence, so it can only answer all questions or none."
+    ]
+    assert stage_notes(second, 100) == ["No calibration answer reaches it."]
+    single = judged_sides(sure.rows(np.arange(2))).alone(0).selected(100, 100)
+    assert len(stage_notes(single.stages[0], 100)) == 1

@@ -36,7 +36,7 @@ def test_every_argument_has_help_that_says_what_happens_without_it(program: argp
         assert words, f"{program.prog} {action.dest}"
         if not action.option_strings or action.required or action.nargs == 0:
             continue
-        if action.default in (None, "", []):
+        if action.default in (None, "", [], ()):
             assert re.search(r"\b(if|unless)\b", words), f"{program.prog} {action.dest}: and without it?"
         else:
             shown = action.default if isinstance(action.default, list | tuple) else [action.default]

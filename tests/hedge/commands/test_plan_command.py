@@ -57,6 +57,7 @@ def test_runs_say_what_they_could_have_shown(home: Path, capsys: pytest.CaptureF
         (["--questions", "1"], "from 2 to 1,000,000, got 1"),
         (["--size-difference", "0.2"], "name one or two finished runs"),
         (["--agreement", "0.9", "--difference", "0.5"], "differ by at most 0.1 in accuracy, got 0.5"),
+        (["--accuracy", "0.7"], "an accuracy or an agreement alone asks for nothing"),
         (["--accuracy", "0.7", "0.7"], "both accuracies are 0.7, so there is no difference to find"),
         (["--runs", "nonesuch"], "there is no run 'nonesuch'"),
         (["--runs", "nonesuch", "--agreement", "0.8"], "leave out --accuracy and --agreement"),
@@ -67,3 +68,8 @@ def test_bad_values_are_one_sentence(home: Path, capsys: pytest.CaptureFixture[s
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert says in err
+
+
+def test_a_plan_without_test_questions_says_so(capsys: pytest.CaptureFixture[str]):
+    assert main(["plan", "--questions", "30", "--calibration-share", "0.99"]) == 0
+    assert "30 questions, 30 to calibrate and 0 to test, leave none to test." in capsys.readouterr().out

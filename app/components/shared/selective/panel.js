@@ -230,7 +230,8 @@ class Selective extends Live {
     const notes = [];
     const { n_calibration: n, fewest } = stage;
     if (stage.threshold === null) {
-      if (n < fewest)
+      if (n === 0) notes.push("No calibration answer reaches it.");
+      else if (n < fewest)
         notes.push(
           `At alpha ${alpha} a threshold needs at least ${counted(fewest, "labelled answer", "labelled answers")}, even if all are right, and ${n.toLocaleString("en")} calibrate.`,
         );
@@ -244,7 +245,7 @@ class Selective extends Live {
           `Already at the strictest threshold, ${stage.first_wrong.toLocaleString("en")} of ${stage.first_answered.toLocaleString("en")} calibration answers are wrong.`,
         );
     }
-    if (stage.levels === 1 && stage.first !== null)
+    if (stage.levels === 1 && n > 1 && stage.first !== null)
       notes.push("All its answers have the same confidence, so it can only answer all questions or none.");
     const least = leastPassed(stage.base_error, alpha);
     if (least > 0 && this.data.judges.length === 1)
