@@ -41,9 +41,9 @@ class Fault:
     reason: str
 
 
-def decided(reply: Mapping[str, Any], options: Sequence[int], *, ordered: Sequence[bool] = ()) -> list[Decided | Fault]:
-    """The answers to a request's questions, which have these numbers of ``options``, in their order. Those that are
-    ``ordered`` (none if it is empty) are answered by a score.
+def decided(reply: Mapping[str, Any], options: Sequence[int], *, types: Sequence[str] = ()) -> list[Decided | Fault]:
+    """The answers to a request's questions, which have these numbers of ``options`` and these ``types`` (all are a
+    ``choice`` if it is empty), in their order.
 
     A reply of the format ``systemone`` has its answers by the questions' names, one of ``decisions`` in their order, or
     with their names in any order. Raises :class:`~core.models.server.client.MissingAnswerError` if there are no
@@ -66,11 +66,11 @@ def decided(reply: Mapping[str, Any], options: Sequence[int], *, ordered: Sequen
         raise MissingAnswerError(f"the server's reply to {len(options)} questions has {has}")
     diagnostics = mapping(reply.get("diagnostics"))
     rows = [(answers.get(name), mapping(diagnostics.get(name)).get("label_mass")) for name in names]
-    scores = ordered or [False] * len(options)
-    return [_answer(answer, k, mass, score) for (answer, mass), k, score in zip(rows, options, scores, strict=True)]
+    kinds = types or ["choice"] * len(options)
+    return [_answer(answer, k, mass, kind) for (answer, mass), k, kind in zip(rows, options, kinds, strict=True)]
 
 
-def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decided | Fault:
+def _answer(answer: object, k: int, label_mass: object, kind: str) -> Decided | Fault:
     if answer is None:
         return Fault(UNANSWERED, "the reply has no answer to it")
     values = mapping(answer)
@@ -78,15 +78,15 @@ def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decid
         words = values.get("refusal")
         says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
         return Fault(REFUSED, f"the model declined to answer{says}")
-    if is_score:
+    if kind == "score":
         mass = values.get("label_mass", values.get("x_label_mass", label_mass))  # x_: SGLang
         return level_probabilities(values, k, label_mass=number(mass))
     given = values.get("probabilities")
     yes = values.get("noul")  # vLLM gives the probabilities of yes and no beside it
     if yes is None and given is None:
         yes = values.get("probability")
-    if yes is not None:
-        return _yes_or_no(yes) if k == 2 else Fault(UNANSWERED, f"the answer is yes or no, and there are {k} options")
+    if kind != "choice" and values.get("type") != "choice" and yes is not None:
+        return _yes_or_no(yes)
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif isinstance(given, list):

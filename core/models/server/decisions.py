@@ -237,9 +237,11 @@ class DecisionEngine(ServerEngine):
             name = clean(reply.get("model"))
             if name and len(self.answered_as) < NAMES_KEPT:
                 self.answered_as[name] = None
-            return decided(reply, [prompt.k for prompt in prompts], ordered=[prompt.ordered for prompt in prompts])
+            return decided(reply, [prompt.k for prompt in prompts], types=[question["type"] for question in asked])
 
-        return TokenRequest(f"/{self.decisions}", {"model": self.model, **joined_request(prompts)}, read, place)
+        body = joined_request(prompts)
+        asked = body["questions"].values() if isinstance(body["questions"], dict) else body["questions"]
+        return TokenRequest(f"/{self.decisions}", {"model": self.model, **body}, read, place)
 
     def _answers_of(self, url: str, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Decided]]:
         """The prompts with the answers that the server ``url`` gives to one request for all of them, if it does."""

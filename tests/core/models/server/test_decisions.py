@@ -216,7 +216,21 @@ def test_each_server_shows_that_questions_go_together(server, load, truth, form)
     ['{"q1": {"probabilities": {"A": 0.9, "A": 0.5, "B": 0.5}}}', '{"q1": {"noul": 0.1}, "q1": {"noul": 0.9}}'],
 )
 def test_an_option_or_a_question_that_is_there_twice_has_no_answer(answers):
-    assert isinstance(decided(parsed(f'{{"answers": {answers}}}'.encode()), [2])[0], Fault)
+    for kind in ("choice", "noul"):
+        assert isinstance(decided(parsed(f'{{"answers": {answers}}}'.encode()), [2], types=[kind])[0], Fault)
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [
+        ("choice", {"type": "choice", "choice": "B", "probability": 0.9}),
+        ("choice", {"type": "predicate", "probability": 0.9}),
+        ("choice", {"type": "noul", "noul": 0.9}),
+        ("predicate", {"type": "choice", "choice": "no", "probability": 0.9}),
+    ],
+)
+def test_one_probability_is_not_the_first_option_s_if_another_type_was_asked_for(kind, answer):
+    assert isinstance(decided({"answers": {"q1": answer}}, [2], types=[kind])[0], Fault)
 
 
 def test_small_label_mass_and_equal_options_stop_a_run(server, load):
