@@ -27,7 +27,7 @@ from core.models.server.decision_replies import Decided, Fault, decided, log_bou
 from core.models.server.engine import CHECKED_QUESTIONS, ServerEngine
 from core.models.server.left_out import UNANSWERED, LeftOut, NoAnswer
 from core.models.server.reply_body import clean
-from core.models.server_address import without_secrets
+from core.models.server_address import ServedWeights, without_secrets
 from core.questions.prompting.decision import MOST_TOGETHER, joined_request, shared_part
 from core.records import LETTERS, OptionLogits, Prompt, joined
 
@@ -89,6 +89,17 @@ class DecisionEngine(ServerEngine):
             "questions_together": self.together,
             "answered_as": [without_secrets(name, self.client.key_variable) for name in [*self.answered_as]],
         }
+
+    def _weights_now(self, before: ServedWeights) -> ServedWeights:
+        """If the probe's probability is another one than ``before``, it may vary between identical requests by more."""
+        now = self.able.weights
+        if before.alike(now):
+            return now
+        probes = [
+            decision_of_probe(self.client, self.client.urls[0], self.model, self.decisions) for _ in range(REPEATED)
+        ]
+        highest = [max(answer.probabilities) for answer in probes if isinstance(answer, Decided)]
+        return now.moved(before, max((abs(p - now.log_p) for p in highest), default=0.0))
 
     def check_same_weights(self) -> None:
         """As :meth:`ServerEngine.check_same_weights`, by the answer to a question."""

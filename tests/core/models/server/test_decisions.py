@@ -316,6 +316,20 @@ def test_answers_that_vary_are_those_of_the_same_weights(server, load):
         load(server, "decisions").check_weights(before.description)
 
 
+def test_a_run_is_resumed_on_a_server_whose_answers_vary_much(server, load):
+    turns = iter(range(10**6))
+
+    def varied(number, answer):
+        shares = (0.97, 0.01, 0.01, 0.01) if next(turns) % 4 == 0 else (0.25,) * 4
+        return {**answer, "probabilities": dict(zip("ABCD", shares, strict=True))}
+
+    server.reset(decisions=PATHS, decided=varied)
+    before, now = load(server, "systemone"), load(server, "systemone")
+    assert before.able.weights.log_p == 0.97
+    assert now.able.weights.log_p == 0.25
+    now.check_weights(before.description)
+
+
 def test_a_server_without_the_format_says_so(server, load):
     server.reset(decisions=("/decisions",))
     with pytest.raises(InputError, match=r"does not answer POST http.*/v1/systemone for pocket-3m \(HTTP status 404"):
