@@ -157,14 +157,9 @@ class DecisionEngine(ServerEngine):
         """Set how many questions go together; returns how much that changes a probability, and why they do not."""
         if len(prompts) < 2:
             return 0.0, ()
-        before, self.left_out = self.left_out, LeftOut()
         begin = time.monotonic()
-        urls = self.client.urls
-        if len(urls) == 1:
-            both = [*self._answers([list(prompts)])]
-        else:  # each server joins questions in its own way
-            both = [answer for url in urls for answer in self._answers_of(url, prompts)]
-        self.left_out = before
+        urls = self.client.urls  # each server joins questions in its own way
+        both = [answer for url in urls for answer in self._answers_of(url, prompts)]
         each_s = (time.monotonic() - begin) / len(prompts) / len(urls)
         if len(both) < len(prompts) * len(urls):
             return 0.0, ("several questions in a request: one of them is not answered then",)

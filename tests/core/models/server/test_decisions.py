@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -175,6 +176,33 @@ def test_a_request_that_is_refused_is_divided(server, load, form):
     ids = {row.ids[0] for row in engine.score(prompts)}
     assert ids == {prompt.question_id for prompt in prompts} - {prompts[5].question_id}
     assert engine.left_out.missing[prompts[5].question_id].reason == 'HTTP status 400, "at most 3 options"'
+
+
+def test_a_question_on_which_the_server_breaks_is_found_in_its_request(server, load):
+    prompts = asked("systemone")
+    engine = load_after_check(server, load, "systemone", prompts)
+    engine.client.patience = replace(SOON, first_pause_s=0.01)
+    bad = bank.load("qa")[5].question
+    server.behaviour.strict = lambda path, body: (
+        (500, {"error": {"message": "boom"}}) if bad in str(body["questions"]) else None
+    )
+    ids = {row.ids[0] for row in engine.score(prompts)}
+    assert ids == {prompt.question_id for prompt in prompts} - {prompts[5].question_id}
+    assert engine.left_out.missing[prompts[5].question_id].reason == 'HTTP status 500, "boom"'
+
+
+def test_a_server_that_answers_fewer_questions_than_it_was_asked_gets_one_at_a_time(server, load):
+    """Every request for several would be paid again and again before it is divided."""
+
+    def unnamed(reply):
+        answers = [{**answer, "name": None} for answer in reply["answers"]]
+        return {**reply, "answers": answers[: max(1, len(answers) - 1)]}
+
+    server.reset(decisions=PATHS, deciding=unnamed)
+    scores, check = score(load(server, "decisions"), "decisions")
+    assert len(scores.ids) == 12
+    assert check.rung == "one question in a request"
+    assert sum(server.texts.values()) <= 1 + 4 + 2 * 4 + 12  # the probe, alone, together twice, and the run
 
 
 @pytest.mark.parametrize("form", DECISION_FORMATS)
