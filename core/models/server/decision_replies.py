@@ -78,32 +78,32 @@ def _answer(answer: object, k: int, label_mass: object, kind: str) -> Decided | 
         words = values.get("refusal")
         says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
         return Fault(REFUSED, f"the model declined to answer{says}")
+    mass = number(values.get("label_mass", values.get("x_label_mass", label_mass)))  # x_: SGLang
+    mass = mass if 0 <= mass <= 1 else math.nan
     if kind == "score":
-        mass = values.get("label_mass", values.get("x_label_mass", label_mass))  # x_: SGLang
-        return level_probabilities(values, k, label_mass=number(mass))
+        return level_probabilities(values, k, label_mass=mass)
     given = values.get("probabilities")
     yes = values.get("noul")  # vLLM gives the probabilities of yes and no beside it
     if yes is None and given is None:
         yes = values.get("probability")
     if kind != "choice" and values.get("type") != "choice" and yes is not None:
-        return _yes_or_no(yes)
+        return _yes_or_no(yes, mass)
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif isinstance(given, list):
         pairs = [(mapping(entry).get("value"), mapping(entry).get("probability")) for entry in given]
     else:
         return Fault(UNANSWERED, "the answer has no probabilities")
-    mass = number(values.get("label_mass", values.get("x_label_mass", label_mass)))  # x_: SGLang
-    return option_probabilities(pairs, OPTION_NAMES[:k], label_mass=mass if 0 <= mass <= 1 else math.nan)
+    return option_probabilities(pairs, OPTION_NAMES[:k], label_mass=mass)
 
 
-def _yes_or_no(yes: object) -> Decided | Fault:
+def _yes_or_no(yes: object, label_mass: float) -> Decided | Fault:
     """The answer to a question whose two options are yes and no."""
     probability = number(yes)
     if not 0 <= probability <= 1:
         return Fault(UNANSWERED, f"the probability of yes is {clean(str(yes), SHOWN)}")
     decimals = decimals_of(probability)
-    return Decided((probability, round(1 - probability, MOST_DECIMALS)), decimals, math.nan)
+    return Decided((probability, round(1 - probability, MOST_DECIMALS)), decimals, label_mass)
 
 
 def option_probabilities(
@@ -181,7 +181,6 @@ def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float 
     'the score is 7, and the levels count from 0 to 1'
     """
     given, score = answer.get("probabilities"), answer.get("score")
-    label_mass = label_mass if 0 <= label_mass <= 1 else math.nan
     if answer.get("type") not in (None, "score"):
         return Fault(UNANSWERED, f"the answer is a {clean(str(answer['type']), SHOWN)!r}, and a score was asked for")
     if score is not None and not -ROUNDED <= number(score) <= k - 1 + ROUNDED:  # also NaN
@@ -194,7 +193,7 @@ def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float 
     for entry in map(mapping, given):
         level, label = entry.get("value"), entry.get("label")
         if type(level) is not int or not 0 <= level < k:
-            shown = clean(str(level), SHOWN)
+            shown = clean(repr(level), SHOWN)  # a number written as a text is none
             return Fault(UNANSWERED, f"the answer names the level {shown}, and the levels count from 0 to {k - 1}")
         if label is not None and str(label).strip() != OPTION_NAMES[level]:
             called = clean(str(label), SHOWN)

@@ -412,6 +412,19 @@ def test_a_juror_without_yes_or_no_chooses_between_them(server, form, refused):
         assert verdicts[name] == pytest.approx((p_true, 1 - p_true))
 
 
+def test_a_juror_that_hardly_says_yes_or_no_chooses_between_them(server):
+    server.reset(decisions=("/systemone",), completions=False, chat=False)
+    server.behaviour.deciding = lambda reply: {
+        **reply,
+        "diagnostics": {
+            name: {"label_mass": 1e-4} for name, each in reply["answers"].items() if each["type"] == "noul"
+        },
+    }
+    judging = judge(f"{MODEL}@{server.url}", [(f"{i}", f"What is {i}?", f"{i}") for i in range(6)], dtype="float32")
+    judging.engine.close()
+    assert "choice" in judging.prompts[0].text
+
+
 @pytest.mark.parametrize("sure", [False, True])
 def test_a_juror_whose_texts_are_no_answers_decides(server, monkeypatch, sure):
     """vLLM scores texts and answers decisions. A model that was not tuned on them hardly writes True or False."""
