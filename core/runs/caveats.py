@@ -231,7 +231,7 @@ def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
         caveats.append(
             Caveat(
                 "models",
-                f"The server called the model by {len(names)} names in its replies "
+                f"The server called the model by at least {len(names)} names in its replies "
                 f"({_text(', '.join(map(str, names)))}), so several models may have answered.",
                 "Ask for a model by a name that stands for one version of it.",
             )
