@@ -52,8 +52,8 @@ class Caveat:
     of a server that echoes nothing), ``demonstration`` (no model answered), ``stated`` (by the file that was imported),
     ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their
     number differs), ``ties`` (at the top), ``infinite`` (NLL), ``frequencies`` (of picks, in place of
-    probabilities), ``variation`` (of answers to identical requests), and ``models`` (several, by the names in a
-    server's replies).
+    probabilities), ``variation`` (of answers to identical requests), ``choices`` (a server names other options than
+    the most probable ones), and ``models`` (several, by the names in a server's replies).
     """
 
     kind: str
@@ -225,6 +225,15 @@ def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
                 "sampling",
                 f"The server does not accept {unstated}, so its own values may have changed the written answers.",
                 "A server such as vLLM accepts all of these.",
+            )
+        )
+    if isinstance(others := engine.get("other_choices"), int) and others > 0:
+        caveats.append(
+            Caveat(
+                "choices",
+                f"In at least {others:,} of the answers, the choice that the server names is not its most probable "
+                "option; figures go by the probabilities.",
+                "Check that the server gives each option its own probability.",
             )
         )
     if isinstance(names := engine.get("answered_as"), list) and len(names) > 1:

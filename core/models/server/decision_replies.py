@@ -7,7 +7,7 @@ is a :class:`Fault` with a sentence; only a reply that holds no answers at all r
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -25,12 +25,14 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The probability (k) of each option, as the server gave it; the most ``decimals`` that it wrote one with, and the
-    share of the next token's probability that falls on all labels (NaN: not told)."""
+    """The probability (k) of each option, as the server gave it; the most ``decimals`` that it wrote one with, the
+    share of the next token's probability that falls on all labels (NaN: not told), and whether the choice that the
+    server named is another than the most probable option."""
 
     probabilities: tuple[float, ...]
     decimals: int
     label_mass: float
+    other_choice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,17 @@ def _answer(answer: object, k: int, label_mass: object, kind: str) -> Decided | 
         pairs = [(mapping(entry).get("value"), mapping(entry).get("probability")) for entry in given]
     else:
         return Fault(UNANSWERED, "the answer has no probabilities")
-    return option_probabilities(pairs, OPTION_NAMES[:k], label_mass=mass)
+    options = OPTION_NAMES[:k]
+    read = option_probabilities(pairs, options, label_mass=mass)
+    return read if isinstance(read, Fault) else replace(read, other_choice=is_other_choice(values, options, read))
+
+
+def is_other_choice(answer: Mapping[str, Any], options: Sequence[str], read: Decided) -> bool:
+    """Whether an ``answer``, ``read`` with these options, names a choice that is not its most probable option."""
+    chosen = answer.get("choice")
+    if not isinstance(chosen, str) or chosen.strip() not in options:
+        return False
+    return read.probabilities[options.index(chosen.strip())] < max(read.probabilities)
 
 
 def _yes_or_no(yes: object, label_mass: float) -> Decided | Fault:

@@ -233,6 +233,16 @@ def many_refused(form):
     return refusal
 
 
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_a_choice_that_is_not_the_most_probable_option_is_a_caveat(server, capsys, form):
+    """As from a server that gives the probabilities in another order than the options."""
+    server.reset(decisions=PATHS, decided=lambda number, answer: {**answer, "choice": "F"})
+    record = run("--server", server.url, "--format", form)
+    others = int((load(record.run_id).probabilities[:, :6].argmax(axis=1) != 5).sum())
+    (caveat,) = of_run_record(record)
+    assert caveat.sentence.startswith(f"In at least {others} of the answers, the choice that the server names is not")
+
+
 @pytest.mark.parametrize("names", [("model-0", "model-1"), ("pocket-3m", "model-1")])
 def test_answers_under_several_names_are_a_caveat(server, capsys, names):
     turns = iter(range(10**6))
