@@ -30,7 +30,14 @@ from core.exchange.decision_suite import SuiteRow, is_results, is_suite, joined_
 from core.exchange.dropped.examples import LABELS, OPTIONS, P, as_lines
 from core.exchange.dropped.kind import FileExample, Files, Kind
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
-from core.models.server.decision_replies import Decided, Fault, level_probabilities, log_bound, option_probabilities
+from core.models.server.decision_replies import (
+    Decided,
+    Fault,
+    is_other_choice,
+    level_probabilities,
+    log_bound,
+    option_probabilities,
+)
 from core.models.server.reply_body import clean, mapping, number
 from core.questions.prompting.decision import SYSTEM_ONE
 from core.records import MOST_OPTIONS, NOT_PUBLISHED, Question, added_options
@@ -146,10 +153,7 @@ class _Benchmark:
             elif row.has_ties or label >= len(keys) - added_options(options):
                 self.left_out[NO_RIGHT_OPTION] += 1
             else:
-                chosen = answer.get("choice")
-                if isinstance(chosen, str) and chosen.strip() in keys:
-                    given = decided.probabilities
-                    self.other_choices += given[keys.index(chosen.strip())] < max(given)
+                self.other_choices += is_other_choice(answer, keys, decided)
                 alone = name if len(row.expected) == 1 else f"{name}/{key}"
                 text = _text(about.get("instructions")) or f"{data}, {alone} (its text is not in the files)"
                 names = (alone, _task(data), row.group or data)

@@ -43,14 +43,14 @@ class SuiteRow:
 @dataclass(frozen=True, slots=True)
 class JoinedRows:
     """The rows of the suite that belong to requests, by the requests' names and by their hashes; None stands for rows
-    with one hash that disagree about what is right."""
+    of one request or with one hash that disagree about what is right."""
 
-    by_name: Mapping[str, SuiteRow]
+    by_name: Mapping[str, SuiteRow | None]
     by_hash: Mapping[str, SuiteRow | None]
 
     def of(self, name: str, request: ResultLine) -> SuiteRow | None:
         """The row of a request, or None."""
-        return self.by_name.get(name) or self.by_hash.get(request.sha256)
+        return self.by_name[name] if name in self.by_name else self.by_hash.get(request.sha256)
 
 
 def is_results(row: Mapping[str, Any]) -> bool:
@@ -96,7 +96,7 @@ def requests_of(path: Path) -> dict[str, ResultLine]:
 def joined_rows(suites: Sequence[Path], requests: Mapping[str, ResultLine]) -> JoinedRows:
     """The rows of the suite's files that belong to requests. Raises :class:`InputError` for a line that is no row."""
     has_texts = {request.sha256: request.has_texts for request in requests.values() if request.sha256}
-    by_name: dict[str, SuiteRow] = {}
+    by_name: dict[str, SuiteRow | None] = {}
     by_hash: dict[str, SuiteRow | None] = {}
     for path in suites:
         for line, values in json_lines(path):
@@ -109,12 +109,15 @@ def joined_rows(suites: Sequence[Path], requests: Mapping[str, ResultLine]) -> J
             name, sha256 = _text(ids.get("run_id")), _text(ids.get("payload_sha256"))
             request = requests.get(name)
             if request is not None and sha256 in ("", request.sha256):
-                by_name.setdefault(name, _row(values, ids, texts=not request.has_texts))
+                rows, key, has = by_name, name, request.has_texts
             elif sha256 in has_texts:
-                row = _row(values, ids, texts=not has_texts[sha256])
-                other = by_hash.setdefault(sha256, row)
-                if other is None or other.expected != row.expected:
-                    by_hash[sha256] = None
+                rows, key, has = by_hash, sha256, has_texts[sha256]
+            else:
+                continue
+            row = _row(values, ids, texts=not has)
+            other = rows.setdefault(key, row)
+            if other is None or other.expected != row.expected:
+                rows[key] = None
     return JoinedRows(by_name, by_hash)
 
 

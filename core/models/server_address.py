@@ -12,7 +12,7 @@ import re
 import tomllib
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import ClassVar
@@ -192,6 +192,10 @@ class ServedWeights:
             and abs(self.log_p - other.log_p) <= self.ALIKE
             and (not both_known or abs(self.text_log_p - other.text_log_p) <= self.TEXT_ALIKE)
         )
+
+    def moved(self, towards: ServedWeights, varied: float) -> ServedWeights:
+        """These, with the ``log_p`` of others as far as answers to identical requests have ``varied``."""
+        return replace(self, log_p=min(max(towards.log_p, self.log_p - varied), self.log_p + varied))
 
     def check_still(self, now: ServedWeights, *, model: str, url: str, since: str, way_out: str) -> None:
         """Raise :class:`~core.errors.InputError` if the server holds other weights ``now`` than these, which it held

@@ -52,8 +52,8 @@ class Caveat:
     of a server that echoes nothing), ``demonstration`` (no model answered), ``stated`` (by the file that was imported),
     ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their
     number differs), ``ties`` (at the top), ``infinite`` (NLL), ``frequencies`` (of picks, in place of
-    probabilities), ``variation`` (of answers to identical requests), and ``models`` (several, by the names in a
-    server's replies).
+    probabilities), ``variation`` (of answers to identical requests), ``choices`` (a server names other options than
+    the most probable ones), and ``models`` (several, by the names in a server's replies).
     """
 
     kind: str
@@ -227,11 +227,20 @@ def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
                 "A server such as vLLM accepts all of these.",
             )
         )
+    if isinstance(others := engine.get("other_choices"), int) and others > 0:
+        caveats.append(
+            Caveat(
+                "choices",
+                f"In at least {others:,} of the answers, the choice that the server names is not its most probable "
+                "option; figures go by the probabilities.",
+                "Check that the server gives each option its own probability.",
+            )
+        )
     if isinstance(names := engine.get("answered_as"), list) and len(names) > 1:
         caveats.append(
             Caveat(
                 "models",
-                f"The server called the model by {len(names)} names in its replies "
+                f"The server called the model by at least {len(names)} names in its replies "
                 f"({_text(', '.join(map(str, names)))}), so several models may have answered.",
                 "Ask for a model by a name that stands for one version of it.",
             )

@@ -207,6 +207,8 @@ class ServerClient:
         self.followed: dict[tuple[str, str], tuple[Change, ...]] = {}
         """How requests are changed, by the server's address and the endpoint; a key says that one was accepted."""
         check_key(key_variable)
+        self._answered: dict[str, TokenRequest[Any]] = {}
+        """The last request that was answered, by its path."""
         self._trouble = ""
         self._ending = False
         # The loop runs in a thread of its own, because in a notebook this thread already has a running loop.
@@ -315,7 +317,6 @@ class ServerClient:
         """
         flying: dict[asyncio.Task[Parsed], TokenRequest[Parsed]] = {}
         failed: BaseException | None = None
-        answered: TokenRequest[Parsed] | None = None
         self.flight.pause()
         try:
             while flying or (waiting and failed is None):
@@ -328,7 +329,7 @@ class ServerClient:
                 for task in sorted(done, key=lambda task: task.exception() is not None):
                     request = flying.pop(task)
                     if (error := task.exception()) is None:
-                        answered = request
+                        self._answered[request.path] = request
                         yield request, task.result()
                         continue
                     try:
@@ -336,7 +337,7 @@ class ServerClient:
                             raise error
                         reply: Parsed | NoAnswer | None = no_answer(error)
                         if reply is None:
-                            reply = self._again(request, error, None if failed else answered)
+                            reply = self._again(request, error, None if failed else self._answered.get(request.path))
                         if isinstance(reply, NoAnswer):
                             leave_out(request.place, reply)
                             continue
@@ -351,7 +352,7 @@ class ServerClient:
             self._end(list(flying))
 
     def _again(
-        self, request: TokenRequest[Parsed], error: BaseException, answered: TokenRequest[Parsed] | None
+        self, request: TokenRequest[Parsed], error: BaseException, answered: TokenRequest[Any] | None
     ) -> Parsed | NoAnswer:
         """The answer to a request on which a server fails again and again, asked once more after another one that it
         has ``answered`` before. If the server still answers that one, but not this, the fault is this request's.
@@ -663,9 +664,14 @@ def _object(content: bytes, url: str, *, listed: bool) -> dict[str, Any]:
 
 
 def _place(location: str) -> str:
-    """Where a redirect leads, in words; empty if that is no address."""
+    """Where a redirect leads, in words; empty if that is no address.
+
+    >>> _place("http://me:secret@gpu-3:8000/v1?key=x")
+    ' to http://gpu-3:8000/v1'
+    """
     try:
         to = urlsplit(location)
-        return f" to {clean(f'{to.scheme}://{to.hostname}{to.path}')}" if to.hostname else ""
+        host = to.netloc.rpartition("@")[2]
+        return f" to {clean(f'{to.scheme}://{host}{to.path}')}" if to.hostname else ""
     except ValueError:
         return ""

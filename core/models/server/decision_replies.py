@@ -7,7 +7,7 @@ is a :class:`Fault` with a sentence; only a reply that holds no answers at all r
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -25,12 +25,14 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The probability (k) of each option, as the server gave it; the most ``decimals`` that it wrote one with, and the
-    share of the next token's probability that falls on all labels (NaN: not told)."""
+    """The probability (k) of each option, as the server gave it; the most ``decimals`` that it wrote one with, the
+    share of the next token's probability that falls on all labels (NaN: not told), and whether the choice that the
+    server named is another than the most probable option."""
 
     probabilities: tuple[float, ...]
     decimals: int
     label_mass: float
+    other_choice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class Fault:
     reason: str
 
 
-def decided(reply: Mapping[str, Any], options: Sequence[int], *, ordered: Sequence[bool] = ()) -> list[Decided | Fault]:
-    """The answers to a request's questions, which have these numbers of ``options``, in their order. Those that are
-    ``ordered`` (none if it is empty) are answered by a score.
+def decided(reply: Mapping[str, Any], options: Sequence[int], *, types: Sequence[str] = ()) -> list[Decided | Fault]:
+    """The answers to a request's questions, which have these numbers of ``options`` and these ``types`` (all are a
+    ``choice`` if it is empty), in their order.
 
     A reply of the format ``systemone`` has its answers by the questions' names, one of ``decisions`` in their order, or
     with their names in any order. Raises :class:`~core.models.server.client.MissingAnswerError` if there are no
@@ -66,11 +68,11 @@ def decided(reply: Mapping[str, Any], options: Sequence[int], *, ordered: Sequen
         raise MissingAnswerError(f"the server's reply to {len(options)} questions has {has}")
     diagnostics = mapping(reply.get("diagnostics"))
     rows = [(answers.get(name), mapping(diagnostics.get(name)).get("label_mass")) for name in names]
-    scores = ordered or [False] * len(options)
-    return [_answer(answer, k, mass, score) for (answer, mass), k, score in zip(rows, options, scores, strict=True)]
+    kinds = types or ["choice"] * len(options)
+    return [_answer(answer, k, mass, kind) for (answer, mass), k, kind in zip(rows, options, kinds, strict=True)]
 
 
-def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decided | Fault:
+def _answer(answer: object, k: int, label_mass: object, kind: str) -> Decided | Fault:
     if answer is None:
         return Fault(UNANSWERED, "the reply has no answer to it")
     values = mapping(answer)
@@ -78,32 +80,42 @@ def _answer(answer: object, k: int, label_mass: object, is_score: bool) -> Decid
         words = values.get("refusal")
         says = f', "{clean(words, SHOWN)}"' if isinstance(words, str) and words else ""
         return Fault(REFUSED, f"the model declined to answer{says}")
-    if is_score:
-        mass = values.get("label_mass", values.get("x_label_mass", label_mass))  # x_: SGLang
-        return level_probabilities(values, k, label_mass=number(mass))
+    mass = number(values.get("label_mass", values.get("x_label_mass", label_mass)))  # x_: SGLang
+    mass = mass if 0 <= mass <= 1 else math.nan
+    if kind == "score":
+        return level_probabilities(values, k, label_mass=mass)
     given = values.get("probabilities")
     yes = values.get("noul")  # vLLM gives the probabilities of yes and no beside it
     if yes is None and given is None:
         yes = values.get("probability")
-    if yes is not None:
-        return _yes_or_no(yes) if k == 2 else Fault(UNANSWERED, f"the answer is yes or no, and there are {k} options")
+    if kind != "choice" and values.get("type") != "choice" and yes is not None:
+        return _yes_or_no(yes, mass)
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif isinstance(given, list):
         pairs = [(mapping(entry).get("value"), mapping(entry).get("probability")) for entry in given]
     else:
         return Fault(UNANSWERED, "the answer has no probabilities")
-    mass = number(values.get("label_mass", values.get("x_label_mass", label_mass)))  # x_: SGLang
-    return option_probabilities(pairs, OPTION_NAMES[:k], label_mass=mass if 0 <= mass <= 1 else math.nan)
+    options = OPTION_NAMES[:k]
+    read = option_probabilities(pairs, options, label_mass=mass)
+    return read if isinstance(read, Fault) else replace(read, other_choice=is_other_choice(values, options, read))
 
 
-def _yes_or_no(yes: object) -> Decided | Fault:
+def is_other_choice(answer: Mapping[str, Any], options: Sequence[str], read: Decided) -> bool:
+    """Whether an ``answer``, ``read`` with these options, names a choice that is not its most probable option."""
+    chosen = answer.get("choice")
+    if not isinstance(chosen, str) or chosen.strip() not in options:
+        return False
+    return read.probabilities[options.index(chosen.strip())] < max(read.probabilities)
+
+
+def _yes_or_no(yes: object, label_mass: float) -> Decided | Fault:
     """The answer to a question whose two options are yes and no."""
     probability = number(yes)
     if not 0 <= probability <= 1:
         return Fault(UNANSWERED, f"the probability of yes is {clean(str(yes), SHOWN)}")
     decimals = decimals_of(probability)
-    return Decided((probability, round(1 - probability, MOST_DECIMALS)), decimals, math.nan)
+    return Decided((probability, round(1 - probability, MOST_DECIMALS)), decimals, label_mass)
 
 
 def option_probabilities(
@@ -181,7 +193,6 @@ def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float 
     'the score is 7, and the levels count from 0 to 1'
     """
     given, score = answer.get("probabilities"), answer.get("score")
-    label_mass = label_mass if 0 <= label_mass <= 1 else math.nan
     if answer.get("type") not in (None, "score"):
         return Fault(UNANSWERED, f"the answer is a {clean(str(answer['type']), SHOWN)!r}, and a score was asked for")
     if score is not None and not -ROUNDED <= number(score) <= k - 1 + ROUNDED:  # also NaN
@@ -194,7 +205,7 @@ def level_probabilities(answer: Mapping[str, Any], k: int, *, label_mass: float 
     for entry in map(mapping, given):
         level, label = entry.get("value"), entry.get("label")
         if type(level) is not int or not 0 <= level < k:
-            shown = clean(str(level), SHOWN)
+            shown = clean(repr(level), SHOWN)  # a number written as a text is none
             return Fault(UNANSWERED, f"the answer names the level {shown}, and the levels count from 0 to {k - 1}")
         if label is not None and str(label).strip() != OPTION_NAMES[level]:
             called = clean(str(label), SHOWN)

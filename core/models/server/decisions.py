@@ -27,7 +27,7 @@ from core.models.server.decision_replies import Decided, Fault, decided, log_bou
 from core.models.server.engine import CHECKED_QUESTIONS, ServerEngine
 from core.models.server.left_out import UNANSWERED, LeftOut, NoAnswer
 from core.models.server.reply_body import clean
-from core.models.server_address import without_secrets
+from core.models.server_address import ServedWeights, without_secrets
 from core.questions.prompting.decision import MOST_TOGETHER, joined_request, shared_part
 from core.records import LETTERS, OptionLogits, Prompt, joined
 
@@ -74,6 +74,8 @@ class DecisionEngine(ServerEngine):
         """How much a probability was seen to vary between identical requests."""
         self.in_run: dict[str, tuple[float, ...]] = {}
         """The probabilities of a few questions in the run, to compare with those that they get alone."""
+        self.other_choices = 0
+        """In how many answers of the run the choice is not the most probable option."""
         self.answered_as: dict[str, None] = {}
         """The names that the server gave the model in its replies."""
 
@@ -87,8 +89,20 @@ class DecisionEngine(ServerEngine):
         return {
             **super().description,
             "questions_together": self.together,
+            "other_choices": self.other_choices,
             "answered_as": [without_secrets(name, self.client.key_variable) for name in [*self.answered_as]],
         }
+
+    def _weights_now(self, before: ServedWeights) -> ServedWeights:
+        """If the probe's probability is another one than ``before``, it may vary between identical requests by more."""
+        now = self.able.weights
+        if before.alike(now):
+            return now
+        probes = [
+            decision_of_probe(self.client, self.client.urls[0], self.model, self.decisions) for _ in range(REPEATED)
+        ]
+        highest = [max(answer.probabilities) for answer in probes if isinstance(answer, Decided)]
+        return now.moved(before, max((abs(p - now.log_p) for p in highest), default=0.0))
 
     def check_same_weights(self) -> None:
         """As :meth:`ServerEngine.check_same_weights`, by the answer to a question."""
@@ -113,7 +127,7 @@ class DecisionEngine(ServerEngine):
         """Begin a run of these prompts."""
         self.endpoint = self.decisions
         self.lettered = False
-        self.bounded, self.together, self.decimals = 0, 1, 0
+        self.bounded, self.together, self.decimals, self.other_choices = 0, 1, 0, 0
         self.left_out = LeftOut(len(prompts))
         self.in_run = {prompt.question_id: () for prompt in _sample(prompts, REPEATED)}
 
@@ -146,14 +160,9 @@ class DecisionEngine(ServerEngine):
         """Set how many questions go together; returns how much that changes a probability, and why they do not."""
         if len(prompts) < 2:
             return 0.0, ()
-        before, self.left_out = self.left_out, LeftOut()
         begin = time.monotonic()
-        urls = self.client.urls
-        if len(urls) == 1:
-            both = [*self._answers([list(prompts)])]
-        else:  # each server joins questions in its own way
-            both = [answer for url in urls for answer in self._answers_of(url, prompts)]
-        self.left_out = before
+        urls = self.client.urls  # each server joins questions in its own way
+        both = [answer for url in urls for answer in self._answers_of(url, prompts)]
         each_s = (time.monotonic() - begin) / len(prompts) / len(urls)
         if len(both) < len(prompts) * len(urls):
             return 0.0, ("several questions in a request: one of them is not answered then",)
@@ -173,6 +182,7 @@ class DecisionEngine(ServerEngine):
         answered = 0
         for prompt, answer in self._answers(self._groups(prompts)):
             answered += 1
+            self.other_choices += answer.other_choice
             if prompt.question_id in self.in_run:
                 self.in_run[prompt.question_id] = answer.probabilities
             yield self._scored_answer(prompt, answer)
@@ -237,9 +247,11 @@ class DecisionEngine(ServerEngine):
             name = clean(reply.get("model"))
             if name and len(self.answered_as) < NAMES_KEPT:
                 self.answered_as[name] = None
-            return decided(reply, [prompt.k for prompt in prompts], ordered=[prompt.ordered for prompt in prompts])
+            return decided(reply, [prompt.k for prompt in prompts], types=[question["type"] for question in asked])
 
-        return TokenRequest(f"/{self.decisions}", {"model": self.model, **joined_request(prompts)}, read, place)
+        body = joined_request(prompts)
+        asked = body["questions"].values() if isinstance(body["questions"], dict) else body["questions"]
+        return TokenRequest(f"/{self.decisions}", {"model": self.model, **body}, read, place)
 
     def _answers_of(self, url: str, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Decided]]:
         """The prompts with the answers that the server ``url`` gives to one request for all of them, if it does."""

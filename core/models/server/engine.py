@@ -189,12 +189,15 @@ class ServerEngine:
         before = ServedWeights.from_json(earlier.get("weights"))
         if before:
             before.check_still(
-                self.able.weights,
+                self._weights_now(before),
                 model=self.model,
                 url=self.client.urls[0],
                 since=f"this {what} began",
                 way_out="serve those again and resume it, or repeat it",
             )
+
+    def _weights_now(self, before: ServedWeights) -> ServedWeights:
+        return self.able.weights
 
     def check_same_weights(self) -> None:
         """Raise :class:`~core.errors.InputError` if a server answers :data:`PROBE` otherwise than at the beginning of

@@ -13,6 +13,7 @@ from core.models.engine_factory import load_server_engine
 from core.models.server.spending import Spending
 from core.models.server_address import ServedWeights
 from core.runs import store
+from core.runs.caveats import largest_variation
 from core.runs.execution.progress import ProgressReporter
 from core.runs.model_files import recorded_weights
 from core.runs.spec import RunSpec
@@ -59,7 +60,7 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
                 )
         if weights := now[model]:
             before.check_still(
-                weights,
+                weights.moved(before, largest_variation(record.provenance)),
                 model=spec.model,
                 url=spec.servers[0],
                 since=f"run {record.run_id} asked it",

@@ -235,6 +235,12 @@ def test_what_is_right_is_joined_by_id_and_hash_or_by_hash_alone(tmp_path):
     assert "2 results without a row of the suite that says what is right (24:MMLU:MMLU:test:5" in run.read_as
 
 
+def test_two_rows_of_one_request_that_disagree_say_nothing(tmp_path):
+    (run,) = read(tmp_path, [result(i) for i in range(8)], [*map(row, range(8)), row(2, expected={"q1": "A"}), row(3)])
+    assert len(run.questions) == 7
+    assert "1 result without a row of the suite that says what is right (24:MMLU:MMLU:test:2)" in run.read_as
+
+
 def test_many_results_without_a_row_are_named_briefly(tmp_path):
     (run,) = read(tmp_path, [result(i) for i in range(40)], [row(i) for i in range(4)])
     assert "36 results without a row of the suite that says what is right" in run.provenance["caveats"]

@@ -75,7 +75,7 @@ WRONG_LEVELS = {
     ),
     "letters": (
         lambda answer: releveled(answer, [("ABCD"[level], p) for level, (_, p) in enumerate(as_pairs(answer))]),
-        ("'A', which was not asked for", "the level A, and the levels count from 0 to 3"),
+        ("'A', which was not asked for", "the level 'A', and the levels count from 0 to 3"),
     ),
     "not a number": (
         lambda answer: releveled(answer, [(level, "NaN") for level, _ in as_pairs(answer)]),

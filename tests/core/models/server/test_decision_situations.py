@@ -170,7 +170,7 @@ MISSING: dict[str, tuple[Callable[[Reply], Any], str]] = {
     ),
     "a huge option": (with_probabilities(lambda pairs: [*pairs, ("x" * 10_000, 0.1)]), "which was not asked for"),
     "no options": (with_probabilities(lambda pairs: []), "the answer lacks the option 'A', and others"),
-    "yes or no": (each(lambda answer: {"type": "noul", "noul": 0.5}), "the answer is yes or no, and there are"),
+    "yes or no": (each(lambda answer: {"type": "noul", "noul": 0.5}), "the answer has no probabilities"),
     "words": (each(lambda answer: "A"), "the answer has no probabilities"),
     "a number": (each(lambda answer: 0.5), "the answer has no probabilities"),
     "a refusal with escapes": (

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,6 +178,33 @@ def test_a_request_that_is_refused_is_divided(server, load, form):
     assert engine.left_out.missing[prompts[5].question_id].reason == 'HTTP status 400, "at most 3 options"'
 
 
+def test_a_question_on_which_the_server_breaks_is_found_in_its_request(server, load):
+    prompts = asked("systemone")
+    engine = load_after_check(server, load, "systemone", prompts)
+    engine.client.patience = replace(SOON, first_pause_s=0.01)
+    bad = bank.load("qa")[5].question
+    server.behaviour.strict = lambda path, body: (
+        (500, {"error": {"message": "boom"}}) if bad in str(body["questions"]) else None
+    )
+    ids = {row.ids[0] for row in engine.score(prompts)}
+    assert ids == {prompt.question_id for prompt in prompts} - {prompts[5].question_id}
+    assert engine.left_out.missing[prompts[5].question_id].reason == 'HTTP status 500, "boom"'
+
+
+def test_a_server_that_answers_fewer_questions_than_it_was_asked_gets_one_at_a_time(server, load):
+    """Every request for several would be paid again and again before it is divided."""
+
+    def unnamed(reply):
+        answers = [{**answer, "name": None} for answer in reply["answers"]]
+        return {**reply, "answers": answers[: max(1, len(answers) - 1)]}
+
+    server.reset(decisions=PATHS, deciding=unnamed)
+    scores, check = score(load(server, "decisions"), "decisions")
+    assert len(scores.ids) == 12
+    assert check.rung == "one question in a request"
+    assert sum(server.texts.values()) <= 1 + 4 + 2 * 4 + 12  # the probe, alone, together twice, and the run
+
+
 @pytest.mark.parametrize("form", DECISION_FORMATS)
 def test_questions_that_change_one_another_are_asked_alone(server, load, truth, form):
     def disturbed(number, answer):
@@ -216,7 +244,21 @@ def test_each_server_shows_that_questions_go_together(server, load, truth, form)
     ['{"q1": {"probabilities": {"A": 0.9, "A": 0.5, "B": 0.5}}}', '{"q1": {"noul": 0.1}, "q1": {"noul": 0.9}}'],
 )
 def test_an_option_or_a_question_that_is_there_twice_has_no_answer(answers):
-    assert isinstance(decided(parsed(f'{{"answers": {answers}}}'.encode()), [2])[0], Fault)
+    for kind in ("choice", "noul"):
+        assert isinstance(decided(parsed(f'{{"answers": {answers}}}'.encode()), [2], types=[kind])[0], Fault)
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [
+        ("choice", {"type": "choice", "choice": "B", "probability": 0.9}),
+        ("choice", {"type": "predicate", "probability": 0.9}),
+        ("choice", {"type": "noul", "noul": 0.9}),
+        ("predicate", {"type": "choice", "choice": "no", "probability": 0.9}),
+    ],
+)
+def test_one_probability_is_not_the_first_option_s_if_another_type_was_asked_for(kind, answer):
+    assert isinstance(decided({"answers": {"q1": answer}}, [2], types=[kind])[0], Fault)
 
 
 def test_small_label_mass_and_equal_options_stop_a_run(server, load):
@@ -302,6 +344,20 @@ def test_answers_that_vary_are_those_of_the_same_weights(server, load):
         load(server, "decisions").check_weights(before.description)
 
 
+def test_a_run_is_resumed_on_a_server_whose_answers_vary_much(server, load):
+    turns = iter(range(10**6))
+
+    def varied(number, answer):
+        shares = (0.97, 0.01, 0.01, 0.01) if next(turns) % 4 == 0 else (0.25,) * 4
+        return {**answer, "probabilities": dict(zip("ABCD", shares, strict=True))}
+
+    server.reset(decisions=PATHS, decided=varied)
+    before, now = load(server, "systemone"), load(server, "systemone")
+    assert before.able.weights.log_p == 0.97
+    assert now.able.weights.log_p == 0.25
+    now.check_weights(before.description)
+
+
 def test_a_server_without_the_format_says_so(server, load):
     server.reset(decisions=("/decisions",))
     with pytest.raises(InputError, match=r"does not answer POST http.*/v1/systemone for pocket-3m \(HTTP status 404"):
@@ -354,6 +410,19 @@ def test_a_juror_without_yes_or_no_chooses_between_them(server, form, refused):
         statement = f"The answer “{answer}” to the question “{question}” is right. Is this so?"
         p_true = server.choice("", statement, {"A": "yes", "B": "no"})["probabilities"]["A"]
         assert verdicts[name] == pytest.approx((p_true, 1 - p_true))
+
+
+def test_a_juror_that_hardly_says_yes_or_no_chooses_between_them(server):
+    server.reset(decisions=("/systemone",), completions=False, chat=False)
+    server.behaviour.deciding = lambda reply: {
+        **reply,
+        "diagnostics": {
+            name: {"label_mass": 1e-4} for name, each in reply["answers"].items() if each["type"] == "noul"
+        },
+    }
+    judging = judge(f"{MODEL}@{server.url}", [(f"{i}", f"What is {i}?", f"{i}") for i in range(6)], dtype="float32")
+    judging.engine.close()
+    assert "choice" in judging.prompts[0].text
 
 
 @pytest.mark.parametrize("sure", [False, True])
