@@ -14,7 +14,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.jury.judgements import Judgements
-from core.records import BoolArray, FloatArray
+from core.records import FloatArray
 from core.tables.cells import value_of
 from core.tables.field_names import (
     CLUSTER_NAMES,
@@ -69,16 +69,18 @@ OPTION_LIKE = re.compile(r"^(p|prob|probability|logit|logprob|score|option|choic
 
 @dataclass(frozen=True, slots=True)
 class JudgeColumns:
-    """Which column says what is right, which are judges, and what their cells are."""
+    """Which column says what is right ("": none), which are judges, and what their cells are."""
 
     truth: str
     judges: tuple[str, ...]
     pairs: bool
 
 
-def judge_columns(sheet: Sheet) -> JudgeColumns | None:
-    """The columns of a table that has one for each of two or more judges, None for any other table. Raises
-    :class:`InputError` where two columns may be what is right."""
+def judge_columns(sheet: Sheet, *, single: bool = False, labelled: bool = True) -> JudgeColumns | None:
+    """The columns of a table that has one for each of two or more judges, None for any other table. ``single`` admits
+    one judge, and a table that is not ``labelled`` may lack what is right. Raises :class:`InputError` where two columns
+    may be what is right."""
+    fewest = 1 if single else 2
     _check_single(sheet)
     truths = matching(sheet.names, TRUTH_NAMES)
     if sheet.table.num_rows < 2:
@@ -89,34 +91,36 @@ def judge_columns(sheet: Sheet) -> JudgeColumns | None:
     texts = {*matching(sheet.names, (*QUESTION_NAMES, *JUDGED_NAMES, *ID_NAMES, *CLUSTER_NAMES))}
     candidates = [name for name in sheet.names if name not in {*texts, *truths} and _may_judge(name)]
     _check_points(sheet, [name for name in candidates if NAMED_JUDGE.search(plain_name(name))])
-    if len(candidates) < 2 or sum(bool(_meaning(_head(sheet, name))) for name in candidates) < 2:
+    if single and not any(_meaning(_head(sheet, name)) for name in candidates):
+        candidates = [name for name in matching(sheet.names, VERDICT_NAMES) if name not in truths]
+    if len(candidates) < fewest or sum(bool(_meaning(_head(sheet, name))) for name in candidates) < fewest:
         return None
-    if not truths:
+    if labelled and not truths:
         _check_truth(sheet, candidates)
         return None
     meanings = {name: _meaning(sheet.texts(name)) for name in (*truths, *candidates)}
     decided = [name for name in truths if meanings[name] in ("verdicts", "pairs")]
     judges = [name for name in candidates if meanings[name]]
-    if not decided or len(judges) < 2:
+    if (labelled and not decided) or len(judges) < fewest:
         return None
-    pairs = has_pairs and _may_be_pairs(sheet.texts(decided[0]))
-    if not pairs and any(meanings[name] == "pairs" for name in (decided[0], *judges)):
+    pairs = has_pairs and _may_be_pairs(sheet.texts((*decided, *judges)[0]))
+    if not pairs and any(meanings[name] == "pairs" for name in (*decided[:1], *judges)):
         return None  # letters of options, as far as anyone can tell
-    if not pairs and _share_one(sheet, judges):
+    if not pairs and len(judges) > 1 and _share_one(sheet, judges):
         return None  # shares of options
     if len(decided) > 1 and len({tuple(cell.lower() for cell in sheet.texts(name)) for name in decided}) > 1:
         raise InputError(
             f"{sheet.path}: the columns {shown(decided[0])} and {shown(decided[1])} may both say what is right, and "
             "differ; leave out or rename the one that does not"
         )
-    if pairs and _words(sheet, (decided[0], *judges)) <= {"0", "1", *MISSING}:
+    if pairs and _words(sheet, (*decided[:1], *judges)) <= {"0", "1", *MISSING}:
         raise InputError(
             f"{sheet.path}: 1 may mean that the first answer of a pair is better, or 0 and 1 may be the better answer "
             "counted from 0; write A and B in their place"
         )
     if pairs:
         judges = [name for name in judges if meanings[name] != "probabilities" and _may_be_pairs(sheet.texts(name))]
-    return JudgeColumns(decided[0], tuple(judges), pairs) if len(judges) >= 2 else None
+    return JudgeColumns(decided[0] if decided else "", tuple(judges), pairs) if len(judges) >= fewest else None
 
 
 def _check_single(sheet: Sheet) -> None:
@@ -172,32 +176,44 @@ def unfolded(sheet: Sheet) -> Sheet:
 def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ...]]:
     """The judgements of such a table, and notes. Rows without a verdict on what is right are left out. Raises
     :class:`InputError` for a missing verdict of a judge on an answer that is not a pair."""
-    truth = [_side(cell, columns.pairs) for cell in sheet.texts(columns.truth)]
-    decided_rows = [row for row, side in enumerate(truth) if side in (0.0, 1.0)]
+    labels = labels_of(sheet, columns)
+    decided_rows = np.flatnonzero((labels == 0) | (labels == 1)).tolist()
     if not decided_rows:
         raise InputError(f"{sheet.path}: expected what is right in {shown(columns.truth)}, found nothing decided")
-    p_true = np.array([_probabilities(sheet, name, decided_rows, columns) for name in columns.judges]).T
-    notes = [f"{columns.truth} is what is right; the judges are {', '.join(_names(columns.judges))}."]
-    if len(decided_rows) < len(truth):
-        notes.append(f"{len(truth) - len(decided_rows):,} rows are left out, because {columns.truth} names no side.")
-    if ties := int((p_true == 0.5).sum()):
+    judged = judgements_of(sheet, columns, decided_rows)
+    who = "judges are" if len(columns.judges) > 1 else "judge is"
+    notes = [f"{columns.truth} is what is right; the {who} {', '.join(judged.jurors)}."]
+    if len(decided_rows) < len(labels):
+        notes.append(f"{len(labels) - len(decided_rows):,} rows are left out, because {columns.truth} names no side.")
+    if ties := int((judged.p_true == 0.5).sum()):
         notes.append(f"{ties:,} ties and missing verdicts have the probability ½, which counts half for each side.")
-    ids = _texts(sheet, first(sheet.names, ID_NAMES), decided_rows)
-    clusters = _texts(sheet, first(sheet.names, CLUSTER_NAMES), decided_rows)
-    labels: BoolArray = np.array([truth[row] == 1 for row in decided_rows], dtype=np.bool_)
-    judged = Judgements(
+    return judged, tuple(notes)
+
+
+def labels_of(sheet: Sheet, columns: JudgeColumns) -> FloatArray:
+    """What is right in each row, (n,): 1 for right or the first answer, 0 for wrong or the second, ½ for a tie, NaN
+    where nothing says it."""
+    cells = sheet.texts(columns.truth) if columns.truth else [""] * sheet.table.num_rows
+    return np.array([_side(cell, columns.pairs) for cell in cells], dtype=np.float64)
+
+
+def judgements_of(sheet: Sheet, columns: JudgeColumns, rows: Sequence[int]) -> Judgements:
+    """The judgements of these rows. An answer whose label is neither 0 nor 1 has the label False."""
+    p_true = np.array([_probabilities(sheet, name, rows, columns) for name in columns.judges]).T
+    ids = _texts(sheet, first(sheet.names, ID_NAMES), rows)
+    clusters = _texts(sheet, first(sheet.names, CLUSTER_NAMES), rows)
+    return Judgements(
         jurors=_names(columns.judges),
-        ids=tuple(ids) if all(ids) and len(set(ids)) == len(ids) else tuple(str(row + 1) for row in decided_rows),
-        questions=tuple(_texts(sheet, first(sheet.names, QUESTION_NAMES), decided_rows)),
-        answers=tuple(_answers(sheet, decided_rows, pairs=columns.pairs)),
-        labels=labels,
+        ids=tuple(ids) if all(ids) and len(set(ids)) == len(ids) else tuple(str(row + 1) for row in rows),
+        questions=tuple(_texts(sheet, first(sheet.names, QUESTION_NAMES), rows)),
+        answers=tuple(_answers(sheet, rows, pairs=columns.pairs)),
+        labels=labels_of(sheet, columns)[rows] == 1,
         p_true=p_true,
         p_false=1 - p_true,
-        parts=("",) * len(decided_rows),
+        parts=("",) * len(rows),
         pairwise=columns.pairs,
         cluster_names=tuple(clusters) if all(clusters) else (),
     )
-    return judged, tuple(notes)
 
 
 def long_columns(names: Sequence[str]) -> dict[str, str]:

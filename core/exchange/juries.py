@@ -57,13 +57,13 @@ def read(paths: Sequence[Path], *, labels: Path | None = None, single: bool = Fa
     ``labels`` is the table with what is right, which text files need. ``single`` admits one juror alone.
     Raises :class:`InputError` that names the file and line, what was expected and what was found.
     """
-    parsed = _read(paths, labels)
+    parsed = _read(paths, labels, single=single)
     if not single:
         check_jury(parsed.judgements)
     return parsed
 
 
-def _read(paths: Sequence[Path], labels: Path | None) -> ReadJury:
+def _read(paths: Sequence[Path], labels: Path | None, *, single: bool) -> ReadJury:
     if not paths:
         raise InputError("there are no files of judgements; give at least one")
     texts = [path for path in paths if path.suffix.lower() == ".txt"]
@@ -79,7 +79,8 @@ def _read(paths: Sequence[Path], labels: Path | None) -> ReadJury:
         return _published(sheets)
     if len(sheets) == 1:
         sheets = [judge_columns.unfolded(sheets[0])]
-    if len(sheets) == 1 and (columns := judge_columns.judge_columns(sheets[0])):
+    single = single and not is_tidy(sheets[0].names)
+    if len(sheets) == 1 and (columns := judge_columns.judge_columns(sheets[0], single=single)):
         return ReadJury(*judge_columns.read(sheets[0], columns))
     if len(sheets) == 1:
         return ReadJury(from_table(tidy(sheets[0]), where=str(sheets[0].path)))
@@ -88,6 +89,11 @@ def _read(paths: Sequence[Path], labels: Path | None) -> ReadJury:
         f"{odd.path}: expected a column logits, as the published files have, or one tidy table alone, found the "
         f"columns {', '.join(odd.names)}"
     )
+
+
+def is_tidy(names: Sequence[str]) -> bool:
+    """Whether a table with these columns has a row for each verdict."""
+    return {"question", "answer", "juror", "p_true", "label"} <= set(names) or bool(judge_columns.long_columns(names))
 
 
 def tidy(sheet: Sheet) -> pd.DataFrame:

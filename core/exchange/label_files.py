@@ -15,7 +15,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange import juries
-from core.exchange.judge_columns import by_letter, long_columns
+from core.exchange.judge_columns import by_letter, judge_columns, judgements_of, labels_of, unfolded
 from core.exchange.writing import to_csv, write
 from core.jury.judgements import FIRST, SECOND, from_table, truth
 from core.jury.label_draw import JudgedAnswers, LabelDraw, LabelSample, drawn_sample, sample_of
@@ -31,10 +31,14 @@ MISSING = ("", "nan", "none", "null", "n/a", "na", "<na>", "-")
 def read_judged(path: Path) -> JudgedAnswers:
     """The answers of a file with their judges, and the labels that it has. Raises :class:`InputError` that names the
     file and what is wrong."""
-    sheet = open_sheet(path)
+    wide = unfolded(open_sheet(path))
+    sheet = wide
     if not first(sheet.names, ("label", *TRUTH_NAMES)):
         sheet = replace(sheet, table=sheet.table.append_column("label", [[""] * sheet.table.num_rows]))
-    if not ({"question", "answer", "juror", "p_true", "label"} <= set(sheet.names) or long_columns(sheet.names)):
+    if not juries.is_tidy(sheet.names):
+        if columns := judge_columns(wide, single=True, labelled=False):
+            judgements = judgements_of(wide, columns, range(wide.table.num_rows))
+            return JudgedAnswers(judgements, labels_of(wide, columns), judgements.jurors)
         return JudgedAnswers.of(juries.read([path], single=True).judgements)
     table = juries.tidy(sheet)
     cells = [str(cell).strip() for cell in table["label"]]

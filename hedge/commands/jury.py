@@ -11,8 +11,8 @@ from core.calibration.estimate import FEWEST
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.estimates import Estimate
-from core.exchange import juries as files
-from core.exchange import writing
+from core.exchange import juries, writing
+from core.exchange.juries import ReadJury
 from core.jury.adjudication import rules_in_words
 from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import PROTOCOLS, JuryExperiment, Protocol, run, split_in_half
@@ -49,13 +49,13 @@ def seeds(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(numbers))
 
 
-def _judgements(arguments: Namespace, *, single: bool = False) -> Judgements:
-    """The judgements that files hold, or an imported jury. ``single`` admits a file with one juror alone."""
+def _read(arguments: Namespace, *, single: bool = False) -> ReadJury:
+    """The judgements that files hold, or an imported jury, with notes. ``single`` admits one juror alone."""
     names: list[str] = arguments.judgements
     if _is_stored(arguments):
-        return _as_said(jury_store.read(names[0]), arguments)
-    parsed = files.read([Path(name) for name in names], labels=arguments.labels, single=single)
-    return _as_said(parsed.judgements, arguments)
+        return ReadJury(_as_said(jury_store.read(names[0]), arguments))
+    parsed = juries.read([Path(name) for name in names], labels=arguments.labels, single=single)
+    return replace(parsed, judgements=_as_said(parsed.judgements, arguments))
 
 
 def _is_stored(arguments: Namespace) -> bool:
@@ -86,19 +86,22 @@ def protocol(arguments: Namespace) -> Protocol:
 def select(arguments: Namespace) -> CommandResult:
     """From which confidence the verdicts of judges may stand for those of people."""
     alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
-    judgements = in_order(_judgements(arguments, single=True), arguments.juror or ())
+    read = _read(arguments, single=True)
+    judgements = in_order(read.judgements, arguments.juror or ())
     sides = judged_sides(judgements, share=arguments.calibration_share, seed=arguments.seed)
+    sides = replace(sides, notes=(*read.notes, *sides.notes))
     return CommandResult(jury_json(sides, alpha, delta), jury_text(sides, alpha, delta))
 
 
 def evaluate(arguments: Namespace) -> CommandResult:
     """Try rules on splits of a jury's judgements."""
-    judgements, chosen, note = _judgements(arguments), protocol(arguments), ""
+    read, chosen, note = _read(arguments), protocol(arguments), ""
+    judgements = read.judgements
     if arguments.protocol == "all-rules":  # the published experiment is only that on its own split
         chosen, note = split_in_half(judgements, chosen)
     experiment = run(judgements, chosen)
     errors = reports.calibration_errors(judgements, chosen)
-    notes = [*([note] if note else []), *experiment.notes]
+    notes = [*read.notes, *([note] if note else []), *experiment.notes]
     values = reports.to_json(experiment, errors) | {"pairwise": judgements.pairwise, "notes": notes}
     if judgements.pairwise:
         values["share_first_better"] = values.pop("share_right")
@@ -155,7 +158,7 @@ def _ends(estimate: Estimate, form: str) -> str:
 
 def agree(arguments: Namespace) -> CommandResult:
     """How much jurors agree, and what their unanimity is worth."""
-    judgements = _judgements(arguments)
+    judgements = _read(arguments).judgements
     figures = agreement(judgements)
     return CommandResult(reports.agreement_json(figures), _agreement_text(figures, pairwise=judgements.pairwise))
 
@@ -186,7 +189,7 @@ def _agreement_text(figures: Agreement, *, pairwise: bool) -> str:
 def bring_in(arguments: Namespace) -> CommandResult:
     """Read files and keep them as a jury."""
     paths = [Path(path) for path in arguments.judgements]
-    parsed = files.read(paths, labels=arguments.labels)
+    parsed = juries.read(paths, labels=arguments.labels)
     name = arguments.name or "-".join(parsed.judgements.jurors)
     origin = f"imported from {', '.join(path.name for path in paths)}"
     judgements = _as_said(parsed.judgements, arguments)
@@ -204,7 +207,7 @@ def export(arguments: Namespace) -> CommandResult:
 
     if arguments.format == "html":
         return _export_report(arguments)
-    table = pa.Table.from_pandas(_judgements(arguments).table(), preserve_index=False)
+    table = pa.Table.from_pandas(_read(arguments).judgements.table(), preserve_index=False)
     path = writing.write(arguments.out, f"judgements.{arguments.format}", writing.ONE_TABLE[arguments.format](table))
     return CommandResult({"files": [str(path)]}, str(path))
 
@@ -214,14 +217,15 @@ def _export_report(arguments: Namespace) -> CommandResult:
     from charts.jury_report import jury_report_html
 
     alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
-    judgements = _judgements(arguments, single=True)
+    read = _read(arguments, single=True)
+    judgements = read.judgements
     protocol = replace(PROTOCOLS["all-rules"], disagreement=bool(judgements.disagreed.any()))
     try:
         experiment: JuryExperiment | str = run(judgements, split_in_half(judgements, protocol)[0])
     except InputError as error:  # labels of one side: the rest of the report needs no rules
         experiment = f"No rule can be judged: {error}."
     called, origin = ", ".join(Path(name).name for name in arguments.judgements), "judgements of files"
-    notes: tuple[str, ...] = ()
+    notes = read.notes
     if _is_stored(arguments):
         record = jury_store.read_record(jury_store.folder_of(called).name)
         called, origin, notes = record.name, record.origin, record.sentences

@@ -10,6 +10,7 @@ from core.errors import InputError
 from core.exchange import juries
 from core.exchange.dropped.recognition import kind_of
 from core.exchange.judge_columns import judge_columns
+from core.exchange.label_files import read_judged
 from core.tables.tabular import open_sheet
 
 pytestmark = pytest.mark.quick
@@ -38,6 +39,37 @@ def test_verdicts_of_any_words_and_probabilities_are_a_jury(tmp_path):
     assert judged.labels.tolist() == [True, False, True]
     assert np.array_equal(judged.p_true, [[1, 1, 0.9], [0, 0, 0.4], [1, 0, 1]])
     assert made.notes[1] == "1 rows are left out, because human names no side."
+
+
+@pytest.mark.parametrize(
+    ("header", "name", "shares"),
+    [
+        ("question,answer,verdict,confidence,human", "verdict", [0.9, 0.2, 0.6]),
+        ("question,answer,gpt4_verdict,gpt4_confidence,human", "gpt4", [0.9, 0.2, 0.6]),
+        ("question,answer,gpt4,score,human", "gpt4", [1, 0, 1]),
+    ],
+)
+def test_one_judge_is_enough_where_no_jury_is_needed(tmp_path, header, name, shares):
+    path = table(tmp_path, header, "Q1?,a,yes,0.9,1", "Q2?,b,no,0.8,0", "Q3?,c,yes,0.6,", "Q4?,d,yes,0.6,1")
+    made = juries.read([path], single=True)
+    assert made.judgements.jurors == (name,)
+    assert made.judgements.p_true[:, 0] == pytest.approx([shares[0], shares[1], shares[2]])
+    assert made.notes == (
+        f"human is what is right; the judge is {name}.",
+        "1 rows are left out, because human names no side.",
+    )
+    assert kind_of(path) != "jury"
+    judged = read_judged(path)
+    assert judged.judgements.p_true[:, 0] == pytest.approx([*shares, shares[2]])
+    np.testing.assert_array_equal(judged.labels, [1, 0, np.nan, 1])
+
+
+def test_verdicts_are_drawn_for_labels_before_any_is_given(tmp_path):
+    path = table(tmp_path, "question,response_a,response_b,gpt4,claude", "Q1?,a,b,A,B", "Q2?,a,b,tie,A")
+    judged = read_judged(path)
+    assert (judged.judgements.pairwise, judged.judges) == (True, ("gpt4", "claude"))
+    assert judged.judgements.p_true.tolist() == [[1, 0], [0.5, 1]]
+    assert not judged.labelled.any()
 
 
 def test_the_better_answers_of_pairs_are_a_jury(tmp_path):
