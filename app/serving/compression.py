@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import posixpath
 import re
 from abc import ABC, abstractmethod
 from collections import OrderedDict
@@ -111,8 +112,9 @@ class _Compressing(WholeAnswer):
 
 
 def _may_compress(scope: Scope) -> bool:
-    headers = Headers(scope=scope)
-    return takes_gzip(headers) and "range" not in headers
+    """Whether a compressed answer may be sent. A path such as ``/./a.js`` would be one more copy of ``/a.js``."""
+    headers, path = Headers(scope=scope), str(scope["path"])
+    return takes_gzip(headers) and "range" not in headers and path == posixpath.normpath(path)
 
 
 def takes_gzip(headers: Headers) -> bool:

@@ -91,6 +91,15 @@ def test_the_memory_is_bounded(served: Served, monkeypatch: pytest.MonkeyPatch) 
     assert served.asked == ["a.js", "b.js", "c.js", "b.js"]
 
 
+@pytest.mark.parametrize("path", ["/./a.js", "/x//a.js", "/x/../a.js", "/%2e/a.js"])
+def test_another_way_to_write_a_path_takes_no_memory(path: str) -> None:
+    compressing = StaticCompression(Response(TEXT, headers=FOR_GOOD, media_type="text/javascript"))
+    for asked in ("/a.js", path):
+        response = TestClient(compressing, base_url="http://x").get(f"http://x{asked}", headers=GZIP)
+        assert response.text == TEXT
+    assert list(compressing.answers) == ["/a.js"]
+
+
 def test_a_bundle_is_a_file_for_good_and_no_other_file_can_be_asked_for(served: Served) -> None:
     response, sent = served.get(bundle_files.address("jury.js"))
     assert gzip.decompress(sent) == (BUNDLES / "jury.js").read_bytes()
