@@ -30,14 +30,20 @@ async def _answer(request: Request) -> Response:
     if file is None:
         return PlainTextResponse("There is no such file; reload the page.", 404)
     path = BUNDLES / file
-    return Response(path.read_bytes(), headers=FOR_GOOD, media_type=KINDS[path.suffix])
+    content = path.read_bytes()
+    # After an update without a restart, browsers would keep the new content at the old address.
+    headers = FOR_GOOD if _digest(content) in request.path_params["name"] else {"cache-control": "no-store"}
+    return Response(content, headers=headers, media_type=KINDS[path.suffix])
 
 
 @functools.cache
 def _name(file: str) -> str:
     path = BUNDLES / file
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:HASH_DIGITS]
-    return f"{path.stem}-{digest}{path.suffix}"
+    return f"{path.stem}-{_digest(path.read_bytes())}{path.suffix}"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:HASH_DIGITS]
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -106,3 +107,14 @@ def test_a_bundle_is_a_file_for_good_and_no_other_file_can_be_asked_for(served: 
     assert "immutable" in response.headers["cache-control"]
     for name in ("jury.js", "jury-0000000000000000.js", "..%2F..%2Fconfig.toml", "%00"):
         assert served.get(f"/bundles/{name}")[0].status_code == 404
+
+
+def test_browsers_do_not_keep_a_bundle_that_an_update_has_replaced(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = bundle_files.address("jury.js")
+    served.get(bundle_files.address("jury.css"))
+    monkeypatch.setattr(bundle_files, "BUNDLES", tmp_path)
+    (tmp_path / "jury.js").write_text(TEXT)
+    response, sent = served.get(address)
+    assert (sent.decode(), response.headers["cache-control"]) == (TEXT, "no-store")
