@@ -296,7 +296,7 @@ note times in steps of up to 10 ms."""
 def _look(path: Path) -> tuple[int, ...]:
     """What differs after a file has been replaced or changed."""
     about = path.stat()
-    return about.st_ino, about.st_size, about.st_mtime_ns
+    return about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 
 def _record(folder: Path) -> RunRecord:

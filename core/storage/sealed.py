@@ -177,7 +177,7 @@ def digest_of(path: Path) -> str:
     """
     about = path.stat()
     check_file(about)
-    return _checked(path, about.st_ino, about.st_size, about.st_mtime_ns)
+    return _checked(path, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
 
 
 def digests_of(paths: Iterable[Path]) -> dict[str, str]:
@@ -204,7 +204,7 @@ def checked_digest(path: Path, digest: str = "") -> str:
 
 
 @functools.lru_cache(maxsize=16384)
-def _checked(path: Path, inode: int, size: int, changed_ns: int) -> str:
+def _checked(path: Path, inode: int, size: int, *times_ns: int) -> str:
     sealed = len(MARK) + DIGEST_BYTES
     with path.open("rb", buffering=0) as file:
         start = _footer_start(file)

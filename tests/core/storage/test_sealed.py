@@ -1,6 +1,7 @@
 """Files with a digest: what is not what was written is refused, and what has none is read as it is."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +96,29 @@ def test_a_run_of_an_older_version_is_read_as_before(home: Path):
     (folder / "run.json").write_text(json.dumps(without_digests(folder / "run.json")))
     assert np.array_equal(store.read_logits(name).logits, logits)
     assert store.read_record(name).files == {}
+
+
+def change_in_place(path: Path, old: bytes, new: bytes) -> None:
+    """Change bytes of a file that keeps its size and the time at which it says it was written."""
+    before = path.stat()
+    content = path.read_bytes()
+    assert old in content
+    with path.open("r+b") as file:
+        file.write(content.replace(old, new, 1))
+    while path.stat().st_ctime_ns == before.st_ctime_ns:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_change_that_keeps_a_files_size_and_time_is_noticed(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(store, "SETTLED_NS", -(10**12))  # as if the files had been written long ago
+    run_id = synthetic_run(12)
+    record, logits = (home / "runs" / run_id / name for name in (store.RECORD, store.LOGITS))
+    assert store.read_record(run_id).state == "done"
+    store.read_logits(run_id)
+    change_in_place(logits, b"PAR1", b"PAR2")
+    with pytest.raises(store.UnreadableRunError, match="logits"):
+        store.read_logits(run_id)
+    change_in_place(record, b'"done"', b'"dome"')
+    with pytest.raises(store.UnreadableRunError, match=r"run\.json"):
+        store.read_record(run_id)
