@@ -20,10 +20,6 @@ from core.runs import store
 from core.settings import ROOT, settings
 from core.storage.sealed import content_of, digest_of, read_arrays, write_arrays
 
-FIGURED_BY = ("calibration", "conformal", "models/letter_mass.py", "questions", "reports", "runs", "storage")
-"""The packages and modules of core that take part in computing figures."""
-ALSO_FIGURED_BY = ("errors.py", "estimates.py", "records.py")
-
 
 def path_of(kind: str, name: str) -> Path:
     """The file with what is kept of one run or one set of questions."""
@@ -72,10 +68,8 @@ def state(*parts: str) -> str:
 
 @functools.cache
 def code() -> str:
-    """A digest of the code that computes figures, and the versions of what it computes with."""
+    """A digest of the code that computes figures and words caveats, and the versions of what it computes with."""
     digest = hashlib.blake2b(f"{version('numpy')} {version('scipy')}".encode(), digest_size=16)
-    for name in (*FIGURED_BY, *ALSO_FIGURED_BY):
-        place = ROOT / "core" / name
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(path.read_bytes())
+    for path in sorted((ROOT / "core").rglob("*.py")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()

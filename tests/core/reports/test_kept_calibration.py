@@ -1,5 +1,6 @@
 """The kept calibration of a run: the same to the last bit, and computed again where anything has changed."""
 
+import shutil
 from dataclasses import fields
 from pathlib import Path
 
@@ -59,3 +60,12 @@ def test_new_answers_other_code_and_damage_make_it_again(home: Path, monkeypatch
     monkeypatch.setattr(kept, "code", lambda: "other code")
     kept_calibration.calibrated_run(run_id)
     assert path.stat().st_mtime_ns > stamp
+
+
+def test_a_module_that_only_words_a_caveat_counts_as_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copytree(kept.ROOT / "core", tmp_path / "core", ignore=lambda _, names: {"__pycache__"} & {*names})
+    monkeypatch.setattr(kept, "ROOT", tmp_path)
+    before = kept.code.__wrapped__()
+    engine = tmp_path / "core" / "models" / "engine.py"
+    engine.write_text(engine.read_text(encoding="utf-8").replace("and lost", "and has lost"), encoding="utf-8")
+    assert kept.code.__wrapped__() != before
