@@ -84,6 +84,7 @@ class Computation(Generic[Value]):
                 return
             try:
                 self._found.append(self._compute[0]())
+                self._error = None
                 self._compute.clear()  # frees the arrays that it holds
             except Exception as error:
                 self._error = error
@@ -98,8 +99,7 @@ class Computation(Generic[Value]):
             return self._found[0]
         error = self._error
         if not isinstance(error, HedgeError) or isinstance(error, UnreadableRunError):
-            self._error = None
-            self._ended.clear()
+            self._ended.clear()  # the error stays for other sessions, which may be about to read it
         raise error
 
 
