@@ -34,11 +34,12 @@ test("every number has the same bits, and every text the same letters", () => {
 
 function component() {
   const shown = [];
+  const parentElement = { isConnected: true };
   const mount = withTables(({ data }) => {
     shown.push(data);
     return () => shown.push("end");
   });
-  return { mount, shown };
+  return { mount: (call) => mount({ parentElement, ...call }), parentElement, shown };
 }
 
 function server(answers) {
@@ -84,5 +85,40 @@ test("without its file, a component asks Python for the table", async () => {
   mount({ data: data("/tables/c"), setTriggerValue: (...values) => sent.push(values) });
   await waited();
   assert.deepEqual(sent, [["tables", "missing"]]);
+  assert.deepEqual(shown, []);
+});
+
+test("a table that comes late does not replace what a later call shows", async () => {
+  server({ "/tables/d": "numbers", "/tables/e": "numbers" });
+  const { mount, shown } = component();
+  mount({ data: data("/tables/d") });
+  await waited();
+  mount({ data: { ...data("/tables/e"), n: 2 } });
+  mount({ data: { ...data("/tables/d"), n: 3 } });
+  await waited();
+  assert.deepEqual(
+    shown.map(({ n }) => n),
+    [1, 3],
+  );
+});
+
+test("a call waits on for its table after one that was shown has ended", async () => {
+  server({ "/tables/f": "numbers" });
+  const { mount, shown } = component();
+  mount({ data: data("/tables/f") });
+  mount({ data: { n: 2 } })();
+  await waited();
+  assert.deepEqual(
+    shown.map((each) => each.n ?? each),
+    [2, "end", 1],
+  );
+});
+
+test("nothing is shown in a place that has left the page", async () => {
+  server({ "/tables/g": "numbers" });
+  const { mount, parentElement, shown } = component();
+  mount({ data: data("/tables/g") });
+  parentElement.isConnected = false;
+  await waited();
   assert.deepEqual(shown, []);
 });

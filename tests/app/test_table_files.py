@@ -53,7 +53,7 @@ def test_the_browser_reads_the_same_bits(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(packed(table))
     expected = [{"name": n, "rows": t.num_rows, "columns": _columns(t)} for n, t in tables.items()]
     (tmp_path / "expected.json").write_text(json.dumps(expected))
-    assert passed_tests([Path(__file__).parent / "table_files.test.mjs"], HEDGE_TABLES=str(tmp_path)) == 4
+    assert passed_tests([Path(__file__).parent / "table_files.test.mjs"], HEDGE_TABLES=str(tmp_path)) == 7
 
 
 def _columns(table: pa.Table) -> dict[str, Any]:

@@ -59,28 +59,34 @@ async function load(file) {
   return table;
 }
 
-// What Streamlit calls: `mount`, once the tables of its data are there. A call that has ended by then does nothing. If
-// a table can't be loaded, Python sends the tables themselves.
+let calls = 0;
+const shownCalls = new WeakMap(); // the number of the call that each place shows
+
+// What Streamlit calls: `mount`, once the tables of its data are there. Streamlit does not end a call when the next one
+// comes, so a call does nothing if a later one is shown by then, or if it has left the page. If a table can't be loaded,
+// Python sends the tables themselves.
 export const withTables = (mount) => (call) => {
+  const place = call.parentElement;
+  const number = ++calls;
   const files = Object.entries(call.data ?? {}).filter(([, value]) => value?.table_file);
-  const start = (read) => {
-    const loaded = Object.fromEntries(files.map(([name], i) => [name, read[i]]));
-    return mount(files.length ? { ...call, data: { ...call.data, ...loaded } } : call);
-  };
-  const known = files.map(([, { table_file }]) => tables.get(table_file));
-  if (known.every(Boolean)) return start(known);
   let end = null;
   let ended = false;
-  Promise.all(files.map(([, { table_file }], i) => known[i] ?? load(table_file))).then(
-    (read) => {
-      if (!ended) end = start(read);
-    },
-    () => {
-      if (!ended) call.setTriggerValue("tables", "missing");
-    },
-  );
+  const isOver = () => ended || !place.isConnected || number < shownCalls.get(place);
+  const start = (read) => {
+    shownCalls.set(place, number);
+    const loaded = Object.fromEntries(files.map(([name], i) => [name, read[i]]));
+    end = mount(files.length ? { ...call, data: { ...call.data, ...loaded } } : call);
+  };
+  const known = files.map(([, { table_file }]) => tables.get(table_file));
+  if (known.every(Boolean)) start(known);
+  else
+    Promise.all(files.map(([, { table_file }], i) => known[i] ?? load(table_file))).then(
+      (read) => isOver() || start(read),
+      () => isOver() || call.setTriggerValue("tables", "missing"),
+    );
   return () => {
     ended = true;
+    if (shownCalls.get(place) === number) shownCalls.delete(place);
     end?.();
   };
 };
