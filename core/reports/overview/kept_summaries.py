@@ -47,9 +47,9 @@ def keep_new(looked_at: dict[str, int], *, within_s: float = math.inf) -> bool:
             continue
         if time.monotonic() > end:
             return False
+        looked_at[run_id] = stamp
         with suppress(HedgeError):  # it has not finished, has no figures, or can't be read
             summary(run_id)
-        looked_at[run_id] = stamp
     return True
 
 

@@ -153,3 +153,20 @@ def test_keeping_stops_in_time_and_continues(home: Path, reads: list[str]):
     assert not reads
     kept_summaries.keep_new(looked_at)
     assert sorted(reads) == sorted(runs)
+
+
+def test_a_run_that_takes_too_much_memory_keeps_the_others_waiting_once(home: Path, monkeypatch: pytest.MonkeyPatch):
+    looked_at = dict(store.run_stamps())
+    large, *others = sorted(synthetic_run(20, model=f"m{i}") for i in range(3))
+    load = evaluation.load
+
+    def short_of_memory(run_id: str) -> evaluation.Evaluation:
+        if run_id == large:
+            raise MemoryError
+        return load(run_id)
+
+    monkeypatch.setattr(evaluation, "load", short_of_memory)
+    with pytest.raises(MemoryError):
+        kept_summaries.keep_new(looked_at)
+    assert kept_summaries.keep_new(looked_at)
+    assert all(kept.path_of(kept_summaries.KIND, run_id).is_file() for run_id in others)
