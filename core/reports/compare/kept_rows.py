@@ -49,7 +49,8 @@ def _rows(
         last = {
             name: stored[name] for name in [name for name in stored if name not in names][: MOST_RULES - len(names)]
         }
-        _write(run_id, holds_for, last | {name: stored[name] for name in names})
+        if kept.state_of(run_id) == holds_for:
+            _write(run_id, holds_for, last | {name: stored[name] for name in names})
     return [stored[name] for name in names]
 
 

@@ -91,6 +91,20 @@ def test_new_answers_are_figured_anew(runs: list[str], home: Path):
     assert after["accuracy"].tolist() != before["accuracy"].tolist()
 
 
+def test_figures_of_a_run_that_changes_meanwhile_are_not_kept_for_its_earlier_answers(runs: list[str], home: Path):
+    scored = store.read_logits(runs[0])
+    turned = OptionLogits(scored.ids, scored.logits[::-1].copy(), scored.letter_mass)
+
+    def repeated_meanwhile(run_id: str) -> Evaluation:
+        store.write_logits(home / "runs" / runs[0], turned)
+        return evaluation.load(run_id)
+
+    kept_rows.compared_rows(runs, RULE, repeated_meanwhile)
+    store.write_logits(home / "runs" / runs[0], scored)  # as a backup has them
+    assert not are_kept(runs[0], RULE)
+    assert are_kept(runs[1], RULE)
+
+
 def test_other_code_and_other_versions_figure_anew(runs: list[str], monkeypatch: pytest.MonkeyPatch):
     kept_rows.compared_rows(runs, RULE, evaluation.load)
     monkeypatch.setattr(kept, "code", lambda: "other code")
