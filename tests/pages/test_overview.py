@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from app.components.overview import answer, run_table, scatter, ways_in
 from app.components.overview.matrix import OPENS_SHELF
 from core.conformal.scores import SCORE_NAMES, SCORES
+from core.errors import InputError
 from core.exchange import bluq
 from core.exchange.imported import save
 from core.reports import evaluation
@@ -461,6 +462,24 @@ def test_what_the_page_shows_is_computed_once_for_all_sessions(
     charts = [[chart.proto.spec for chart in app.get("vega_lite_chart")] for app in (first, second)]
     assert charts[0] == charts[1]
     assert bool(charts[0]) is (figure == "scatter")
+
+
+def test_a_run_that_could_not_be_read_once_is_in_the_figure_the_next_time(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+):
+    runs = [synthetic_run(model=f"model-{i}", signal=1 + i) for i in range(2)]
+    with monkeypatch.context() as patch:
+        load, broken = evaluation.load, InputError(f"run {runs[0]} is somewhere else now; look again")
+        patch.setattr(evaluation, "load", lambda name, **_: _raise(broken) if name == runs[0] else load(name))
+        app = open_page("overview")
+        assert len(sent(app, "matrix")["rows"]) == 1
+        assert "look again" in page_text(app)
+    app.run()
+    assert len(sent(app, "matrix")["rows"]) == 2
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
 
 
 def test_a_session_s_links_hold_its_own_choices_and_new_runs_are_shown_at_once(open_page: Open):

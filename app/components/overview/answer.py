@@ -1,6 +1,6 @@
 """Which model hedges well: the answer in words, the runs in one of three forms, and the controls that change them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,23 +155,26 @@ def _hidden_own(hidden: int) -> None:
 
 def _figure(section: Answer, finished: Sequence[RunRecord], view: OverviewView) -> None:
     shared = overview_cache.shared_view(view)
+
+    def cached(what: str, make: Callable[[], Any]) -> Any:
+        # It lasts no longer than the section that it is made of.
+        return overview_cache.cached_view(finished, (what, shared), make, lasts=lambda _: not section.problems)
+
     # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     if view.figure == "matrix":
-        mount("matrix", **overview_cache.cached_view(finished, ("matrix", shared), lambda: _matrix(section, shared)))
+        mount("matrix", **cached("matrix", lambda: _matrix(section, shared)))
         return
     st.caption(plain(section.words))
     if view.figure == "scatter":
         from app.components.overview import scatter
 
-        panels = overview_cache.cached_view(
-            finished, ("panels", shared), lambda: scatter.scatter_panels(section.table, shared, section.printed)
-        )
+        panels = cached("panels", lambda: scatter.scatter_panels(section.table, shared, section.printed))
         scatter.scatter(section.table, view, panels)
     else:
         from app.components.shared import figures
 
-        ordered = overview_cache.cached_view(finished, ("ordered", shared), lambda: _ordered(section))
-        leading = overview_cache.cached_view(finished, ("leads", shared), lambda: leads(ordered, section.specs))
+        ordered = cached("ordered", lambda: _ordered(section))
+        leading = cached("leads", lambda: leads(ordered, section.specs))
         # The words above the table say these settings once for all of its runs.
         fixed = [name for name in SETTINGS if len(getattr(section.active, name)) == 1]
         run_table.grouped_runs(ordered, leading, view.score, without=fixed)
