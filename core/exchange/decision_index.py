@@ -238,14 +238,12 @@ def _runs(
         prompt_format=SYSTEM_ONE,
         origin=ORIGIN,
     )
-    answers = (each.answer for benchmark in benchmarks.values() for each in benchmark.answered)
-    decimals = max((answer.decimals for answer in answers), default=0)
     content = fingerprint_of(path)
     runs: list[ImportedRun] = []
     reasons: dict[str, str] = {}
     for data, benchmark in benchmarks.items():
         try:
-            runs.append(_run(path, replace(spec, task=_task(data)), benchmark, models, decimals, content))
+            runs.append(_run(path, replace(spec, task=_task(data)), benchmark, models, content))
         except InputError as error:
             reasons[data] = "; ".join(_left_out(benchmark)) or str(error).removeprefix(f"{path}: ")
     named = [f"{data} ({reason})" for data, reason in list(reasons.items())[:REASONS]]
@@ -259,10 +257,9 @@ def _runs(
     return runs
 
 
-def _run(
-    path: Path, spec: RunSpec, benchmark: _Benchmark, models: Counter[str], decimals: int, content: str
-) -> ImportedRun:
+def _run(path: Path, spec: RunSpec, benchmark: _Benchmark, models: Counter[str], content: str) -> ImportedRun:
     sizes = Counter(each.question.cluster for each in benchmark.answered)
+    decimals = max((each.answer.decimals for each in benchmark.answered), default=0)  # one data set may be rounded
     rows = [
         ScoredRow(
             replace(each.question, cluster=each.question.cluster if sizes[each.question.cluster] > 1 else ""),

@@ -134,17 +134,19 @@ def test_a_yes_or_no_question_has_two_options(tmp_path):
     # 1 − 0.9 is 0.09999999999999998 in floats, which would have 17 decimals.
     assert run.scored.probabilities.tolist() == [[0.9, 0.1], [0.1, 0.9], [1.0, 0.0], [0.33, 0.67]]
     assert run.scored.bounded.tolist() == [[False] * 2, [False] * 2, [False, True], [False] * 2]
-    assert math.exp(run.scored.logits[2][1]) == pytest.approx(0.005)  # half of the file's second decimal
+    assert math.exp(run.scored.logits[2][1]) == pytest.approx(0.005)  # half of the second decimal
 
 
-def test_a_rounded_zero_is_a_bound_by_the_decimals_of_the_whole_file(tmp_path):
+def test_a_rounded_zero_is_a_bound_by_the_decimals_of_its_data_set(tmp_path):
+    """Another data set's decimals, as those of ARC here, would make the bound too small."""
     results = [result(0, answers=probabilities(1.0, 0.0, 0.0))]
     results += [result(i, answers=probabilities(0.125, 0.5, 0.375)) for i in range(1, 4)]
     results += [result(i, "ARC", answers=probabilities(0.1234, 0.8766, 0)) for i in range(4)]
     rows = [row(i, data) for data in ("MMLU", "ARC") for i in range(4)]
     mmlu, arc = read(tmp_path, results, rows)
     assert mmlu.scored.bounded.tolist() == [[False, True, True], *[[False] * 3] * 3]
-    assert np.exp(mmlu.scored.logits[0][1:]) == pytest.approx([0.00005] * 2)
+    assert np.exp(mmlu.scored.logits[0][1:]) == pytest.approx([0.0005] * 2)
+    assert np.exp(arc.scored.logits[:, 2]) == pytest.approx([0.00005] * 4)
     assert (mmlu.provenance["bounded_questions"], arc.provenance["bounded_questions"]) == (1, 4)
 
 
