@@ -15,7 +15,7 @@ in a reply of a server.
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -156,7 +156,7 @@ class _Benchmark:
                 self.other_choices += is_other_choice(answer, keys, decided)
                 alone = name if len(row.expected) == 1 else f"{name}/{key}"
                 text = _text(about.get("instructions")) or f"{data}, {alone} (its text is not in the files)"
-                names = (alone, _task(data), row.group or data)
+                names = (alone, data, row.group or data)
                 question = Question(*names, context, text, options, label, row.cluster, ordered=kind == SCORE)
                 self.answered.append(_Answered(question, decided, where))
 
@@ -217,13 +217,19 @@ def _decided(kind: str, answer: Mapping[str, Any], keys: Sequence[str], *, label
 # ---------------------------------------------------------------- runs
 
 
-def _task(data: str) -> str:
-    """The task of a data set. A task's name ends where a place begins, such as a folder.
+def _tasks(names: Iterable[str]) -> dict[str, str]:
+    """The task of each data set, all of them different. A task's name ends where a place begins, such as a folder.
 
-    >>> _task("SGD/SGD-X")
-    'SGD-SGD-X'
+    >>> _tasks(["SGD/SGD-X", "A/B", "A-B"])
+    {'A-B': 'A-B', 'A/B': 'A-B-2', 'SGD/SGD-X': 'SGD-SGD-X'}
     """
-    return data.replace("/", "-").replace("@", "-")
+    tasks: dict[str, str] = {}
+    for data in sorted(names):  # not in the order of the file: another model's run has the same task
+        task = data.replace("/", "-").replace("@", "-")
+        while task in tasks.values():
+            task += "-2"
+        tasks[data] = task
+    return tasks
 
 
 def _runs(
@@ -239,11 +245,12 @@ def _runs(
         origin=ORIGIN,
     )
     content = fingerprint_of(path)
+    tasks = _tasks(benchmarks)
     runs: list[ImportedRun] = []
     reasons: dict[str, str] = {}
     for data, benchmark in benchmarks.items():
         try:
-            runs.append(_run(path, replace(spec, task=_task(data)), benchmark, models, content))
+            runs.append(_run(path, replace(spec, task=tasks[data]), benchmark, models, content))
         except InputError as error:
             reasons[data] = "; ".join(_left_out(benchmark)) or str(error).removeprefix(f"{path}: ")
     named = [f"{data} ({reason})" for data, reason in list(reasons.items())[:REASONS]]
@@ -262,7 +269,11 @@ def _run(path: Path, spec: RunSpec, benchmark: _Benchmark, models: Counter[str],
     decimals = max((each.answer.decimals for each in benchmark.answered), default=0)  # one data set may be rounded
     rows = [
         ScoredRow(
-            replace(each.question, cluster=each.question.cluster if sizes[each.question.cluster] > 1 else ""),
+            replace(
+                each.question,
+                task=spec.task,
+                cluster=each.question.cluster if sizes[each.question.cluster] > 1 else "",
+            ),
             log_bound(each.answer, decimals=decimals),
             each.where,
             each.answer.label_mass,

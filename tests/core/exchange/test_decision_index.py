@@ -99,6 +99,13 @@ def test_each_data_set_is_a_run(tmp_path):
     assert "caveats" not in mmlu.provenance
 
 
+def test_data_sets_whose_names_differ_only_in_a_slash_are_different_tasks(tmp_path):
+    names = ("a@b", "a-b", "a/b")
+    runs = read(tmp_path, *([make(i, data) for data in names for i in range(6)] for make in (result, row)))
+    assert [run.spec.task for run in runs] == ["a-b-2-2", "a-b", "a-b-2"]
+    assert {question.task for question in runs[0].questions} == {"a-b-2-2"}
+
+
 def test_options_are_keys_of_any_name_in_the_order_in_which_they_were_asked(tmp_path):
     named = {"type": "choice", "instructions": {"task": "label"}, "criteria": {"SUPPORTS": None, "(B)": "refutes"}}
     payload = {"state": {"claim": "é"}, "questions": {"q": named}}
