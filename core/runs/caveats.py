@@ -145,7 +145,16 @@ def largest_variation(provenance: Mapping[str, Any]) -> float:
 
 
 def _of_variation(varied: Mapping[str, Any]) -> list[Caveat]:
-    """Caveats on answers that vary between identical requests, and on those that are others alone than together."""
+    """Caveats on answers that vary between identical requests, and on those that are others alone than together.
+    Nothing is ``varied`` if the server did not answer the requests."""
+    if not varied:
+        return [
+            Caveat(
+                "variation",
+                "How much the server's answers to identical requests vary could not be measured, because it did not "
+                "answer when all questions were answered and some were asked again.",
+            )
+        ]
     numbers = _numbers(varied)
     questions, requests, changed = (numbers.get(name, 0) for name in ("questions", "requests", "changed"))
     largest, mean, apart = (

@@ -12,6 +12,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -195,17 +196,19 @@ class DecisionEngine(ServerEngine):
         option's least and largest probability, over :data:`REPEATED` questions that are asked :data:`REPEATS` times,
         and for how many of them the most probable option ``changed``. If questions went ``together`` in the run and got
         other answers than alone, it says how many in a request, and ``apart`` is the largest difference from the mean
-        of what they get alone. ``report`` hears how many of how many requests are answered."""
+        of what they get alone. ``report`` hears how many of how many requests are answered. Empty, and no error, if
+        the server no longer answers: the run needs no more answers."""
         left_out, self.left_out = self.left_out, LeftOut()
         seen = [prompt for prompt in prompts if self.in_run.get(prompt.question_id)]
         sample = seen if 2 * len(seen) >= min(REPEATED, len(prompts)) else _sample(prompts, REPEATED)
         answers: dict[str, list[tuple[float, ...]]] = {}
         requests = [[prompt] for prompt in sample for _ in range(REPEATS)]
-        for done, (prompt, answer) in enumerate(self._answers(requests), start=1):
-            answers.setdefault(prompt.question_id, []).append(answer.probabilities)
-            report(done, len(requests))
+        with suppress(ServerError):
+            for done, (prompt, answer) in enumerate(self._answers(requests), start=1):
+                answers.setdefault(prompt.question_id, []).append(answer.probabilities)
+                report(done, len(requests))
         self.left_out = left_out
-        repeated = [np.array(rows) for rows in answers.values() if len(rows) > 1]
+        repeated = [np.array(rows) for rows in answers.values() if len(rows) == REPEATS]
         if not repeated:
             return {}
         ranges = np.concatenate([np.ptp(rows, axis=0) for rows in repeated])
