@@ -33,7 +33,7 @@ from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.models.server.decision_replies import (
     Decided,
     Fault,
-    is_other_choice,
+    is_contradiction,
     level_probabilities,
     log_bound,
     option_probabilities,
@@ -41,7 +41,7 @@ from core.models.server.decision_replies import (
 from core.models.server.reply_body import clean, mapping, number
 from core.questions.prompting.decision import SYSTEM_ONE
 from core.records import MOST_OPTIONS, NOT_PUBLISHED, Question, added_options
-from core.runs.caveats import COLUMN
+from core.runs.caveats import COLUMN, CONTRADICTION
 from core.runs.spec import SERVED, RunSpec
 from core.tables.read_as import counted, line
 from core.tables.safe_read import check_count, json_lines, shown
@@ -112,14 +112,13 @@ class _Answered:
 @dataclass(slots=True)
 class _Benchmark:
     """The answered questions of a data set. Beside them: how many are ``missing`` and ``left_out``, by what they are;
-    the requests ``without_row`` in the suite; and how many answers name another choice than their most probable
-    option."""
+    the requests ``without_row`` in the suite; and how many answers contradict themselves."""
 
     answered: list[_Answered] = field(default_factory=list)
     missing: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     without_row: list[str] = field(default_factory=list)
-    other_choices: int = 0
+    contradictions: int = 0
 
     def add(self, data: str, name: str, result: Mapping[str, Any], row: SuiteRow, where: str) -> None:
         """Add the questions of a result."""
@@ -153,7 +152,7 @@ class _Benchmark:
             elif row.has_ties or label >= len(keys) - added_options(options):
                 self.left_out[NO_RIGHT_OPTION] += 1
             else:
-                self.other_choices += is_other_choice(answer, keys, decided)
+                self.contradictions += is_contradiction(answer, keys, decided, kind=kind)
                 alone = name if len(row.expected) == 1 else f"{name}/{key}"
                 text = _text(about.get("instructions")) or f"{data}, {alone} (its text is not in the files)"
                 names = (alone, data, row.group or data)
@@ -320,11 +319,8 @@ def _stated(benchmark: _Benchmark, models: Counter[str]) -> str:
             f"The file has {_without_row(benchmark.without_row)}. Their right options are not known, so figures are "
             "those of the others."
         )
-    if benchmark.other_choices:
-        sentences.append(
-            f"In {counted(benchmark.other_choices, 'answer')}, the model's choice is not its most probable option; "
-            "figures go by the probabilities."
-        )
+    if benchmark.contradictions:
+        sentences.append(f"In {counted(benchmark.contradictions, 'answer')}, {CONTRADICTION}.")
     if len(models) > 1:
         names = ", ".join(name for name, _ in models.most_common(NAMED))
         sentences.append(f"The answers of this file are by {len(models):,} models ({names}).")

@@ -75,8 +75,8 @@ class DecisionEngine(ServerEngine):
         """How much a probability was seen to vary between identical requests."""
         self.in_run: dict[str, tuple[float, ...]] = {}
         """The probabilities of a few questions in the run, to compare with those that they get alone."""
-        self.other_choices = 0
-        """In how many answers of the run the choice is not the most probable option."""
+        self.contradictions = 0
+        """How many answers of the run contradict themselves."""
         self.answered_as: dict[str, None] = {}
         """The names that the server gave the model in its replies."""
 
@@ -90,7 +90,7 @@ class DecisionEngine(ServerEngine):
         return {
             **super().description,
             "questions_together": self.together,
-            "other_choices": self.other_choices,
+            "other_choices": self.contradictions,
             "answered_as": [without_secrets(name, self.client.key_variable) for name in [*self.answered_as]],
         }
 
@@ -128,7 +128,7 @@ class DecisionEngine(ServerEngine):
         """Begin a run of these prompts."""
         self.endpoint = self.decisions
         self.lettered = False
-        self.bounded, self.together, self.decimals, self.other_choices = 0, 1, 0, 0
+        self.bounded, self.together, self.decimals, self.contradictions = 0, 1, 0, 0
         self.left_out = LeftOut(len(prompts))
         self.in_run = {prompt.question_id: () for prompt in _sample(prompts, REPEATED)}
 
@@ -183,7 +183,7 @@ class DecisionEngine(ServerEngine):
         answered = 0
         for prompt, answer in self._answers(self._groups(prompts)):
             answered += 1
-            self.other_choices += answer.other_choice
+            self.contradictions += answer.contradiction
             if prompt.question_id in self.in_run:
                 self.in_run[prompt.question_id] = answer.probabilities
             yield self._scored_answer(prompt, answer)

@@ -10,6 +10,7 @@ import pytest
 from core.errors import InputError
 from core.exchange import decision_index, imported
 from core.exchange.dropped.examples import as_lines
+from core.models.server.decision_replies import Decided, is_contradiction
 from core.records import NOT_PUBLISHED
 from core.reports.imported_figures import figures
 from core.runs import store
@@ -213,11 +214,31 @@ def test_an_answer_that_is_none_is_a_missing_question(tmp_path, answer):
     assert (len(run.questions), run.provenance["counts"]) == (4, {"without an answer": 1})
 
 
-def test_a_choice_that_is_not_the_most_probable_option_is_stated(tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "answer", "contradicts"),
+    [
+        ("choice", {"choice": "C", "probabilities": SHARES}, True),
+        ("choice", {"choice": "A", "score": 9, "probabilities": SHARES}, False),
+        ("noul", {"noul": 0.9, "probabilities": {"true": 0.1, "false": 0.9}}, True),
+        ("noul", {"noul": 0.9, "probabilities": {"yes": 0.88, "no": 0.12}}, False),
+        ("noul", {"noul": 0.9}, False),
+        ("score", {"score": 0.2, "probabilities": {"0": 0.5, "1": 0.3, "2": 0.2}}, True),
+        ("score", {"score": 0.7, "probabilities": {"0": 0.5, "1": 0.3, "2": 0.2}}, False),
+        ("score", {"score": 1, "probabilities": {"0": 0.3, "1": 0.3, "2": 0.3}}, False),  # rounded, and the sum is 0.9
+        ("score", {"probabilities": {"0": 0.5, "1": 0.3, "2": 0.2}}, False),
+    ],
+)
+def test_answers_that_contradict_themselves_are_counted(kind, answer, contradicts):
+    options = {"choice": "ABC", "noul": ("yes", "no"), "score": "012"}[kind]
+    shares = (answer["noul"], 0.1) if kind == "noul" else tuple(answer["probabilities"].values())
+    assert is_contradiction(answer, options, Decided(shares, 1, math.nan), kind=kind) == contradicts
+
+
+def test_an_answer_that_contradicts_itself_is_stated(tmp_path):
     results = [result(i) for i in range(4)]
     results[0]["response"]["answers"]["q1"] |= {"choice": "C"}
     (run,) = read(tmp_path, results, [row(i) for i in range(4)])
-    assert run.provenance["caveats"].startswith("In 1 answer, the model's choice is not its most probable option")
+    assert run.provenance["caveats"].startswith("In 1 answer, the choice is not the most probable option, the score is")
 
 
 def test_letter_mass_is_kept_where_the_server_says_it(tmp_path):

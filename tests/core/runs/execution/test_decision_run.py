@@ -260,7 +260,7 @@ def test_a_choice_that_is_not_the_most_probable_option_is_a_caveat(server, capsy
     record = run("--server", server.url, "--format", form)
     others = int((load(record.run_id).probabilities[:, :6].argmax(axis=1) != 5).sum())
     (caveat,) = of_run_record(record)
-    assert caveat.sentence.startswith(f"In at least {others} of the answers, the choice that the server names is not")
+    assert caveat.sentence.startswith(f"In at least {others} of the answers, the choice is not the most probable")
 
 
 @pytest.mark.parametrize("names", [("model-0", "model-1"), ("pocket-3m", "model-1")])
