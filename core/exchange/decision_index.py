@@ -15,7 +15,7 @@ in a reply of a server.
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -33,7 +33,7 @@ from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.models.server.decision_replies import (
     Decided,
     Fault,
-    is_other_choice,
+    is_contradiction,
     level_probabilities,
     log_bound,
     option_probabilities,
@@ -41,7 +41,7 @@ from core.models.server.decision_replies import (
 from core.models.server.reply_body import clean, mapping, number
 from core.questions.prompting.decision import SYSTEM_ONE
 from core.records import MOST_OPTIONS, NOT_PUBLISHED, Question, added_options
-from core.runs.caveats import COLUMN
+from core.runs.caveats import COLUMN, CONTRADICTION
 from core.runs.spec import SERVED, RunSpec
 from core.tables.read_as import counted, line
 from core.tables.safe_read import check_count, json_lines, shown
@@ -112,14 +112,13 @@ class _Answered:
 @dataclass(slots=True)
 class _Benchmark:
     """The answered questions of a data set. Beside them: how many are ``missing`` and ``left_out``, by what they are;
-    the requests ``without_row`` in the suite; and how many answers name another choice than their most probable
-    option."""
+    the requests ``without_row`` in the suite; and how many answers contradict themselves."""
 
     answered: list[_Answered] = field(default_factory=list)
     missing: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     without_row: list[str] = field(default_factory=list)
-    other_choices: int = 0
+    contradictions: int = 0
 
     def add(self, data: str, name: str, result: Mapping[str, Any], row: SuiteRow, where: str) -> None:
         """Add the questions of a result."""
@@ -153,10 +152,10 @@ class _Benchmark:
             elif row.has_ties or label >= len(keys) - added_options(options):
                 self.left_out[NO_RIGHT_OPTION] += 1
             else:
-                self.other_choices += is_other_choice(answer, keys, decided)
+                self.contradictions += is_contradiction(answer, keys, decided, kind=kind)
                 alone = name if len(row.expected) == 1 else f"{name}/{key}"
                 text = _text(about.get("instructions")) or f"{data}, {alone} (its text is not in the files)"
-                names = (alone, _task(data), row.group or data)
+                names = (alone, data, row.group or data)
                 question = Question(*names, context, text, options, label, row.cluster, ordered=kind == SCORE)
                 self.answered.append(_Answered(question, decided, where))
 
@@ -217,13 +216,19 @@ def _decided(kind: str, answer: Mapping[str, Any], keys: Sequence[str], *, label
 # ---------------------------------------------------------------- runs
 
 
-def _task(data: str) -> str:
-    """The task of a data set. A task's name ends where a place begins, such as a folder.
+def _tasks(names: Iterable[str]) -> dict[str, str]:
+    """The task of each data set, all of them different. A task's name ends where a place begins, such as a folder.
 
-    >>> _task("SGD/SGD-X")
-    'SGD-SGD-X'
+    >>> _tasks(["SGD/SGD-X", "A/B", "A-B"])
+    {'A-B': 'A-B', 'A/B': 'A-B-2', 'SGD/SGD-X': 'SGD-SGD-X'}
     """
-    return data.replace("/", "-").replace("@", "-")
+    tasks: dict[str, str] = {}
+    for data in sorted(names):  # not in the order of the file: another model's run has the same task
+        task = data.replace("/", "-").replace("@", "-")
+        while task in tasks.values():
+            task += "-2"
+        tasks[data] = task
+    return tasks
 
 
 def _runs(
@@ -238,14 +243,13 @@ def _runs(
         prompt_format=SYSTEM_ONE,
         origin=ORIGIN,
     )
-    answers = (each.answer for benchmark in benchmarks.values() for each in benchmark.answered)
-    decimals = max((answer.decimals for answer in answers), default=0)
     content = fingerprint_of(path)
+    tasks = _tasks(benchmarks)
     runs: list[ImportedRun] = []
     reasons: dict[str, str] = {}
     for data, benchmark in benchmarks.items():
         try:
-            runs.append(_run(path, replace(spec, task=_task(data)), benchmark, models, decimals, content))
+            runs.append(_run(path, replace(spec, task=tasks[data]), benchmark, models, content))
         except InputError as error:
             reasons[data] = "; ".join(_left_out(benchmark)) or str(error).removeprefix(f"{path}: ")
     named = [f"{data} ({reason})" for data, reason in list(reasons.items())[:REASONS]]
@@ -259,13 +263,16 @@ def _runs(
     return runs
 
 
-def _run(
-    path: Path, spec: RunSpec, benchmark: _Benchmark, models: Counter[str], decimals: int, content: str
-) -> ImportedRun:
+def _run(path: Path, spec: RunSpec, benchmark: _Benchmark, models: Counter[str], content: str) -> ImportedRun:
     sizes = Counter(each.question.cluster for each in benchmark.answered)
+    decimals = max((each.answer.decimals for each in benchmark.answered), default=0)  # one data set may be rounded
     rows = [
         ScoredRow(
-            replace(each.question, cluster=each.question.cluster if sizes[each.question.cluster] > 1 else ""),
+            replace(
+                each.question,
+                task=spec.task,
+                cluster=each.question.cluster if sizes[each.question.cluster] > 1 else "",
+            ),
             log_bound(each.answer, decimals=decimals),
             each.where,
             each.answer.label_mass,
@@ -312,11 +319,8 @@ def _stated(benchmark: _Benchmark, models: Counter[str]) -> str:
             f"The file has {_without_row(benchmark.without_row)}. Their right options are not known, so figures are "
             "those of the others."
         )
-    if benchmark.other_choices:
-        sentences.append(
-            f"In {counted(benchmark.other_choices, 'answer')}, the model's choice is not its most probable option; "
-            "figures go by the probabilities."
-        )
+    if benchmark.contradictions:
+        sentences.append(f"In {counted(benchmark.contradictions, 'answer')}, {CONTRADICTION}.")
     if len(models) > 1:
         names = ", ".join(name for name, _ in models.most_common(NAMED))
         sentences.append(f"The answers of this file are by {len(models):,} models ({names}).")

@@ -24,15 +24,19 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange import judge_columns
-from core.jury.judgements import Judgements, check_jury, from_table, joined, truth
+from core.jury.judgements import FIRST, SECOND, Judgements, check_columns, check_jury, from_table, joined, truth
+from core.records import FloatArray
 from core.tables.encodings import read_text
 from core.tables.field_names import first
+from core.tables.read_as import counted
 from core.tables.safe_read import check_size, shown
 from core.tables.tabular import Sheet, meant, open_sheet
 
 FILE_NAME = re.compile(r"^(?:jury_)?(?:logits_)?(?:qlora_)?(?P<juror>.+?)(?:_(?P<part>calib|calibration|test))?$")
 PARTS = {"calib": "calibration", "calibration": "calibration", "test": "test", None: ""}
 LABEL_COLUMNS = ("label", "correctness", "accurate_judgement", "correct")
+TIED = ("tie", "tied", "½", "0.5", "equal", "draw", "both", "neither")
+"""Labels that count half for each side."""
 NAMED = 3
 """The most questions without a label that a note lists."""
 
@@ -83,7 +87,13 @@ def _read(paths: Sequence[Path], labels: Path | None, *, single: bool) -> ReadJu
     if len(sheets) == 1 and (columns := judge_columns.judge_columns(sheets[0], single=single)):
         return ReadJury(*judge_columns.read(sheets[0], columns))
     if len(sheets) == 1:
-        return ReadJury(from_table(tidy(sheets[0]), where=str(sheets[0].path)))
+        judgements, known, _ = labelled(sheets[0])
+        decided = np.isin(known, (0, 1))
+        if not decided.any():
+            raise InputError(f"{sheets[0].path}: expected what is right in label, found nothing decided")
+        left = len(decided) - int(decided.sum())
+        note = f"{counted(left, 'answer')} {'is' if left == 1 else 'are'} left out, because label names no side."
+        return ReadJury(judgements.rows(decided), (note,)) if left else ReadJury(judgements)
     odd = next(sheet for sheet in sheets if "logits" not in sheet.names)
     raise InputError(
         f"{odd.path}: expected a column logits, as the published files have, or one tidy table alone, found the "
@@ -119,6 +129,46 @@ def tidy(sheet: Sheet) -> pd.DataFrame:
     for name, own in texts.items():
         columns[name] = [meant(cell) for cell in sheet.texts(own, as_is=True)]
     return pd.DataFrame(columns, dtype=object)  # texts of Arrow are slow to loop over
+
+
+def labelled(sheet: Sheet) -> tuple[Judgements, FloatArray, tuple[str, ...]]:
+    """The judgements of a tidy table; the label of each answer, (n,): 1 for right or the first answer, 0 for wrong or
+    the second, ½ for a tie, NaN where no row says it; and the jurors in the order of the rows. An answer whose label is
+    neither 0 nor 1 has the label False in the judgements. Raises :class:`InputError` for an answer with two labels."""
+    table = tidy(sheet)
+    check_columns(table.columns, str(sheet.path))
+    cells = [str(cell).strip() for cell in table["label"]]
+    keys: list[tuple[str, str, str, int]] = []
+    seen: dict[tuple[str, str, str, str], int] = {}
+    parts = [str(cell) for cell in table["part"]] if "part" in table else [""] * len(table)
+    for part, question, answer, juror in zip(parts, *(table[n] for n in ("question", "answer", "juror")), strict=True):
+        judged_by = (part, str(question), str(answer), str(juror))
+        seen[judged_by] = seen.get(judged_by, -1) + 1
+        keys.append((*judged_by[:3], seen[judged_by]))
+    known: dict[tuple[str, str, str, int], str] = {}
+    for row, (key, cell) in enumerate(zip(keys, cells, strict=True)):
+        if cell.lower() in judge_columns.MISSING:
+            continue
+        if (known.setdefault(key, cell).lower() in TIED) != (cell.lower() in TIED):
+            raise InputError(
+                f"{sheet.where(row)}: expected the label {shown(known[key])}, which the answer has in another row, "
+                f"found {shown(cell)}; an answer has one label"
+            )
+    tied = {key for key, cell in known.items() if cell.lower() in TIED}
+    decided = [cell.lower() for key, cell in known.items() if key not in tied]
+    empty = SECOND if decided and set(decided) <= {FIRST, SECOND} else "False"
+    own = [
+        known.get(key, "") if cell.lower() in judge_columns.MISSING else cell
+        for key, cell in zip(keys, cells, strict=True)
+    ]
+    table["label"] = [empty if key not in known or key in tied else cell for key, cell in zip(keys, own, strict=True)]
+    jurors = list(dict.fromkeys(map(str, table["juror"])))
+    judgements = from_table(table, where=str(sheet.path))
+    own_keys = [key for key, juror in zip(keys, table["juror"], strict=True) if str(juror) == jurors[0]]
+    labels = judgements.labels.astype(np.float64)
+    labels[[key in tied for key in own_keys]] = 0.5
+    labels[[key not in known for key in own_keys]] = np.nan
+    return judgements, labels, tuple(jurors)
 
 
 def juror_and_part(path: Path) -> tuple[str, str]:

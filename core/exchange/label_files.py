@@ -15,17 +15,14 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange import juries
-from core.exchange.judge_columns import by_letter, judge_columns, judgements_of, labels_of, unfolded
+from core.exchange.judge_columns import MISSING, by_letter, judge_columns, judgements_of, labels_of, unfolded
+from core.exchange.juries import TIED
 from core.exchange.writing import to_csv, write
-from core.jury.judgements import FIRST, SECOND, from_table, truth
+from core.jury.judgements import FIRST, SECOND, truth
 from core.jury.label_draw import JudgedAnswers, LabelDraw, LabelSample, drawn_sample, sample_of
 from core.tables.field_names import TRUTH_NAMES, first
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet, meant, open_sheet
-
-TIED = ("tie", "tied", "½", "0.5", "equal", "draw", "both", "neither")
-"""Labels that count half for each side."""
-MISSING = ("", "nan", "none", "null", "n/a", "na", "<na>", "-")
 
 
 def read_judged(path: Path) -> JudgedAnswers:
@@ -40,34 +37,7 @@ def read_judged(path: Path) -> JudgedAnswers:
             judgements = judgements_of(wide, columns, range(wide.table.num_rows))
             return JudgedAnswers(judgements, labels_of(wide, columns), judgements.jurors)
         return JudgedAnswers.of(juries.read([path], single=True).judgements)
-    table = juries.tidy(sheet)
-    cells = [str(cell).strip() for cell in table["label"]]
-    keys: list[tuple[str, str, str, int]] = []
-    seen: dict[tuple[str, str, str, str], int] = {}
-    parts = [str(cell) for cell in table["part"]] if "part" in table else [""] * len(table)
-    for part, question, answer, juror in zip(parts, *(table[n] for n in ("question", "answer", "juror")), strict=True):
-        judged_by = (part, str(question), str(answer), str(juror))
-        seen[judged_by] = seen.get(judged_by, -1) + 1
-        keys.append((*judged_by[:3], seen[judged_by]))
-    known: dict[tuple[str, str, str, int], str] = {}
-    for row, (key, cell) in enumerate(zip(keys, cells, strict=True)):
-        if cell.lower() not in MISSING and (known.setdefault(key, cell).lower() in TIED) != (cell.lower() in TIED):
-            raise InputError(
-                f"{sheet.where(row)}: expected the label {shown(known[key])}, which the answer has in another row, "
-                f"found {shown(cell)}; an answer has one label"
-            )
-    tied = {key for key, cell in known.items() if cell.lower() in TIED}
-    decided = [cell.lower() for key, cell in known.items() if key not in tied]
-    empty = SECOND if decided and set(decided) <= {FIRST, SECOND} else "False"
-    own = [known.get(key, "") if cell.lower() in MISSING else cell for key, cell in zip(keys, cells, strict=True)]
-    table["label"] = [empty if key not in known or key in tied else cell for key, cell in zip(keys, own, strict=True)]
-    jurors = list(dict.fromkeys(map(str, table["juror"])))
-    judgements = from_table(table, where=str(path))
-    own_keys = [key for key, juror in zip(keys, table["juror"], strict=True) if str(juror) == jurors[0]]
-    labels = judgements.labels.astype(np.float64)
-    labels[[key in tied for key in own_keys]] = 0.5
-    labels[[key not in known for key in own_keys]] = np.nan
-    return JudgedAnswers(judgements, labels, tuple(jurors))
+    return JudgedAnswers(*juries.labelled(sheet))
 
 
 def label(cell: str) -> float:

@@ -10,7 +10,7 @@ A jury may also judge pairs of answers. Then True means that the first answer of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -273,11 +273,7 @@ def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
     labels are "first" and "second", or if every answer matches :data:`PAIR`. Raises :class:`InputError`, starting with
     ``where``, for missing columns, cells or labels, and as :func:`joined` does.
     """
-    lacking = [name for name in ("question", "answer", "juror", "p_true", "label") if name not in table.columns]
-    if lacking:
-        raise InputError(
-            f"{where}: expected the columns question, answer, juror, p_true and label, found no {', '.join(lacking)}"
-        )
+    check_columns(table.columns, where)
     p_true = _numbers(table["p_true"], where)
     p_false = _numbers(table["p_false"], where) if "p_false" in table.columns else np.round(1 - p_true, DECIMALS)
     by_place = {str(cell).strip().lower() for cell in table["label"]} <= {FIRST, SECOND}
@@ -304,6 +300,15 @@ def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
             f"{belongs.index('') + 1}; fill it in, or leave out the column"
         )
     return joined(list(jurors.items()), ids=unique, pairwise=pairwise, clusters=belongs if any(belongs) else ())
+
+
+def check_columns(names: Collection[str], where: str) -> None:
+    """Raise :class:`InputError`, starting with ``where``, if a tidy table with these columns lacks one."""
+    lacking = [name for name in ("question", "answer", "juror", "p_true", "label") if name not in names]
+    if lacking:
+        raise InputError(
+            f"{where}: expected the columns question, answer, juror, p_true and label, found no {', '.join(lacking)}"
+        )
 
 
 def _text(cell: object) -> str:

@@ -131,8 +131,8 @@ def promise_words(result: SelectiveResult, *, what: str = "questions", verdicts:
     )
 
 
-def why_not(stage: SelectiveStage, alpha: int) -> str:
-    """Why a judge has no threshold, in a sentence; empty if it has one."""
+def why_not(stage: SelectiveStage, alpha: int, *, k: int = 0) -> str:
+    """Why a judge has no threshold, in a sentence; empty if it has one. By set size, ``k`` is not 0."""
     if stage.threshold is not None:
         return ""
     if not stage.n_calibration:
@@ -143,7 +143,7 @@ def why_not(stage: SelectiveStage, alpha: int) -> str:
             f"right, and {stage.n_calibration:,} calibrate."
         )
     if stage.first is None:
-        return "No answer has a confidence."
+        return "All sets are empty." if k else "No answer has a confidence."
     if stage.first_answered < stage.fewest:
         return (
             f"Only {stage.first_answered:,} calibration answers reach the strictest threshold, and it needs "
@@ -155,12 +155,13 @@ def why_not(stage: SelectiveStage, alpha: int) -> str:
     )
 
 
-def stage_notes(stage: SelectiveStage, alpha: int, *, alone: bool = True) -> list[str]:
+def stage_notes(stage: SelectiveStage, alpha: int, *, alone: bool = True, k: int = 0) -> list[str]:
     """Sentences about a judge: why it has no threshold, a confidence that says nothing, and, of one that is ``alone``,
     the least share to pass."""
-    notes = [why_not(stage, alpha)]
+    notes = [why_not(stage, alpha, k=k)]
     if stage.levels == 1 < stage.n_calibration and stage.first is not None:
-        notes.append("All its answers have the same confidence, so it can only answer all questions or none.")
+        same = "sets have the same size" if k else "answers have the same confidence"
+        notes.append(f"All its {same}, so it can only answer all questions or none.")
     least = least_passed(stage.base_error, alpha / 1000)
     if least > 0 and alone:
         notes.append(
@@ -205,7 +206,7 @@ def to_json(result: SelectiveResult, names: Sequence[str], *, k: int = 0, notes:
             **asdict(stage),
             "largest_set": None if not k or stage.threshold is None else round(k + 1 - stage.threshold),
             "least_passed": least_passed(stage.base_error, alpha / 1000),
-            "notes": stage_notes(stage, alpha, alone=len(names) == 1),
+            "notes": stage_notes(stage, alpha, alone=len(names) == 1, k=k),
         }
         for name, stage in zip(names, result.stages, strict=True)
     ]
@@ -279,7 +280,7 @@ def text_lines(result: SelectiveResult, *, what: str = "questions", k: int = 0, 
             lines.append(
                 f"Answer {'if the set has' if k else 'from confidence'} {threshold_words(stage.threshold, k)}."
             )
-        lines += stage_notes(stage, result.alpha)
+        lines += stage_notes(stage, result.alpha, k=k)
     lines.append(promise_words(result, what=what, verdicts=verdicts))
     if result.in_sample and result.answered:
         lines.append("All labels calibrate, so the shares are of the same answers and flatter a little.")

@@ -37,6 +37,11 @@ BELOW_CHANCE = "below_chance"
 """The key of ``run.json`` of a run that is right far less often than guesses (:mod:`core.exchange.below_chance`)."""
 NAMED, LONGEST_ID = 5, 60
 """How many missing questions a caveat names, and the characters of each name."""
+CONTRADICTION = (
+    "the choice is not the most probable option, the score is not the mean of its levels, or the probability of yes is "
+    "given twice and differs; figures go by the probability of yes, or else by those of the options"
+)
+"""A clause about answers that contradict themselves."""
 LONGEST = 1_000
 """Characters of a caveat that a file states."""
 
@@ -52,8 +57,8 @@ class Caveat:
     of a server that echoes nothing), ``demonstration`` (no model answered), ``stated`` (by the file that was imported),
     ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their
     number differs), ``ties`` (at the top), ``infinite`` (NLL), ``frequencies`` (of picks, in place of
-    probabilities), ``variation`` (of answers to identical requests), ``choices`` (a server names other options than
-    the most probable ones), and ``models`` (several, by the names in a server's replies).
+    probabilities), ``variation`` (of answers to identical requests), ``choices`` (a server's answers contradict
+    themselves), and ``models`` (several, by the names in a server's replies).
     """
 
     kind: str
@@ -145,7 +150,16 @@ def largest_variation(provenance: Mapping[str, Any]) -> float:
 
 
 def _of_variation(varied: Mapping[str, Any]) -> list[Caveat]:
-    """Caveats on answers that vary between identical requests, and on those that are others alone than together."""
+    """Caveats on answers that vary between identical requests, and on those that are others alone than together.
+    Nothing is ``varied`` if the server did not answer the requests."""
+    if not varied:
+        return [
+            Caveat(
+                "variation",
+                "How much the server's answers to identical requests vary could not be measured, because it did not "
+                "answer when all questions were answered and some were asked again.",
+            )
+        ]
     numbers = _numbers(varied)
     questions, requests, changed = (numbers.get(name, 0) for name in ("questions", "requests", "changed"))
     largest, mean, apart = (
@@ -231,8 +245,7 @@ def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
         caveats.append(
             Caveat(
                 "choices",
-                f"In at least {others:,} of the answers, the choice that the server names is not its most probable "
-                "option; figures go by the probabilities.",
+                f"In at least {others:,} of the answers, {CONTRADICTION}.",
                 "Check that the server gives each option its own probability.",
             )
         )

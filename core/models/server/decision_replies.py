@@ -20,19 +20,21 @@ from core.questions.prompting.decision import name_of
 from core.records import OPTION_NAMES
 
 MOST_DECIMALS = 17
+SCORE_ROUNDED = 0.05
+"""A score or a probability of yes may be this far from what the probabilities say, because it has one decimal."""
 SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
     """The probability (k) of each option, as the server gave it; the most ``decimals`` that it wrote one with, the
-    share of the next token's probability that falls on all labels (NaN: not told), and whether the choice that the
-    server named is another than the most probable option."""
+    share of the next token's probability that falls on all labels (NaN: not told), and whether the answer contradicts
+    itself (:func:`is_contradiction`)."""
 
     probabilities: tuple[float, ...]
     decimals: int
     label_mass: float
-    other_choice: bool = False
+    contradiction: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +84,46 @@ def _answer(answer: object, k: int, label_mass: object, kind: str) -> Decided | 
         return Fault(REFUSED, f"the model declined to answer{says}")
     mass = number(values.get("label_mass", values.get("x_label_mass", label_mass)))  # x_: SGLang
     mass = mass if 0 <= mass <= 1 else math.nan
+    options = OPTION_NAMES[:k]
     if kind == "score":
-        return level_probabilities(values, k, label_mass=mass)
+        return _checked(level_probabilities(values, k, label_mass=mass), values, options, kind)
     given = values.get("probabilities")
     yes = values.get("noul")  # vLLM gives the probabilities of yes and no beside it
     if yes is None and given is None:
         yes = values.get("probability")
     if kind != "choice" and values.get("type") != "choice" and yes is not None:
-        return _yes_or_no(yes, mass)
+        return _checked(_yes_or_no(yes, mass), values, options, "noul")
     if isinstance(given, Mapping):
         pairs = list(given.items())
     elif isinstance(given, list):
         pairs = [(mapping(entry).get("value"), mapping(entry).get("probability")) for entry in given]
     else:
         return Fault(UNANSWERED, "the answer has no probabilities")
-    options = OPTION_NAMES[:k]
-    read = option_probabilities(pairs, options, label_mass=mass)
-    return read if isinstance(read, Fault) else replace(read, other_choice=is_other_choice(values, options, read))
+    return _checked(option_probabilities(pairs, options, label_mass=mass), values, options, "choice")
 
 
-def is_other_choice(answer: Mapping[str, Any], options: Sequence[str], read: Decided) -> bool:
-    """Whether an ``answer``, ``read`` with these options, names a choice that is not its most probable option."""
+def _checked(read: Decided | Fault, answer: Mapping[str, Any], options: Sequence[str], kind: str) -> Decided | Fault:
+    if isinstance(read, Fault):
+        return read
+    return replace(read, contradiction=is_contradiction(answer, options, read, kind=kind))
+
+
+def is_contradiction(answer: Mapping[str, Any], options: Sequence[str], read: Decided, *, kind: str) -> bool:
+    """Whether an ``answer`` of this kind, ``read`` with these options, names a choice that is not its most probable
+    option, a score that is not the mean of its levels, or a probability of yes that is not the one in its
+    probabilities, by more than :data:`SCORE_ROUNDED`."""
+    given, shares = answer.get("probabilities"), read.probabilities
+    if kind == "score":  # each probability may be rounded
+        mean, k = math.fsum(level * p for level, p in enumerate(shares)), len(shares)
+        rounded = SCORE_ROUNDED + half_of_last(read.decimals) * k * (k - 1) / 2
+        return abs(number(answer.get("score")) - mean) > rounded
+    if kind == "noul":
+        beside = [number(p) for name, p in mapping(given).items() if str(name).strip().lower() in ("yes", "true")]
+        return any(abs(p - shares[0]) > SCORE_ROUNDED for p in beside)
     chosen = answer.get("choice")
     if not isinstance(chosen, str) or chosen.strip() not in options:
         return False
-    return read.probabilities[options.index(chosen.strip())] < max(read.probabilities)
+    return shares[options.index(chosen.strip())] < max(shares)
 
 
 def _yes_or_no(yes: object, label_mass: float) -> Decided | Fault:

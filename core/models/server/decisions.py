@@ -12,6 +12,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,8 @@ class DecisionEngine(ServerEngine):
         """How much a probability was seen to vary between identical requests."""
         self.in_run: dict[str, tuple[float, ...]] = {}
         """The probabilities of a few questions in the run, to compare with those that they get alone."""
-        self.other_choices = 0
-        """In how many answers of the run the choice is not the most probable option."""
+        self.contradictions = 0
+        """How many answers of the run contradict themselves."""
         self.answered_as: dict[str, None] = {}
         """The names that the server gave the model in its replies."""
 
@@ -89,7 +90,7 @@ class DecisionEngine(ServerEngine):
         return {
             **super().description,
             "questions_together": self.together,
-            "other_choices": self.other_choices,
+            "other_choices": self.contradictions,
             "answered_as": [without_secrets(name, self.client.key_variable) for name in [*self.answered_as]],
         }
 
@@ -127,7 +128,7 @@ class DecisionEngine(ServerEngine):
         """Begin a run of these prompts."""
         self.endpoint = self.decisions
         self.lettered = False
-        self.bounded, self.together, self.decimals, self.other_choices = 0, 1, 0, 0
+        self.bounded, self.together, self.decimals, self.contradictions = 0, 1, 0, 0
         self.left_out = LeftOut(len(prompts))
         self.in_run = {prompt.question_id: () for prompt in _sample(prompts, REPEATED)}
 
@@ -182,7 +183,7 @@ class DecisionEngine(ServerEngine):
         answered = 0
         for prompt, answer in self._answers(self._groups(prompts)):
             answered += 1
-            self.other_choices += answer.other_choice
+            self.contradictions += answer.contradiction
             if prompt.question_id in self.in_run:
                 self.in_run[prompt.question_id] = answer.probabilities
             yield self._scored_answer(prompt, answer)
@@ -195,17 +196,19 @@ class DecisionEngine(ServerEngine):
         option's least and largest probability, over :data:`REPEATED` questions that are asked :data:`REPEATS` times,
         and for how many of them the most probable option ``changed``. If questions went ``together`` in the run and got
         other answers than alone, it says how many in a request, and ``apart`` is the largest difference from the mean
-        of what they get alone. ``report`` hears how many of how many requests are answered."""
+        of what they get alone. ``report`` hears how many of how many requests are answered. Empty, and no error, if
+        the server no longer answers: the run needs no more answers."""
         left_out, self.left_out = self.left_out, LeftOut()
         seen = [prompt for prompt in prompts if self.in_run.get(prompt.question_id)]
         sample = seen if 2 * len(seen) >= min(REPEATED, len(prompts)) else _sample(prompts, REPEATED)
         answers: dict[str, list[tuple[float, ...]]] = {}
         requests = [[prompt] for prompt in sample for _ in range(REPEATS)]
-        for done, (prompt, answer) in enumerate(self._answers(requests), start=1):
-            answers.setdefault(prompt.question_id, []).append(answer.probabilities)
-            report(done, len(requests))
+        with suppress(ServerError):
+            for done, (prompt, answer) in enumerate(self._answers(requests), start=1):
+                answers.setdefault(prompt.question_id, []).append(answer.probabilities)
+                report(done, len(requests))
         self.left_out = left_out
-        repeated = [np.array(rows) for rows in answers.values() if len(rows) > 1]
+        repeated = [np.array(rows) for rows in answers.values() if len(rows) == REPEATS]
         if not repeated:
             return {}
         ranges = np.concatenate([np.ptp(rows, axis=0) for rows in repeated])

@@ -352,7 +352,7 @@ class _Execution:
             report=lambda done, total: self.reporter.report(f"{again}, {done} of {total} requests"),
         )
         self._note_spent()
-        return {VARIATION: varied} if varied else {}
+        return {VARIATION: varied}
 
     def _note_missing(self, run_prompts: Sequence[Prompt]) -> None:
         """Note which questions the server did not answer, with the kind and the reason. A later try asks those again

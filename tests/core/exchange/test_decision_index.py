@@ -10,6 +10,7 @@ import pytest
 from core.errors import InputError
 from core.exchange import decision_index, imported
 from core.exchange.dropped.examples import as_lines
+from core.models.server.decision_replies import Decided, is_contradiction
 from core.records import NOT_PUBLISHED
 from core.reports.imported_figures import figures
 from core.runs import store
@@ -99,6 +100,13 @@ def test_each_data_set_is_a_run(tmp_path):
     assert "caveats" not in mmlu.provenance
 
 
+def test_data_sets_whose_names_differ_only_in_a_slash_are_different_tasks(tmp_path):
+    names = ("a@b", "a-b", "a/b")
+    runs = read(tmp_path, *([make(i, data) for data in names for i in range(6)] for make in (result, row)))
+    assert [run.spec.task for run in runs] == ["a-b-2-2", "a-b", "a-b-2"]
+    assert {question.task for question in runs[0].questions} == {"a-b-2-2"}
+
+
 def test_options_are_keys_of_any_name_in_the_order_in_which_they_were_asked(tmp_path):
     named = {"type": "choice", "instructions": {"task": "label"}, "criteria": {"SUPPORTS": None, "(B)": "refutes"}}
     payload = {"state": {"claim": "é"}, "questions": {"q": named}}
@@ -134,17 +142,19 @@ def test_a_yes_or_no_question_has_two_options(tmp_path):
     # 1 − 0.9 is 0.09999999999999998 in floats, which would have 17 decimals.
     assert run.scored.probabilities.tolist() == [[0.9, 0.1], [0.1, 0.9], [1.0, 0.0], [0.33, 0.67]]
     assert run.scored.bounded.tolist() == [[False] * 2, [False] * 2, [False, True], [False] * 2]
-    assert math.exp(run.scored.logits[2][1]) == pytest.approx(0.005)  # half of the file's second decimal
+    assert math.exp(run.scored.logits[2][1]) == pytest.approx(0.005)  # half of the second decimal
 
 
-def test_a_rounded_zero_is_a_bound_by_the_decimals_of_the_whole_file(tmp_path):
+def test_a_rounded_zero_is_a_bound_by_the_decimals_of_its_data_set(tmp_path):
+    """Another data set's decimals, as those of ARC here, would make the bound too small."""
     results = [result(0, answers=probabilities(1.0, 0.0, 0.0))]
     results += [result(i, answers=probabilities(0.125, 0.5, 0.375)) for i in range(1, 4)]
     results += [result(i, "ARC", answers=probabilities(0.1234, 0.8766, 0)) for i in range(4)]
     rows = [row(i, data) for data in ("MMLU", "ARC") for i in range(4)]
     mmlu, arc = read(tmp_path, results, rows)
     assert mmlu.scored.bounded.tolist() == [[False, True, True], *[[False] * 3] * 3]
-    assert np.exp(mmlu.scored.logits[0][1:]) == pytest.approx([0.00005] * 2)
+    assert np.exp(mmlu.scored.logits[0][1:]) == pytest.approx([0.0005] * 2)
+    assert np.exp(arc.scored.logits[:, 2]) == pytest.approx([0.00005] * 4)
     assert (mmlu.provenance["bounded_questions"], arc.provenance["bounded_questions"]) == (1, 4)
 
 
@@ -204,11 +214,31 @@ def test_an_answer_that_is_none_is_a_missing_question(tmp_path, answer):
     assert (len(run.questions), run.provenance["counts"]) == (4, {"without an answer": 1})
 
 
-def test_a_choice_that_is_not_the_most_probable_option_is_stated(tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "answer", "contradicts"),
+    [
+        ("choice", {"choice": "C", "probabilities": SHARES}, True),
+        ("choice", {"choice": "A", "score": 9, "probabilities": SHARES}, False),
+        ("noul", {"noul": 0.9, "probabilities": {"true": 0.1, "false": 0.9}}, True),
+        ("noul", {"noul": 0.9, "probabilities": {"yes": 0.88, "no": 0.12}}, False),
+        ("noul", {"noul": 0.9}, False),
+        ("score", {"score": 0.2, "probabilities": {"0": 0.5, "1": 0.3, "2": 0.2}}, True),
+        ("score", {"score": 0.7, "probabilities": {"0": 0.5, "1": 0.3, "2": 0.2}}, False),
+        ("score", {"score": 1, "probabilities": {"0": 0.3, "1": 0.3, "2": 0.3}}, False),  # rounded, and the sum is 0.9
+        ("score", {"probabilities": {"0": 0.5, "1": 0.3, "2": 0.2}}, False),
+    ],
+)
+def test_answers_that_contradict_themselves_are_counted(kind, answer, contradicts):
+    options = {"choice": "ABC", "noul": ("yes", "no"), "score": "012"}[kind]
+    shares = (answer["noul"], 0.1) if kind == "noul" else tuple(answer["probabilities"].values())
+    assert is_contradiction(answer, options, Decided(shares, 1, math.nan), kind=kind) == contradicts
+
+
+def test_an_answer_that_contradicts_itself_is_stated(tmp_path):
     results = [result(i) for i in range(4)]
     results[0]["response"]["answers"]["q1"] |= {"choice": "C"}
     (run,) = read(tmp_path, results, [row(i) for i in range(4)])
-    assert run.provenance["caveats"].startswith("In 1 answer, the model's choice is not its most probable option")
+    assert run.provenance["caveats"].startswith("In 1 answer, the choice is not the most probable option, the score is")
 
 
 def test_letter_mass_is_kept_where_the_server_says_it(tmp_path):

@@ -184,7 +184,6 @@ def test_any_text_survives_a_table(answers: list[str]) -> None:
     ("change", "says"),
     [
         ({"juror": None}, "found no juror"),
-        ({"label": ""}, "row 1: expected a label that says whether the answer is right, found nothing"),
         ({"p_true": "high"}, "row 1: expected p_true as a number from 0 to 1, found 'high'"),
         ({"p_true": 1.5}, r"p_true must lie in \[0, 1\], where 0.9 is 90%, got 1.5 of juror"),
         ({"part": "train"}, "row 1: expected part calibration or test, found 'train'"),
@@ -202,6 +201,19 @@ def test_tables_that_say_no_judgements(tmp_path, change, says) -> None:
     table.to_csv(path, index=False)
     with pytest.raises(InputError, match=says):
         read([path])
+
+
+def test_answers_of_a_tidy_table_whose_label_decides_nothing_are_left_out_with_a_note(tmp_path) -> None:
+    table = seeded_jury(6, 2).table().astype({"label": object})
+    first, *_, last = dict.fromkeys(table["answer"])
+    table.loc[table["answer"] == first, "label"] = ""
+    table.loc[table["answer"] == last, "label"] = "tie"
+    path = tmp_path / "tidy.csv"
+    table.to_csv(path, index=False)
+    jury = read([path])
+    assert len(jury.judgements) == 4
+    assert not {first, last} & set(jury.judgements.answers)
+    assert jury.notes == ("2 answers are left out, because label names no side.",)
 
 
 # ---------------------------------------------------------------- the store and the command line

@@ -168,7 +168,7 @@ def test_a_file_of_one_judge_is_enough(home, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"label": ""}, "row 1: expected a label that says whether the answer is right, found nothing"),
+        ({"label": ""}, "expected what is right in label, found nothing decided"),
         ({"label": "perhaps"}, "expected True or False (or Correct, Incorrect; of pairs, A and B), found 'perhaps'"),
         ({"p_true": 1.5, "p_false": -0.5}, "must lie in [0, 1], where 0.9 is 90%, got"),
         ({"p_true": 0.9, "p_false": 0.9}, "p_true and p_false must sum to 1, got 0.9 and 0.9"),

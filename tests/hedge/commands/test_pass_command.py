@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from core.reports import answer_or_pass
@@ -41,6 +42,16 @@ def test_a_run_answers_up_to_a_set_size(home, capsys):
     assert answer_or_pass.threshold_words(stage.threshold, 6) in text
     sizes = 7 - sides.judged.confidence[sides.judged.confidence > 0]
     assert set(sizes.tolist()) <= {1, 2, 3, 4, 5, 6}
+
+
+def test_sets_that_say_nothing_are_called_sets(home, capsys):
+    """By set size, an empty set and sets of one size are no matter of confidence."""
+    name = synthetic_run(k=3, signal=50.0)
+    assert main(["pass", name, "--by", "set-size"]) == 0
+    assert "All its sets have the same size" in capsys.readouterr().out
+    nothing = answer_or_pass.SelectiveAnswers(np.zeros((60, 1)), np.zeros((60, 1)))
+    result = answer_or_pass.selective(nothing, nothing, 100, 100)
+    assert "All sets are empty." in answer_or_pass.text_lines(result, k=3)
 
 
 def test_no_threshold_is_said_with_the_least_share_to_pass(home, capsys):

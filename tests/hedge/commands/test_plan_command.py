@@ -46,6 +46,15 @@ def test_runs_say_what_they_could_have_shown(home: Path, capsys: pytest.CaptureF
     assert ROUGH in text
 
 
+def test_the_caveats_of_the_pilot_runs_stand_with_the_plan(home: Path, capsys: pytest.CaptureFixture[str]):
+    name = synthetic_run(n=24)
+    assert main(["plan", "--runs", name, "--json"]) == 0
+    text = json.loads(capsys.readouterr().out)["caveats"][name]
+    assert text.startswith("Only 12 calibration and 12 test questions")
+    assert main(["plan", "--runs", name]) == 0
+    assert f"{name}: {text}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -226,6 +226,7 @@ class Selective extends Live {
 
   // As core.reports.answer_or_pass.stage_notes.
   stageNotes(stage) {
+    const { k } = this.data;
     const alpha = this.error / 1000;
     const notes = [];
     const { n_calibration: n, fewest } = stage;
@@ -235,7 +236,7 @@ class Selective extends Live {
         notes.push(
           `At alpha ${alpha} a threshold needs at least ${counted(fewest, "labelled answer", "labelled answers")}, even if all are right, and ${n.toLocaleString("en")} calibrate.`,
         );
-      else if (stage.first === null) notes.push("No answer has a confidence.");
+      else if (stage.first === null) notes.push(k ? "All sets are empty." : "No answer has a confidence.");
       else if (stage.first_answered < fewest)
         notes.push(
           `Only ${stage.first_answered.toLocaleString("en")} calibration answers reach the strictest threshold, and it needs ${fewest.toLocaleString("en")}, even if all are right.`,
@@ -245,8 +246,10 @@ class Selective extends Live {
           `Already at the strictest threshold, ${stage.first_wrong.toLocaleString("en")} of ${stage.first_answered.toLocaleString("en")} calibration answers are wrong.`,
         );
     }
-    if (stage.levels === 1 && n > 1 && stage.first !== null)
-      notes.push("All its answers have the same confidence, so it can only answer all questions or none.");
+    if (stage.levels === 1 && n > 1 && stage.first !== null) {
+      const same = k ? "sets have the same size" : "answers have the same confidence";
+      notes.push(`All its ${same}, so it can only answer all questions or none.`);
+    }
     const least = leastPassed(stage.base_error, alpha);
     if (least > 0 && this.data.judges.length === 1)
       notes.push(

@@ -1,6 +1,7 @@
 """A run of a model that answers decisions, from the command line to its figures."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,6 +73,25 @@ def test_answers_that_vary_are_a_caveat(server, capsys):
     assert caveat.sentence.startswith("Identical requests get different answers: asked 3 times, 20 questions gave")
     for _ in range(3):  # nobody says that the server has other weights now
         assert main(["run", "--model", "pocket-3m", *ASKED, "--server", server.url, "--format", "systemone"]) == 0
+
+
+@pytest.mark.parametrize("fault", ["cut", "500"])
+def test_a_run_ends_without_a_server_that_fails_when_questions_are_asked_again(
+    server, impatient, monkeypatch, capsys, fault
+):
+    variation = decisions.DecisionEngine.variation
+
+    def gone(engine, *arguments, **named):
+        server.behaviour = replace(server.behaviour, fault=lambda number: fault)
+        return variation(engine, *arguments, **named)
+
+    monkeypatch.setattr(decisions.DecisionEngine, "variation", gone)
+    server.reset(decisions=PATHS)
+    record = run("--server", server.url, "--format", "systemone")
+    assert record.state == "done"
+    assert len(load(record.run_id).ids) == 60
+    (caveat,) = of_run_record(record)
+    assert caveat.sentence.startswith("How much the server's answers to identical requests vary could not be measured")
 
 
 def test_unanswered_questions_are_missing(server, capsys):
@@ -240,7 +260,7 @@ def test_a_choice_that_is_not_the_most_probable_option_is_a_caveat(server, capsy
     record = run("--server", server.url, "--format", form)
     others = int((load(record.run_id).probabilities[:, :6].argmax(axis=1) != 5).sum())
     (caveat,) = of_run_record(record)
-    assert caveat.sentence.startswith(f"In at least {others} of the answers, the choice that the server names is not")
+    assert caveat.sentence.startswith(f"In at least {others} of the answers, the choice is not the most probable")
 
 
 @pytest.mark.parametrize("names", [("model-0", "model-1"), ("pocket-3m", "model-1")])

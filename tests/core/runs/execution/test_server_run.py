@@ -234,7 +234,7 @@ def test_a_key_is_in_no_file(server, impatient, monkeypatch, capsys, home, form)
                and store.read_record(name).state == "done"]  # fmt: skip
     for form in ("csv", "jsonl", "xlsx", "json"):
         assert main(["export", done, "--format", form, "--out", str(home / "out" / form)]) == 0
-    server.reset(key=KEY, fault=lambda number: "500" if number > 50 else "", **decides)  # its message repeats the key
+    server.reset(key=KEY, fault=lambda number: "500" if number > 4 else "", **decides)  # its message repeats the key
     run(*there, "--seed", 2, status=1)
     refusals = iter([{"refusal": f"not for {KEY}"}] * 3)  # and so does a refusal of one question, or a model's name
     server.reset(
