@@ -25,6 +25,7 @@ from core.conformal.question_counts import (
 )
 from core.conformal.set_sizes.power import calibrating
 from core.errors import InputError
+from core.reports.caveats import in_one, of_run
 from core.reports.compare import paired
 from core.reports.compare.power import (
     POWER,
@@ -51,7 +52,7 @@ class Pilot:
     """What a plan takes to hold of two runs, and the sentence that says it.
 
     ``calibration`` and ``tests`` count the questions of the runs that it comes from; None for a guess. ``apart`` is the
-    difference of two guessed accuracies, otherwise None.
+    difference of two guessed accuracies, otherwise None. ``caveats`` are those of the runs, each with its run's id.
     """
 
     spread: SpreadOfPair
@@ -59,6 +60,7 @@ class Pilot:
     calibration: float | None = None
     tests: int | None = None
     apart: float | None = None
+    caveats: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,8 @@ def pilot_of(runs: Sequence[Evaluation], alpha: int, *, score: str = "lac") -> P
         n = calibrating(*(run.calibration.shape[1] + len(run.alone) for run in (first, second)))
         alone = f"exactly one is right on {spread.differing:.1%} of the questions"
         says = f"From {runs[0].run_id} and {runs[1].run_id}: {alone}."
-    return Pilot(spread, says, n, count(clusters, side.right.shape[1]))
+    caveats = tuple((run.run_id, text) for run in runs if (text := in_one(of_run(run))))
+    return Pilot(spread, says, n, count(clusters, side.right.shape[1]), caveats=caveats)
 
 
 def guess(accuracies: Sequence[float] = (), agreement: float | None = None) -> Pilot:

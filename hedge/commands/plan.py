@@ -8,9 +8,8 @@ from core.conformal.alpha import alpha_text, exact_alpha, thousandths
 from core.conformal.question_counts import MOST, sides
 from core.errors import InputError
 from core.reports import question_plan
-from core.reports.caveats import in_one, of_run
 from core.reports.compare.power import ROUGH
-from core.reports.evaluation import Evaluation, load
+from core.reports.evaluation import load
 from core.reports.question_plan import DetectableFigures, Pilot, QuestionNeed
 from core.reports.report import finite
 from core.runs import store
@@ -32,7 +31,7 @@ def plan(arguments: Namespace) -> CommandResult:
     if arguments.questions is not None and not 2 <= arguments.questions <= MOST:
         raise InputError(f"the number of questions must be from 2 to {MOST:,}, got {arguments.questions:,}")
     test = {"significance": significance, "power": power}
-    pilot, runs = _pilot(arguments)
+    pilot = _pilot(arguments)
     difference = arguments.difference if arguments.difference is not None else pilot.apart
     _check_guesses(arguments, pilot, difference)
     if not difference and arguments.difference is None:  # equal guesses
@@ -51,7 +50,6 @@ def plan(arguments: Namespace) -> CommandResult:
     own = None
     if pilot.tests is not None and pilot.calibration is not None:
         own = question_plan.figures_of(pilot, pilot.calibration, pilot.tests, alpha, **test)
-    caveats = {run.run_id: text for run in runs if (text := in_one(of_run(run)))}
     values = {
         "alpha": arguments.alpha,
         "calibration_share": share,
@@ -63,7 +61,7 @@ def plan(arguments: Namespace) -> CommandResult:
         "questions": chosen and asdict(chosen),
         "runs": own and asdict(own),
         "rough": False,
-        "caveats": caveats,
+        "caveats": dict(pilot.caveats),
     }
     lines = [f"An exact threshold at alpha {alpha_text(arguments.alpha)} needs {_questions(threshold)}."]
     if width := needs["width"]:
@@ -82,20 +80,19 @@ def plan(arguments: Namespace) -> CommandResult:
         values["rough"] = True
     if needs["accuracy"] or needs["set_size"] or chosen or own:
         lines.append(pilot.says)
-        lines += [f"{name}: {text}" for name, text in caveats.items()]
+        lines += [f"{name}: {text}" for name, text in pilot.caveats]
     return CommandResult(finite(values), "\n".join(lines))
 
 
-def _pilot(arguments: Namespace) -> tuple[Pilot, list[Evaluation]]:
-    """The pilot, and the runs that it comes from."""
+def _pilot(arguments: Namespace) -> Pilot:
     if not arguments.runs:
-        return question_plan.guess(arguments.accuracy, arguments.agreement), []
+        return question_plan.guess(arguments.accuracy, arguments.agreement)
     if arguments.accuracy or arguments.agreement is not None:
         raise InputError(
             "runs say how accurate they are and how often they agree; leave out --accuracy and --agreement"
         )
     runs = [load(store.folder_of(name).name) for name in arguments.runs]
-    return question_plan.pilot_of(runs, thousandths(arguments.alpha), score=arguments.score), runs
+    return question_plan.pilot_of(runs, thousandths(arguments.alpha), score=arguments.score)
 
 
 def _check_guesses(arguments: Namespace, pilot: Pilot, difference: float | None) -> None:

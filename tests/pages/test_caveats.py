@@ -30,7 +30,7 @@ from hedge.commands.exchange import EXPORTS
 from tests.conftest import synthetic_run
 from tests.flawed_runs import flawed_run, picked_run, unanswered_run
 from tests.light_environment import needs_models
-from tests.pages.conftest import Open, page_text, sent
+from tests.pages.conftest import Open, page_text, sent, unfolded
 from tests.served import served_run
 
 RULE = SetRule(100, ("lac", "aps"))
@@ -89,6 +89,11 @@ def test_every_page_names_all_caveats_of_its_run(open_page: Open, run: str, page
         assert [caveat.kind for caveat in caveats if words(page_text(app)).count(words(caveat.sentence)) > 1] == []
     if page in PRESENTED:
         assert missing(sent(app, "caveats")["caveats"], caveats) == []
+
+
+def test_a_forecast_names_the_caveats_of_its_pilot(open_page: Open, run: str):
+    app = unfolded(open_page("new_run", models="fake", amount="number", samples="1000"), "question_counts_open")
+    assert missing(page_text(app), of_run(load(run))) == []
 
 
 @pytest.mark.parametrize("page", ["overview", "alpha_lab", "compare", "calibration"])

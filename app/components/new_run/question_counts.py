@@ -54,7 +54,8 @@ def curve(plan: Plan) -> None:
         pilot = forecast_cache.pilot(spec, ALPHA)
         frame = forecast_cache.question_curve(pilot, ALPHA, spec.calibration_share, chosen)
         about = About([spec.model_name], [task_title(spec.task, bank_name(spec))], ALPHA)
-        caption, rough = f"{pilot.says} {EXPLAINED}", frame["questions"][frame["rough"]]
+        caveats = "".join(f" {name}: {text}" for name, text in pilot.caveats)
+        caption, rough = f"{pilot.says}{caveats} {EXPLAINED}", frame["questions"][frame["rough"]]
         if len(rough):
             caption += f" {ROUGH} This holds for up to {rough.max():,} questions."
         figures.show(question_counts(frame, chosen), caption, about)
