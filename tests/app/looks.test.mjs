@@ -11,6 +11,7 @@ import {
   differenceShown,
   labAnswer,
   pSaid,
+  percent,
   percentsApart,
   promiseKept,
   thresholdText,
@@ -36,6 +37,17 @@ function pool(changes = {}) {
 }
 
 const refused = (made, view, sentence) => assert.throws(() => lookAt(made, view), { name: "Error", message: sentence });
+
+test("a share in the middle of two percentages is written as Python writes it", () => {
+  assert.deepEqual(
+    [1 / 16, 3 / 16, 101 / 400, -1 / 16, 0.3125].map((share) => percent(share, 1)),
+    ["6.2%", "18.8%", "25.2%", "-6.2%", "31.2%"],
+  );
+  assert.deepEqual(
+    [1 / 8, 3 / 8, 1 / 3].map((share) => percent(share, 0)),
+    ["12%", "38%", "33%"],
+  );
+});
 
 test("a look says how many questions calibrate, and how few may", () => {
   const { nAll, smallest, view } = lookAt(pool(), { n: 5 });

@@ -1,7 +1,6 @@
 """The label budget's script shows the numbers that Python computed."""
 
 import json
-from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,7 @@ def labels(n: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as JavaScript's toFixed writes it, which rounds a half up."""
-    return f"{Decimal(100 * share).quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
+    return f"{share:.1%}"
 
 
 def texts(row: dict[str, float]) -> dict[str, str]:

@@ -2,8 +2,11 @@
 
 import { plainAlpha } from "./dom.js";
 
+// A half is rounded to the even digit, as Python rounds it: 6.25 is 6.2 and 6.75 is 6.8.
 export function percent(share, digits) {
-  return `${(100 * share).toFixed(digits)}%`;
+  const value = 100 * share;
+  const halfAboveEven = (Math.abs(value) * 2 ** (digits + 1)) % 4 === 1;
+  return `${(halfAboveEven ? value * (1 - Number.EPSILON) : value).toFixed(digits)}%`;
 }
 
 const MOST_DECIMALS = 12; // scores are rounded to these

@@ -1,6 +1,8 @@
 // A label budget's rows as Python computed them, one for each number of labels, and their texts. Nothing here touches the
 // page.
 
+import { percent } from "../../shared/formatting.js";
+
 export const COLUMNS = ["n", "weight", "worth", "value", "low", "high", "alone", "alone_low", "alone_high"];
 
 // The columns of the table by name.
@@ -13,7 +15,7 @@ export function placeOf(rows, n) {
   return place;
 }
 
-const percent1 = (share) => `${(100 * share).toFixed(1)}%`;
+const percent1 = (share) => percent(share, 1);
 const counted = (n) => `${n.toLocaleString("en")} ${n === 1 ? "label" : "labels"}`;
 
 // What the page says of one number of labels.
