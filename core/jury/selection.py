@@ -19,6 +19,7 @@ from core.errors import InputError
 from core.jury.experiment import Protocol, sides
 from core.jury.judgements import PARTS, Judgements
 from core.records import IntArray
+from core.tables.read_as import counted
 
 HALF = 0.5
 FEW = 0.05
@@ -88,16 +89,17 @@ def judged_sides(judgements: Judgements, *, share: float | None = None, seed: in
         calibrates, judges = sides(counting, round((share or HALF) * len(counting)), seed, clusters)
     if not len(calibrates) or not len(judges):
         raise InputError(
-            " ".join([*notes, f"{len(calibrates)} answers calibrate"])
-            + f" and {len(judges)} judge; both sides need at "
-            "least one, so give more labels, or another calibration share"
+            " ".join([*notes, counted(len(calibrates), "answer calibrates", "answers calibrate")])
+            + f" and {counted(len(judges), 'judges', 'judge')}; both sides need at least one, so give more labels, or "
+            "another calibration share"
         )
     answers = SelectiveAnswers(
         np.where(judgements.verdicts == 0.5, 0.0, judgements.top),  # a tie is no verdict
         np.abs(judgements.verdicts - judgements.labels[:, None]),
     )
     if ties := int((judgements.verdicts == 0.5).sum()):
-        notes.append(f"{ties:,} ties of equal probabilities are no verdict: the next judge or a person is asked.")
+        what = counted(ties, "tie of equal probabilities is", "ties of equal probabilities are")
+        notes.append(f"{what} no verdict: the next judge or a person is asked.")
     return JudgedSides(
         judgements.jurors,
         answers.rows(calibrates),

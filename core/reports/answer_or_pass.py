@@ -21,6 +21,7 @@ from core.reports.evaluation import Evaluation
 from core.reports.repeated import questions_of, standing
 from core.reports.report import finite
 from core.reports.scored_sets import form
+from core.tables.read_as import counted
 
 DELTA = 100
 """How often the promise may fail where nobody chooses, in thousandths."""
@@ -57,8 +58,8 @@ def run_sides(
     calibration, judged, k, notes = run.calibration, standing(run, run.test), 0, []
     if len(judged) < len(run.test):
         notes.append(
-            f"{len(run.test):,} test rows, {questions_of(run, run.test):,} questions: one random row of each counts, "
-            "because rows of one question are not independent."
+            f"{len(run.test):,} test rows, {counted(questions_of(run, run.test), 'question')}: one random row of each "
+            "counts, because rows of one question are not independent."
         )
     wrong = 1 - correct(run.probabilities, run.labels)
     sure = run.probabilities.max(axis=1)
@@ -126,8 +127,9 @@ def promise_words(result: SelectiveResult, *, what: str = "questions", verdicts:
         else f"at most {alpha:.1%} of the answers are wrong"
     )
     return (
-        f"The promise: with confidence {_confidence(result)}, {kept}, for {what} like the {result.n_calibration:,} "
-        "that calibrate, if alpha and delta were chosen beforehand."
+        f"The promise: with confidence {_confidence(result)}, {kept}, for {what} like the "
+        f"{counted(result.n_calibration, 'that calibrates', 'that calibrate')}, if alpha and delta were chosen "
+        "beforehand."
     )
 
 
@@ -139,19 +141,19 @@ def why_not(stage: SelectiveStage, alpha: int, *, k: int = 0) -> str:
         return "No calibration answer reaches it."
     if stage.n_calibration < stage.fewest:
         return (
-            f"At alpha {alpha / 1000:g} a threshold needs at least {stage.fewest:,} labelled answers, even if all are "
-            f"right, and {stage.n_calibration:,} calibrate."
+            f"At alpha {alpha / 1000:g} a threshold needs at least {counted(stage.fewest, 'labelled answer')}, even if "
+            f"all are right, and {counted(stage.n_calibration, 'calibrates', 'calibrate')}."
         )
     if stage.first is None:
         return "All sets are empty." if k else "No answer has a confidence."
     if stage.first_answered < stage.fewest:
         return (
-            f"Only {stage.first_answered:,} calibration answers reach the strictest threshold, and it needs "
-            f"{stage.fewest:,}, even if all are right."
+            f"Only {counted(stage.first_answered, 'calibration answer reaches', 'calibration answers reach')} the "
+            f"strictest threshold, and it needs {stage.fewest:,}, even if all are right."
         )
     return (
-        f"Already at the strictest threshold, {stage.first_wrong:,} of {stage.first_answered:,} calibration answers "
-        "are wrong."
+        f"Already at the strictest threshold, {stage.first_wrong:,} of "
+        f"{counted(stage.first_answered, 'calibration answer')} {'is' if stage.first_wrong == 1 else 'are'} wrong."
     )
 
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
+import { Selective } from "../../app/components/shared/selective/panel.js";
 import {
   criticalErrors,
   errorBound,
@@ -21,7 +22,7 @@ for (const { alpha, delta, n, critical, fewest, bounds } of arithmetic)
     for (const [errors, answers, bound] of bounds) assert.equal(known(errorBound(errors, answers, delta)), bound);
   });
 
-for (const { name, calibration, judged, results } of cases) {
+for (const { name, k, calibration, judged, results } of cases) {
   const side = (columns) =>
     columns.map(({ confidence, wrong }) => ({
       confidence: Float64Array.from(confidence),
@@ -37,5 +38,19 @@ for (const { name, calibration, judged, results } of cases) {
         for (const [figure, value] of Object.entries(expected.stages[j]))
           assert.equal(known(stage[figure]), value, figure);
       });
+      const panel = Object.create(Selective.prototype);
+      const data = { judges: judged.map(() => ""), what: "questions", k };
+      Object.assign(panel, { data, error: expected.alpha, delta: expected.delta });
+      const { words } = expected;
+      assert.equal(panel.headline(result), words.headline);
+      assert.ok(panel.promised(result).startsWith(words.promise));
+      assert.deepEqual(
+        result.stages.map(({ threshold }) => panel.from(threshold)),
+        words.from,
+      );
+      assert.deepEqual(
+        result.stages.map((stage) => panel.stageNotes(stage)),
+        words.notes,
+      );
     });
 }

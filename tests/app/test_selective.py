@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.conformal.selective import SelectiveAnswers, critical_errors, error_bound, fewest_answers, selective
+from core.conformal.selective import (
+    SelectiveAnswers,
+    SelectiveResult,
+    critical_errors,
+    error_bound,
+    fewest_answers,
+    selective,
+)
+from core.reports import answer_or_pass
 from core.reports.report import finite
 from core.settings import ROOT
 from tests.app.javascript import passed_tests
@@ -35,6 +43,12 @@ def answers(n: int, judges: int, *, seed: int, places: int = 12, never: float = 
     return SelectiveAnswers(np.where(none, 0.0, sure), np.where(none, 0.5, wrong))
 
 
+def of(confidence: list[float], wrong: int) -> SelectiveAnswers:
+    """Answers with these confidences, the last of them wrong."""
+    n = len(confidence)
+    return SelectiveAnswers(np.array(confidence, dtype=np.float64)[:, None], (np.arange(n) >= n - wrong)[:, None] * 1.0)
+
+
 CASES = {
     "one judge": (answers(400, 1, seed=1), answers(380, 1, seed=2)),
     "three judges": (answers(300, 3, seed=3), answers(301, 3, seed=4)),
@@ -43,7 +57,22 @@ CASES = {
     "nobody answers": (answers(40, 1, seed=9, never=1.0), answers(40, 1, seed=10, never=1.0)),
     "ten labels": (answers(10, 2, seed=11), answers(10, 2, seed=12)),
     "10,000 verdicts": (answers(5000, 2, seed=13), answers(5000, 2, seed=14)),
+    "one label": (answers(1, 1, seed=15), answers(80, 1, seed=16)),
+    "one sure answer": (of([0.9, *[0.2] * 59], 1), of([0.9, *[0.2] * 79], 5)),
+    "sets of 1 to 3 options": (of([4, 3, 2] * 40, 3), of([4, 3, 2] * 20, 8)),
+    "empty sets": (of([0] * 60, 3), of([0] * 80, 5)),
+    "sets of one size": (of([3] * 60, 1), of([3] * 80, 1)),
 }
+
+
+def _words(result: SelectiveResult, k: int) -> dict[str, Any]:
+    alone = len(result.stages) == 1
+    return {
+        "headline": answer_or_pass.headline(result),
+        "promise": answer_or_pass.promise_words(result),
+        "from": [answer_or_pass.threshold_words(stage.threshold, k) for stage in result.stages],
+        "notes": [answer_or_pass.stage_notes(stage, result.alpha, alone=alone, k=k) for stage in result.stages],
+    }
 
 
 def _columns(side: SelectiveAnswers) -> list[dict[str, Any]]:
@@ -53,7 +82,7 @@ def _columns(side: SelectiveAnswers) -> list[dict[str, Any]]:
     ]
 
 
-def test_the_browsers_thresholds_equal_pythons(tmp_path: Path):
+def test_the_browsers_thresholds_and_words_equal_pythons(tmp_path: Path):
     golden = {
         "arithmetic": [
             {
@@ -75,9 +104,12 @@ def test_the_browsers_thresholds_equal_pythons(tmp_path: Path):
                 "name": name,
                 "calibration": _columns(calibration),
                 "judged": _columns(judged),
-                "results": [finite(asdict(selective(calibration, judged, alpha, delta))) for alpha, delta in SETTINGS],
+                "k": k,
+                "results": [finite(asdict(result)) | {"words": _words(result, k)} for result in results],
             }
             for name, (calibration, judged) in CASES.items()
+            for k in [4 if "sets" in name else 0]
+            for results in [[selective(calibration, judged, alpha, delta) for alpha, delta in SETTINGS]]
         ],
     }
     path = tmp_path / "selective.json"

@@ -220,7 +220,7 @@ def test_the_published_judges(home, real_data, capsys):
 
 
 def test_one_question_and_a_judge_that_no_answer_reaches_are_told_apart_from_few_labels():
-    with pytest.raises(InputError, match=r"600 answers, 1 question: one random .* 0 answers calibrate and 1 judge"):
+    with pytest.raises(InputError, match=r"600 answers, 1 question: one random .* 0 answers calibrate and 1 judges;"):
         judged_sides(replace(judges(), questions=("One?",) * 600))
     labels = np.tile([True, False], 100)
     sure = jury(np.where(labels[:, None], [0.9, 0.8], [0.1, 0.2]), labels)

@@ -36,7 +36,7 @@ function sideOf(table, judges) {
   return Array.from({ length: judges }, (_, j) => ({ confidence: column(`c${j}`), wrong: column(`w${j}`) }));
 }
 
-class Selective extends Live {
+export class Selective extends Live {
   reportAfter = 150;
   speakAfter = 600;
 
@@ -210,7 +210,7 @@ class Selective extends Live {
     const kept = verdicts
       ? `at least ${percent1(1 - alpha)} of the verdicts agree with people`
       : `at most ${percent1(alpha)} of the answers are wrong`;
-    return `The promise: ${this.sure}, ${kept}, for ${what} like the ${n.toLocaleString("en")} that calibrate, if alpha and delta were chosen beforehand. The other ${judged.toLocaleString("en")} judge it.`;
+    return `The promise: ${this.sure}, ${kept}, for ${what} like the ${counted(n, "that calibrates", "that calibrate")}, if alpha and delta were chosen beforehand. The other ${counted(judged, "judges", "judge")} it.`;
   }
 
   notes({ stages }) {
@@ -226,30 +226,30 @@ class Selective extends Live {
 
   // As core.reports.answer_or_pass.stage_notes.
   stageNotes(stage) {
-    const { k } = this.data;
     const alpha = this.error / 1000;
+    const { k } = this.data;
     const notes = [];
-    const { n_calibration: n, fewest } = stage;
+    const { n_calibration: n, fewest, first, first_answered: answered, first_wrong: wrong } = stage;
     if (stage.threshold === null) {
-      if (n === 0) notes.push("No calibration answer reaches it.");
+      if (!n) notes.push("No calibration answer reaches it.");
       else if (n < fewest)
         notes.push(
-          `At alpha ${alpha} a threshold needs at least ${counted(fewest, "labelled answer", "labelled answers")}, even if all are right, and ${n.toLocaleString("en")} calibrate.`,
+          `At alpha ${alpha} a threshold needs at least ${counted(fewest, "labelled answer", "labelled answers")}, even if all are right, and ${counted(n, "calibrates", "calibrate")}.`,
         );
-      else if (stage.first === null) notes.push(k ? "All sets are empty." : "No answer has a confidence.");
-      else if (stage.first_answered < fewest)
+      else if (first === null) notes.push(k ? "All sets are empty." : "No answer has a confidence.");
+      else if (answered < fewest)
         notes.push(
-          `Only ${stage.first_answered.toLocaleString("en")} calibration answers reach the strictest threshold, and it needs ${fewest.toLocaleString("en")}, even if all are right.`,
+          `Only ${counted(answered, "calibration answer reaches", "calibration answers reach")} the strictest threshold, and it needs ${fewest.toLocaleString("en")}, even if all are right.`,
         );
       else
         notes.push(
-          `Already at the strictest threshold, ${stage.first_wrong.toLocaleString("en")} of ${stage.first_answered.toLocaleString("en")} calibration answers are wrong.`,
+          `Already at the strictest threshold, ${wrong.toLocaleString("en")} of ${counted(answered, "calibration answer", "calibration answers")} ${wrong === 1 ? "is" : "are"} wrong.`,
         );
     }
-    if (stage.levels === 1 && n > 1 && stage.first !== null) {
-      const same = k ? "sets have the same size" : "answers have the same confidence";
-      notes.push(`All its ${same}, so it can only answer all questions or none.`);
-    }
+    if (stage.levels === 1 && n > 1 && first !== null)
+      notes.push(
+        `All its ${k ? "sets have the same size" : "answers have the same confidence"}, so it can only answer all questions or none.`,
+      );
     const least = leastPassed(stage.base_error, alpha);
     if (least > 0 && this.data.judges.length === 1)
       notes.push(
