@@ -17,10 +17,12 @@ from core.conformal.draws import SPLIT, first_part
 from core.conformal.selective import SelectiveAnswers, SelectiveResult, SelectiveStage, least_passed, selective
 from core.errors import InputError
 from core.jury.selection import JudgedSides
+from core.reports.caveats import in_one, of_run
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import questions_of, standing
 from core.reports.report import finite
 from core.reports.scored_sets import form
+from core.runs.caveats import COLUMN
 from core.tables.read_as import counted
 
 DELTA = 100
@@ -228,14 +230,15 @@ def to_json(result: SelectiveResult, names: Sequence[str], *, k: int = 0, notes:
 
 def pass_rows(runs: Sequence[Evaluation], alpha: int, delta: int = DELTA) -> pd.DataFrame:
     """From which confidence runs may answer, a row for each run: what :func:`judge_rows` has of its ``run``, the
-    ``error_high`` of its answers at confidence 1 − ``delta``, and the share that must be passed at least,
-    ``least_passed``. ``alpha`` and ``delta`` are in thousandths."""
+    ``error_high`` of its answers at confidence 1 − ``delta``, the share that must be passed at least, ``least_passed``,
+    and the caveats of the run. ``alpha`` and ``delta`` are in thousandths."""
     rows = []
     for run in runs:
         result = run_sides(run).selected(alpha, delta)
         row = judge_rows(result, [run.run_id]).iloc[0].rename({"judge": "run", "decides": "share_answered"})
         least = least_passed(result.stages[0].base_error, alpha / 1000)
-        rows.append(row.to_dict() | {"error_high": result.error_high, "least_passed": least})
+        more = {"error_high": result.error_high, "least_passed": least, COLUMN: in_one(of_run(run))}
+        rows.append(row.to_dict() | more)
     return pd.DataFrame(rows)
 
 

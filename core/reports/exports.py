@@ -32,7 +32,7 @@ def xlsx(runs: Sequence[Evaluation], rule: SetRule) -> bytes:
     provenance."""
     titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
     tables = {"figures": pa.Table.from_pandas(rows(runs, rule), preserve_index=False)}
-    tables |= {"answer or pass": pa.Table.from_pandas(pass_rows(runs, rule.alpha), preserve_index=False)}
+    tables |= {"answer or pass": pa.Table.from_pandas(pass_rows(offered_alike(runs), rule.alpha), preserve_index=False)}
     tables |= {f"{i} {titles[run.run_id]}": run_table(run.run_id) for i, run in enumerate(runs, start=1)}
     return workbook(tables | {"provenance": provenance_of_runs(runs, rule).table()})
 

@@ -12,11 +12,14 @@ from core.errors import InputError
 from core.exchange.run_table import run_table
 from core.exchange.workbook import workbook
 from core.reports import exports
+from core.reports.answer_or_pass import DELTA, run_sides
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import load
 from core.reports.report import report
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_writing import nasty_run
+from tests.core.reports.compare.rotated import narrow_copy
 
 pytestmark = pytest.mark.quick
 
@@ -145,3 +148,16 @@ def test_a_workbook_of_runs_has_their_figures_their_questions_and_where_they_com
     assert facts["alpha"] == "0.2"
     assert facts["Made by"].startswith("Hedge ")
     assert facts["Run 1"].startswith(names[0])
+
+
+def test_answer_or_pass_is_on_common_options_and_has_the_caveats_as_on_compare(home):
+    wide = synthetic_run(seed=1)
+    runs = [load(wide), load(narrow_copy(wide))]
+    book = openpyxl.load_workbook(io.BytesIO(exports.xlsx(runs, SetRule(200))))
+    head, row, _ = book["answer or pass"].iter_rows(values_only=True)
+    values = dict(zip(head, row, strict=True))
+    alone, alike = (run_sides(run).selected(200, DELTA) for run in (runs[0], offered_alike(runs)[0]))
+    assert values["base_error"] == alike.stages[0].base_error != alone.stages[0].base_error
+    assert (
+        values["caveats"] == book["figures"].cell(2, 1 + [c.value for c in book["figures"][1]].index("caveats")).value
+    )
