@@ -258,7 +258,7 @@ def selective(
             raise InputError(f"{name} in thousandths must be a whole number from 1 to 999, got {value}")
     if not len(calibration) or not len(judged):
         raise InputError(
-            f"{len(calibration)} questions calibrate and {len(judged)} are judged; both sides need at least one"
+            f"both sides need at least one question, got {len(calibration)} to calibrate and {len(judged)} to judge"
         )
     judges = judged.wrong.shape[1]
     a, d = alpha / 1000, delta / 1000 / judges

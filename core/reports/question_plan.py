@@ -36,6 +36,7 @@ from core.reports.compare.power import (
 )
 from core.reports.compare.shared_questions import FEWEST
 from core.reports.evaluation import Evaluation
+from core.tables.read_as import counted
 
 POINTS = 40
 """The numbers of questions of a curve."""
@@ -102,8 +103,8 @@ def pilot_of(runs: Sequence[Evaluation], alpha: int, *, score: str = "lac") -> P
         side, clusters = paired.swappable_run(runs[0], alpha, score=score)
         if (tested := count(clusters, side.right.shape[1])) < FEWEST:
             raise InputError(
-                f"run {runs[0].run_id} has {tested} test questions, and a pilot needs at least {FEWEST}; name a larger "
-                "one, or give guesses"
+                f"run {runs[0].run_id} has {counted(tested, 'test question')}, and a pilot needs at least {FEWEST}; "
+                "name a larger one, or give guesses"
             )
         spread, n = spread_with_another(side, alpha, clusters), float(side.calibration.shape[1])
         says = (

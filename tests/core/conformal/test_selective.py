@@ -134,7 +134,7 @@ def test_answers_are_checked(confidence: list[float], wrong: list[float], says: 
     with pytest.raises(InputError, match=says):
         answers(confidence, wrong)
     half = answers([0.9], [0])
-    with pytest.raises(InputError, match="both sides need at least one"):
+    with pytest.raises(InputError, match="both sides need at least one question, got 1 to calibrate and 0 to judge"):
         selective(half, half.rows(np.zeros(0, dtype=np.int64)), 100, 100)
 
 
