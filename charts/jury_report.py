@@ -106,7 +106,7 @@ def _promise(sides: JudgedSides, alpha: int, delta: int, what: str) -> dict[str,
         ]
         for name, stage in zip(sides.judges, result.stages, strict=True)
     ]
-    in_turn.append(["people", "", f"{1 - result.share:.1%}", "", ""])
+    in_turn.append(["people", "", f"{result.passed:.1%}", "", ""])
     headline = answer_or_pass.headline(result, what=what, verdicts=True)
     return {
         "promise": [

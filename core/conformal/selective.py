@@ -139,6 +139,11 @@ class SelectiveResult:
         return self.answered / self.n_judged
 
     @property
+    def passed(self) -> float:
+        """The share of the judged questions that is passed."""
+        return (self.n_judged - self.answered) / self.n_judged
+
+    @property
     def error(self) -> float:
         """The share of the answers that is wrong; NaN without answers."""
         return self.wrong / self.answered if self.answered else math.nan

@@ -197,7 +197,7 @@ def judge_rows(result: SelectiveResult, names: Sequence[str], *, k: int = 0) -> 
         for name, stage in zip(names, result.stages, strict=True)
     ]
     left = result.n_judged - result.answered
-    rows.append({"judge": "people", "reached": left, "answered": left, "decides": left / result.n_judged})
+    rows.append({"judge": "people", "reached": left, "answered": left, "decides": result.passed})
     return pd.DataFrame(rows).assign(alpha=result.alpha / 1000, delta=result.delta / 1000)
 
 
@@ -221,7 +221,7 @@ def to_json(result: SelectiveResult, names: Sequence[str], *, k: int = 0, notes:
         "stages": stages,
         "share_answered": result.share,
         "share_wrong": result.error,
-        "share_passed": 1 - result.share,
+        "share_passed": result.passed,
         "notes": list(notes),
     }
     plain: dict[str, Any] = finite(values)
@@ -271,7 +271,7 @@ def jury_text(sides: JudgedSides, alpha: int, delta: int) -> str:
             start = "never" if stage.threshold is None else f"from confidence {threshold_words(stage.threshold)}"
             lines.append(f"  {name}: {stage.answered / result.n_judged:.1%}, {start}")
             lines += [f"    {note}" for note in stage_notes(stage, alpha, alone=False)]
-        lines += [f"  people: {1 - result.share:.1%}"]
+        lines += [f"  people: {result.passed:.1%}"]
         lines += [f"  {line}" for line in text_lines(result, what=what, verdicts=True)]
     return "\n".join([*lines, *sides.notes])
 

@@ -1,6 +1,7 @@
 """Answer or pass: exact laws, the walk worked out by hand, MAPIE's risk control, and what is refused."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,6 +137,12 @@ def test_answers_are_checked(confidence: list[float], wrong: list[float], says: 
     half = answers([0.9], [0])
     with pytest.raises(InputError, match="both sides need at least one question, got 1 to calibrate and 0 to judge"):
         selective(half, half.rows(np.zeros(0, dtype=np.int64)), 100, 100)
+
+
+def test_what_is_passed_is_counted_so_that_it_is_written_alike_everywhere():
+    half = answers(np.full(80, 0.9), np.zeros(80))
+    result = replace(selective(half, half, 100, 100), answered=49)
+    assert f"{result.passed:.1%}" == f"{31 / 80:.1%}" == "38.8%"  # 1 − 49/80 is a little less: 38.7%
 
 
 def test_the_smallest_share_that_must_be_passed():
