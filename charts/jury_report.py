@@ -59,9 +59,8 @@ def jury_report_html(
             "forest": picture(jury_figure("jury-forest", judgements, experiment, called, FigureStyle("double"))),
         }
     budget_facts = dict(label_budget.provenance(judgements, called).facts)
-    asked = in_order(judgements, judges)
     try:
-        promise = _promise(judged_sides(asked), alpha, delta, what)
+        promise = _promise(judged_sides(in_order(judgements, judges)), alpha, delta, what)
     except InputError as error:  # no answers on one of the sides
         promise = {"promise": [f"{error}."], "alone": None, "in_turn": None}
 

@@ -56,8 +56,8 @@ def legend_symbols(meaning: str, *, lines: bool = False) -> dict[str, Any]:
 def ink(meaning: str | None = None) -> alt.ExprRef:
     """The colour of a meaning, or of texts, in the theme in force, for a property that takes an expression.
 
-    A mark in a layer whose colour scale is not of meanings takes it. :func:`painted` would need a layer of its own
-    with a scale of its own, and Altair copies what is in a nested layer many times.
+    It is for a mark beside others whose colours stand for something else, such as jurors. With :func:`painted`, the two
+    would need a colour scale each, so layers within a layer, and Altair copies those many times.
     """
     themes = [theme_colors(name) for name in ("light", "dark")]
     light, dark = (theme.colors[MEANINGS.index(meaning)] if meaning else theme.text for theme in themes)

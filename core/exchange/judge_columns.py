@@ -28,6 +28,7 @@ from core.tables.field_names import (
     matching,
     plain_name,
 )
+from core.tables.read_as import counted
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet, as_number, meant
 
@@ -184,9 +185,11 @@ def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ..
     who = "judges are" if len(columns.judges) > 1 else "judge is"
     notes = [f"{columns.truth} is what is right; the {who} {', '.join(judged.jurors)}."]
     if len(decided_rows) < len(labels):
-        notes.append(f"{len(labels) - len(decided_rows):,} rows are left out, because {columns.truth} names no side.")
+        left = counted(len(labels) - len(decided_rows), "row is", "rows are")
+        notes.append(f"{left} left out, because {columns.truth} names no side.")
     if ties := int((judged.p_true == 0.5).sum()):
-        notes.append(f"{ties:,} ties and missing verdicts have the probability ½, which counts half for each side.")
+        half = counted(ties, "tie or missing verdict has", "ties and missing verdicts have")
+        notes.append(f"{half} the probability ½, which counts half for each side.")
     return judged, tuple(notes)
 
 

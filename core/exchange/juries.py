@@ -24,7 +24,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange import judge_columns
-from core.jury.judgements import FIRST, SECOND, Judgements, check_columns, check_jury, from_table, joined, truth
+from core.jury.judgements import FIRST, NEEDED, SECOND, Judgements, check_columns, check_jury, from_table, joined, truth
 from core.records import FloatArray
 from core.tables.encodings import read_text
 from core.tables.field_names import first
@@ -92,7 +92,7 @@ def _read(paths: Sequence[Path], labels: Path | None, *, single: bool) -> ReadJu
         if not decided.any():
             raise InputError(f"{sheets[0].path}: expected what is right in label, found nothing decided")
         left = len(decided) - int(decided.sum())
-        note = f"{counted(left, 'answer')} {'is' if left == 1 else 'are'} left out, because label names no side."
+        note = f"{counted(left, 'answer is', 'answers are')} left out, because label names no side."
         return ReadJury(judgements.rows(decided), (note,)) if left else ReadJury(judgements)
     odd = next(sheet for sheet in sheets if "logits" not in sheet.names)
     raise InputError(
@@ -103,7 +103,7 @@ def _read(paths: Sequence[Path], labels: Path | None, *, single: bool) -> ReadJu
 
 def is_tidy(names: Sequence[str]) -> bool:
     """Whether a table with these columns has a row for each verdict."""
-    return {"question", "answer", "juror", "p_true", "label"} <= set(names) or bool(judge_columns.long_columns(names))
+    return set(NEEDED) <= set(names) or bool(judge_columns.long_columns(names))
 
 
 def tidy(sheet: Sheet) -> pd.DataFrame:
@@ -112,7 +112,7 @@ def tidy(sheet: Sheet) -> pd.DataFrame:
 
     columns = {name: sheet.table[name].to_pylist() for name in sheet.names}
     texts = {name: name for name in {"question", "answer", "juror", "id", "cluster"} & set(columns)}
-    if not {"question", "answer", "juror", "p_true", "label"} <= set(columns):
+    if not set(NEEDED) <= set(columns):
         theirs = judge_columns.long_columns(sheet.names)
         columns |= {name: columns[own] for name, own in theirs.items()}
         texts |= {name: own for name, own in theirs.items() if name in ("question", "answer", "juror")}

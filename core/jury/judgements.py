@@ -25,6 +25,8 @@ from core.records import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:  # pandas is slow to import and not needed to list names
     import pandas as pd
 
+NEEDED = ("question", "answer", "juror", "p_true", "label")
+"""The columns that a tidy table of judgements must have."""
 COLUMNS = ("id", "question", "answer", "juror", "p_true", "p_false", "label", "part")
 """The columns of the tidy table, which has one row per answer and juror. ``p_false``, ``id`` and ``part`` may be
 missing. A further column, ``cluster``, may name what an answer belongs to, such as its question or passage."""
@@ -304,7 +306,7 @@ def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
 
 def check_columns(names: Collection[str], where: str) -> None:
     """Raise :class:`InputError`, starting with ``where``, if a tidy table with these columns lacks one."""
-    lacking = [name for name in ("question", "answer", "juror", "p_true", "label") if name not in names]
+    lacking = [name for name in NEEDED if name not in names]
     if lacking:
         raise InputError(
             f"{where}: expected the columns question, answer, juror, p_true and label, found no {', '.join(lacking)}"

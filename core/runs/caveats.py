@@ -241,11 +241,11 @@ def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
                 "A server such as vLLM accepts all of these.",
             )
         )
-    if isinstance(others := engine.get("other_choices"), int) and others > 0:
+    if isinstance(contradictions := engine.get("contradictions"), int) and contradictions > 0:
         caveats.append(
             Caveat(
                 "choices",
-                f"In at least {others:,} of the answers, {CONTRADICTION}.",
+                f"In at least {contradictions:,} of the answers, {CONTRADICTION}.",
                 "Check that the server gives each option its own probability.",
             )
         )

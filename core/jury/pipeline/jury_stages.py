@@ -269,9 +269,9 @@ class _Pipeline:
 
     def _asked_for_decisions(self) -> str:
         """Which jurors answered yes-or-no questions, in a sentence; the others had to go on after a text."""
-        asked = read_served(self.folder)
+        served = read_served(self.folder)
         names = zip(self.spec.juror_names, self.spec.jurors, strict=True)
-        deciding = [name for name, model in names if f"{served_model(model)} {DECIDES}" in asked]
+        deciding = [name for name, model in names if f"{served_model(model)} {DECIDES}" in served]
         if not deciding:
             return ""
         others = "; the others' are of the next word after a text" if len(deciding) < len(self.spec.jurors) else ""

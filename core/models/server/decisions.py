@@ -90,7 +90,7 @@ class DecisionEngine(ServerEngine):
         return {
             **super().description,
             "questions_together": self.together,
-            "other_choices": self.contradictions,
+            "contradictions": self.contradictions,
             "answered_as": [without_secrets(name, self.client.key_variable) for name in [*self.answered_as]],
         }
 
@@ -250,10 +250,10 @@ class DecisionEngine(ServerEngine):
             name = clean(reply.get("model"))
             if name and len(self.answered_as) < NAMES_KEPT:
                 self.answered_as[name] = None
-            return decided(reply, [prompt.k for prompt in prompts], types=[question["type"] for question in asked])
+            return decided(reply, [prompt.k for prompt in prompts], types=[question["type"] for question in questions])
 
         body = joined_request(prompts)
-        asked = body["questions"].values() if isinstance(body["questions"], dict) else body["questions"]
+        questions = body["questions"].values() if isinstance(body["questions"], dict) else body["questions"]
         return TokenRequest(f"/{self.decisions}", {"model": self.model, **body}, read, place)
 
     def _answers_of(self, url: str, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Decided]]:

@@ -197,6 +197,7 @@ class ServerEngine:
             )
 
     def _weights_now(self, before: ServedWeights) -> ServedWeights:
+        """What identifies the server's weights now, to compare with ``before``."""
         return self.able.weights
 
     def check_same_weights(self) -> None:

@@ -38,7 +38,7 @@ def test_verdicts_of_any_words_and_probabilities_are_a_jury(tmp_path):
     assert judged.ids == ("a", "b", "c")
     assert judged.labels.tolist() == [True, False, True]
     assert np.array_equal(judged.p_true, [[1, 1, 0.9], [0, 0, 0.4], [1, 0, 1]])
-    assert made.notes[1] == "1 rows are left out, because human names no side."
+    assert made.notes[1] == "1 row is left out, because human names no side."
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_one_judge_is_enough_where_no_jury_is_needed(tmp_path, header, name, sha
     assert made.judgements.p_true[:, 0] == pytest.approx([shares[0], shares[1], shares[2]])
     assert made.notes == (
         f"human is what is right; the judge is {name}.",
-        "1 rows are left out, because human names no side.",
+        "1 row is left out, because human names no side.",
     )
     assert kind_of(path) != "jury"
     judged = read_judged(path)

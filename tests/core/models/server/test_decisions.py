@@ -165,30 +165,19 @@ def test_rounded_zeros_are_bounds(server, load, truth, form):
 
 
 @pytest.mark.parametrize("form", DECISION_FORMATS)
-def test_a_request_that_is_refused_is_divided(server, load, form):
+@pytest.mark.parametrize(("status", "says"), [(400, "at most 3 options"), (500, "boom")])
+def test_a_request_that_is_refused_or_breaks_the_server_is_divided(server, load, form, status, says):
     """vLLM refuses a whole request because of one question with too many options."""
     prompts = asked(form)
     engine = load_after_check(server, load, form, prompts)
-    bad = bank.load("qa")[5].question
-    server.behaviour.strict = lambda path, body: (
-        (400, {"error": {"message": "at most 3 options"}}) if bad in str(body["questions"]) else None
-    )
-    ids = {row.ids[0] for row in engine.score(prompts)}
-    assert ids == {prompt.question_id for prompt in prompts} - {prompts[5].question_id}
-    assert engine.left_out.missing[prompts[5].question_id].reason == 'HTTP status 400, "at most 3 options"'
-
-
-def test_a_question_on_which_the_server_breaks_is_found_in_its_request(server, load):
-    prompts = asked("systemone")
-    engine = load_after_check(server, load, "systemone", prompts)
     engine.client.patience = replace(SOON, first_pause_s=0.01)
     bad = bank.load("qa")[5].question
     server.behaviour.strict = lambda path, body: (
-        (500, {"error": {"message": "boom"}}) if bad in str(body["questions"]) else None
+        (status, {"error": {"message": says}}) if bad in str(body["questions"]) else None
     )
     ids = {row.ids[0] for row in engine.score(prompts)}
     assert ids == {prompt.question_id for prompt in prompts} - {prompts[5].question_id}
-    assert engine.left_out.missing[prompts[5].question_id].reason == 'HTTP status 500, "boom"'
+    assert engine.left_out.missing[prompts[5].question_id].reason == f'HTTP status {status}, "{says}"'
 
 
 def test_a_server_that_answers_fewer_questions_than_it_was_asked_gets_one_at_a_time(server, load):
