@@ -16,6 +16,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psutil
 import pytest
@@ -34,6 +35,7 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from app.navigation import MENU
+from app.serving.messages import message_type
 from core.reports import evaluation
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView as Look
@@ -114,12 +116,15 @@ class Visit:
     foreign: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     """What the page sent to the server."""
+    awaited: str = ""
+    """What the server must still say about the run of the script that the page asked for last."""
 
     def open(self, path: str = "/") -> Page:
         self.page.goto(self.address + path)
         return self.page
 
     def listen(self) -> None:
+        _windows[self.page] = self
         for event, heard in self._listeners().items():
             self.page.on(event, heard)
 
@@ -159,7 +164,27 @@ class Visit:
             self.foreign.append(request.url)
 
     def _connected(self, socket: WebSocket) -> None:
-        socket.on("framesent", lambda _: self.messages.append(self.page.url))
+        self.awaited = ""
+        socket.on("framesent", self._sent)
+        socket.on("framereceived", self._received)
+
+    def _sent(self, content: bytes | str) -> None:
+        self.messages.append(self.page.url)
+        if isinstance(content, bytes) and message_type("BackMsg").FromString(content).HasField("rerun_script"):
+            self.awaited = "new_session"
+
+    def _received(self, content: bytes | str) -> None:
+        if not self.awaited or not isinstance(content, bytes):
+            return
+        message = message_type("ForwardMsg").FromString(content)
+        if self.awaited == "new_session":
+            self.awaited = "script_finished" if message.HasField("new_session") else self.awaited
+        elif message.HasField("script_finished") and message.script_finished != message.FINISHED_EARLY_FOR_RERUN:
+            self.awaited = ""
+
+
+_windows: WeakKeyDictionary[Page, Visit] = WeakKeyDictionary()
+"""The visit of each open page."""
 
 
 def eventually(page: Page, fault: Callable[[], object], *, within_ms: float = SEEN_WITHIN_MS) -> None:
@@ -210,10 +235,19 @@ SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
 
 def settled(page: Page) -> Page:
     """The page once its script has ended and all that is computed beside it has arrived, so that nothing moves."""
-    page.wait_for_function(SETTLED)
+    script_ended(page)
     expect(page.locator(".computing")).to_have_count(0, timeout=2 * SEEN_WITHIN_MS)
-    page.wait_for_function(SETTLED)
+    script_ended(page)
     return page
+
+
+def script_ended(page: Page) -> None:
+    """Wait until the script that the page asked for has run, and the page shows what came of it.
+
+    A busy server starts the script some time after a click. Until then the page says that none is running.
+    """
+    eventually(page, lambda: _windows[page].awaited)
+    page.wait_for_function(SETTLED)
 
 
 def choose(page: Page, label: str, option: str | re.Pattern[str]) -> None:

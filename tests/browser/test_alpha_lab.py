@@ -18,7 +18,6 @@ from core.reports.scored_sets import form
 from core.runs import store
 from tests.browser.conftest import (
     NONSENSE,
-    SETTLED,
     Lab,
     Visit,
     Visitor,
@@ -26,6 +25,7 @@ from tests.browser.conftest import (
     eventually,
     in_home,
     resize,
+    script_ended,
     settled,
     still,
 )
@@ -370,7 +370,7 @@ def test_another_run_keeps_the_view(visit: Visitor, address: str, runs: dict[str
         dialog.get_by_role("searchbox").press("Enter")
         listed = dialog.locator(".st-key-run_list [data-variant=pills]")
         expect(listed).to_have_count(1)
-        page.wait_for_function(SETTLED)
+        script_ended(page)
         listed.press("Enter")
         expect(dialog).to_have_count(0)
         expect(page).to_have_url(re.compile(f"run={runs[kind]}&alpha=250"))

@@ -12,7 +12,17 @@ from app.navigation import PAGES, PageEntry
 from charts.palette import FAINT
 from core.settings import ROOT
 from tests.browser import axe
-from tests.browser.conftest import SETTLED, Lab, Visit, Visitor, choose_page, eventually, holds, in_home, settled
+from tests.browser.conftest import (
+    Lab,
+    Visit,
+    Visitor,
+    choose_page,
+    eventually,
+    holds,
+    in_home,
+    script_ended,
+    settled,
+)
 from tests.browser.hostile import hostile_jury, only_text
 from tests.browser.script_runs import ScriptRuns
 from tests.conftest import synthetic_run
@@ -171,7 +181,7 @@ def into_window(page: Page, theme: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.wait_for_function(PAINTED, arg=THEME[theme]["backgroundColor"])
     page.wait_for_function(NOTHING_SCROLLS_SIDEWAYS)
-    page.wait_for_function(SETTLED)
+    script_ended(page)
 
 
 def test_marks_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, address: str, runs: list[str]):
@@ -308,13 +318,13 @@ def runs_are_chosen_in_a_dialog(page: Page) -> None:
     expect(listed).to_have_count(1)
     page.keyboard.press("Enter")  # takes nothing
     expect(dialog.get_by_role("button", name="Use 2 runs")).to_be_visible()
-    page.wait_for_function(SETTLED)  # what the page beneath awaits comes when the dialog is closed
+    script_ended(page)  # what the page beneath awaits comes when the dialog is closed
     axe.required()
     assert axe.faults(page) == []
     expect(listed).to_have_attribute("aria-pressed", "true")
     listed.press("Space")
     expect(listed).to_have_attribute("aria-pressed", "false")
-    page.wait_for_function(SETTLED)
+    script_ended(page)
     dialog.get_by_role("button", name="Use 1 run").press("Enter")
     expect(dialog).to_have_count(0)
     expect(page).to_have_url(re.compile(r"runs=model-0-[\w-]+(&|$)"))

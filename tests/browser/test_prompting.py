@@ -12,7 +12,7 @@ from core.reports.prompting import experiments
 from core.reports.prompting.experiments import PromptingMethod
 from core.runs import store
 from hedge.cli import main
-from tests.browser.conftest import Visitor, choose, eventually, in_home
+from tests.browser.conftest import Visitor, choose, eventually, in_home, settled
 
 SAMPLES = 60
 DRAWN_WITHIN_MS = 120_000
@@ -54,30 +54,22 @@ def shows(page: Page, expected: list[str]) -> None:
         expect(shown.nth(place)).to_have_text(text, timeout=DRAWN_WITHIN_MS)
 
 
-def idle(page: Page) -> None:
-    """The page is drawn whole, and no figure is on its way."""
-    expect(page.locator(".computing")).to_have_count(0, timeout=DRAWN_WITHIN_MS)
-    expect(page.get_by_test_id("stApp")).to_have_attribute(
-        "data-test-script-state", "notRunning", timeout=DRAWN_WITHIN_MS
-    )
-
-
 @pytest.mark.usefixtures("prompted")
 def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, shared_home: Path, tmp_path: Path):
     experiment, ways = offered(shared_home)
     page = visit(address).open(f"/prompting?alpha=300&experiment={experiment}")
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["raw", 0], 300)])
 
-    idle(page)
+    settled(page)
     choose(page, "Second way", ways["tokens", 0].way)
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["tokens", 0], 300)])
-    idle(page)
+    settled(page)
     choose(page, "Base way", ways["letters", 1].way)
     shows(page, [mean_size(ways["letters", 1], 300), mean_size(ways["tokens", 0], 300)])
     expect(page).to_have_url(re.compile("&shots=1.*beside_shots=0|beside_shots=0.*&shots=1"))
     at_300, link = sizes(page), page.url
 
-    idle(page)
+    settled(page)
     page.get_by_role("button", name="More").click()
     page.get_by_role("slider", name="alpha").press("Home")
     expect(page).to_have_url(re.compile("alpha=1(&|$)"))
@@ -85,7 +77,7 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, sha
     page.goto(link)
     shows(page, at_300)
 
-    idle(page)
+    settled(page)
     page.get_by_text("The questions, and their sets by both ways").click()
     table = page.get_by_test_id("stDataFrame").filter(has=page.locator("canvas[data-testid=data-grid-canvas]"))
     questions = table.nth(0)
@@ -103,11 +95,11 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, sha
     expect(page).to_have_url(re.compile("question=qa-"))
     expect(page.get_by_text(re.compile("^By letter, 1 shot picks [A-D]"))).to_be_visible()
     expect(page.get_by_text("Log-probabilities of the options' texts")).to_be_visible()
-    idle(page)
+    settled(page)
 
     page.get_by_role("button", name="For a paper").click()
     with page.expect_download() as caught:
-        page.get_by_role("dialog").get_by_role("button", name="XLSX").click()
+        settled(page).get_by_role("dialog").get_by_role("button", name="XLSX").click()
     path = tmp_path / "ways.xlsx"
     caught.value.save_as(path)
     sheet = list(openpyxl.load_workbook(path)["table"].iter_rows(values_only=True))

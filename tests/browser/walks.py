@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from core.settings import ROOT
-from tests.browser.conftest import SETTLED, eventually
+from tests.browser.conftest import eventually, script_ended
 
 WRITTEN = ROOT / "docs" / "text" / "accessibility.md"
 KEYS = re.compile(r"`(?P<key>\w[\w+]*)`(?: × (?P<times>\d+))?|type “(?P<typed>.+?)”")
@@ -206,9 +206,9 @@ def _quiet(page: Page) -> None:
         page.wait_for_timeout(LOOK_MS)
         return len(counts) < LOOKS or len(set(counts[-LOOKS:])) > 1
 
-    page.wait_for_function(SETTLED)
+    script_ended(page)
     eventually(page, changes)
-    page.wait_for_function(SETTLED)
+    script_ended(page)
 
 
 def _differs(heard: ScreenReader, step: WalkStep) -> str:
