@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.conformal.alpha import thousandths
 from core.conformal.scores import SCORES
+from core.conformal.selective import delta_thousandths
 from core.errors import InputError, plain
 from core.estimates import difference_shown, interval_text
 from core.questions.bank_names import task_title
@@ -139,13 +140,15 @@ def answer_or_pass(arguments: Namespace) -> CommandResult:
     """From which confidence, or up to which set size, runs may answer."""
     from core.reports import answer_or_pass as passing
 
-    alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
+    alpha, delta = thousandths(arguments.alpha), delta_thousandths(arguments.delta)
     sets_alpha = thousandths(arguments.set_alpha, "the alpha of the sets")
     values, lines = [], []
 
     def add(name: str) -> None:
         run = load(name)
-        sides = passing.run_sides(run, by=arguments.by, sets_alpha=sets_alpha, score=arguments.score)
+        sides = passing.run_sides(
+            run, by=arguments.by, sets_alpha=sets_alpha, score=arguments.score, empty=arguments.empty
+        )
         result = sides.selected(alpha, delta)
         caveats = in_one(of_run(run))
         notes = [*sides.notes, *([caveats] if caveats else [])]
