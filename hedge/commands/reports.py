@@ -255,6 +255,7 @@ def _comparison_text(
 
 
 def _pair_text(pair: paired.Pair, differs: str, first: dict[Hashable, Any], second: dict[Hashable, Any]) -> str:
+    from core.reports.compare.pair_in_words import smallest_in_words
     from core.reports.compare.shared_questions import shared_words
 
     sentences = [*shared_words(pair.tested, pair.n, pair.units, repeats=pair.repeats), differs]
@@ -275,7 +276,8 @@ def _pair_text(pair: paired.Pair, differs: str, first: dict[Hashable, Any], seco
         f"{pair.first} and {pair.second}, {pair.n} {rows}{notes}\n  right: both {pair.both_right}, only the first "
         f"{pair.only_first}, only the second {pair.only_second}, neither {pair.both_wrong}; sets grew {pair.grew}, "
         f"shrank {pair.shrank}\n  accuracy {accuracy}, set size {size}, UAcc {uacc}\n"
-        f"  p after Holm: {corrected}{_alone(pair)}"
+        f"  p after Holm: {corrected}{_alone(pair)}\n"
+        f"  {smallest_in_words(pair.detectable, corrected=f'{pair.tests} tests')}"
     )
 
 
