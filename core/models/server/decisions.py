@@ -27,7 +27,7 @@ from core.models.server.decision_probe import decision_of_probe
 from core.models.server.decision_replies import Decided, Fault, decided, log_bound
 from core.models.server.engine import CHECKED_QUESTIONS, ServerEngine
 from core.models.server.left_out import UNANSWERED, LeftOut, NoAnswer
-from core.models.server.reply_body import clean
+from core.models.server.reply_body import clean, count, entries_of
 from core.models.server_address import ServedWeights, without_secrets
 from core.questions.prompting.decision import MOST_TOGETHER, joined_request, shared_part
 from core.records import LETTERS, OptionLogits, Prompt, joined
@@ -90,9 +90,20 @@ class DecisionEngine(ServerEngine):
         return {
             **super().description,
             "questions_together": self.together,
+            **self.counted,
+        }
+
+    @property
+    def counted(self) -> dict[str, Any]:
+        return {
             "contradictions": self.contradictions,
             "answered_as": [without_secrets(name, self.client.key_variable) for name in [*self.answered_as]],
         }
+
+    def take_counted(self, earlier: Mapping[str, Any]) -> None:
+        self.contradictions = count(earlier.get("contradictions"))
+        names = map(clean, entries_of(earlier.get("answered_as")))
+        self.answered_as = dict.fromkeys([*filter(None, names)][:NAMES_KEPT])
 
     def _weights_now(self, before: ServedWeights) -> ServedWeights:
         """If the probe's probability is another one than ``before``, it may vary between identical requests by more."""
@@ -128,7 +139,7 @@ class DecisionEngine(ServerEngine):
         """Begin a run of these prompts."""
         self.endpoint = self.decisions
         self.lettered = False
-        self.bounded, self.together, self.decimals, self.contradictions = 0, 1, 0, 0
+        self.bounded, self.together, self.decimals = 0, 1, 0
         self.left_out = LeftOut(len(prompts))
         self.in_run = {prompt.question_id: () for prompt in _sample(prompts, REPEATED)}
 

@@ -263,6 +263,30 @@ def test_a_choice_that_is_not_the_most_probable_option_is_a_caveat(server, capsy
     assert caveat.sentence.startswith(f"In at least {others} of the answers, the choice is not the most probable")
 
 
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_a_later_try_keeps_what_caveats_count(server, impatient, monkeypatch, capsys, form):
+    """Else a run whose first answers contradict themselves, or are by another model, would not say so."""
+    monkeypatch.setattr(decisions, "REPEATED", 0)
+    small = {"strict": lambda path, body: (413, {"error": "too large"}) if len(body["questions"]) > 4 else None}
+    words = ["--server", server.url, "--format", form]
+    server.reset(
+        decisions=PATHS,
+        **small,
+        fault=lambda number: "cut" if number > 24 else "",
+        decided=lambda number, answer: {**answer, "choice": "F"},
+        deciding=lambda reply: {**reply, "model": "an-earlier-model"},
+    )
+    record = run(*words, status=1)
+    counted = record.provenance["engine"]["contradictions"]
+    assert counted > 0
+    server.reset(decisions=PATHS, **small)
+    assert main(["run", "--model", "pocket-3m", *ASKED, *words]) == 0
+    record = store.read_record(record.run_id)
+    assert record.provenance["engine"]["contradictions"] == counted
+    assert record.provenance["engine"]["answered_as"] == ["an-earlier-model", "pocket-3m"]
+    assert {caveat.kind for caveat in of_run_record(record)} == {"choices", "models", "variation"}
+
+
 @pytest.mark.parametrize("names", [("model-0", "model-1"), ("pocket-3m", "model-1")])
 def test_answers_under_several_names_are_a_caveat(server, capsys, names):
     turns = iter(range(10**6))
