@@ -14,7 +14,7 @@ from core.models.model_sources import resolve
 from core.models.server.client import ServerClient
 from core.models.server.connect import abilities_of
 from core.models.server.decision_probe import decision_of_probe
-from core.models.server.decision_replies import Decided, Fault, decided
+from core.models.server.decision_replies import Decided, Fault, decided, decimals_together
 from core.models.server.decisions import DecisionEngine
 from core.models.server.reply_body import parsed
 from core.models.transformers_engine import TransformersEngine
@@ -162,6 +162,46 @@ def test_rounded_zeros_are_bounds(server, load, truth, form):
     assert np.isclose(np.exp(scores.logits[scores.bounded]), 0.005).all()
     assert (np.exp(scores.logits)[order] >= truth - 0.005 - 1e-9).all()
     assert engine.description["bounded_questions"] == scores.bounded.any(axis=1).sum()
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_zeros_of_probabilities_divided_by_their_sum_have_the_bound_of_their_rounding(server, load, truth, form):
+    """Such probabilities have 17 decimals, but their zeros may have been almost half a hundredth."""
+
+    def divided(number, answer):
+        shares = {option: round(p, 2) for option, p in answer["probabilities"].items()}
+        return {**answer, "probabilities": {option: p / sum(shares.values()) for option, p in shares.items()}}
+
+    server.reset(decisions=PATHS, decided=divided)
+    scores, _ = score(load(server, form), form)
+    assert scores.bounded.any()
+    assert np.isclose(np.exp(scores.logits[scores.bounded]), 0.005).all()
+
+
+def test_the_rounding_of_probabilities_divided_by_their_sum_is_seen():
+    drawn = np.random.default_rng(0).dirichlet([0.3] * 5, 400)
+    for decimals in (2, 3, 4):
+        rounded = drawn.round(decimals)
+        found = [decimals_together(row.tolist()) for row in rounded / rounded.sum(axis=1, keepdims=True)]
+        assert max(found) == decimals  # the bound of a zero is never too small
+        assert np.mean(np.equal(found, decimals)) > 0.95
+    assert np.mean([decimals_together(row.tolist()) >= 12 for row in drawn]) > 0.99
+    assert decimals_together([1 - 1e-13, 1e-13]) >= 12
+    assert decimals_together([5e-324, 1.0]) >= 12
+
+
+def test_a_sum_in_floats_may_be_a_little_more_than_1(server, load, truth):
+    """Such an answer is the surest of all, so without it the others would not be a fair sample."""
+    server.reset(
+        decisions=PATHS,
+        decided=lambda number, answer: {
+            **answer,
+            "probabilities": {option: 1.0000000000000002 * (option == "A") for option in answer["probabilities"]},
+        },
+    )
+    assert {max(answer) for answer in score(load(server, "systemone"), "systemone")[0].probabilities} == {1.0}
+    read = decided({"answers": {"q1": {"noul": 1.0000000000000002}}}, [2], types=["noul"])[0]
+    assert read.probabilities == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("form", DECISION_FORMATS)
