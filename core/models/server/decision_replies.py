@@ -209,8 +209,8 @@ def decimals_of(value: float) -> int:
 def decimals_together(probabilities: Sequence[float]) -> int:
     """The decimals to which the probabilities of an answer were rounded, at most.
 
-    If they were divided by their sum after that, they have all decimals of a float. They are whole numbers of parts then,
-    and only their number tells how small a 0 may have been: with 2 decimals, about 100.
+    If they were divided by their sum after that, they have all decimals of a float. They are whole numbers of parts
+    then, and only the number of parts tells how small a 0 may have been: with 2 decimals, there are about 100.
 
     >>> decimals_together([0.0, 0.25, 0.75]), decimals_together([0.0, 0.01 / 0.98, 0.97 / 0.98])
     (2, 2)
