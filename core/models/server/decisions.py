@@ -22,7 +22,7 @@ from core.models.engine import SelfCheck
 from core.models.letter_mass import check_first, letter_mass
 from core.models.server.abilities import Abilities
 from core.models.server.advice import most_listed
-from core.models.server.client import ServerClient, TokenRequest
+from core.models.server.client import PassingError, ServerClient, TokenRequest
 from core.models.server.decision_probe import decision_of_probe
 from core.models.server.decision_replies import Decided, Fault, decided, log_bound
 from core.models.server.engine import CHECKED_QUESTIONS, ServerEngine
@@ -42,6 +42,9 @@ REPEATED, REPEATS = 20, 3
 """How many questions are asked how often with the very same request, to see how much the answers vary."""
 TIME_TO_SPARE = 4
 """A request with many questions should take at most this part of the time that an answer may take."""
+FAILED_PARTS = 8
+"""Into how many parts a request is divided on which the server fails: each part that fails is sent several times. One
+that is refused is halved."""
 NAMES_KEPT = 5
 
 Reply = list[Decided | Fault]
@@ -265,7 +268,9 @@ class DecisionEngine(ServerEngine):
 
         body = joined_request(prompts)
         questions = body["questions"].values() if isinstance(body["questions"], dict) else body["questions"]
-        return TokenRequest(f"/{self.decisions}", {"model": self.model, **body}, read, place)
+        return TokenRequest(
+            f"/{self.decisions}", {"model": self.model, **body}, read, place, divisible=len(prompts) > 1
+        )
 
     def _answers_of(self, url: str, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Decided]]:
         """The prompts with the answers that the server ``url`` gives to one request for all of them, if it does."""
@@ -277,8 +282,8 @@ class DecisionEngine(ServerEngine):
         yield from ((p, answer) for p, answer in zip(prompts, reply, strict=True) if isinstance(answer, Decided))
 
     def _answers(self, groups: Sequence[Sequence[Prompt]]) -> Iterator[tuple[Prompt, Decided]]:
-        """Each prompt with its answer, in any order. A request that the server refuses is divided, by the number
-        that it names or in half, and a question without a right answer is asked again alone, once."""
+        """Each prompt with its answer, in any order. A request that the server refuses or fails on is divided, by the
+        number that it names or into a few parts, and a question without a right answer is asked again alone, once."""
         prompts = [prompt for group in groups for prompt in group]
         waiting: deque[TokenRequest[Reply]] = deque()
 
@@ -289,7 +294,8 @@ class DecisionEngine(ServerEngine):
             _, *places = place
             if len(places) > 1:
                 named = most_listed(getattr(missing.error, "words", ""))  # "at most 64 for this model"
-                size = named if 0 < named < len(places) else -(-len(places) // 2)
+                parts = FAILED_PARTS if isinstance(missing.error, PassingError) else 2
+                size = named if 0 < named < len(places) else -(-len(places) // parts)
                 waiting.extendleft(ask(places[i : i + size]) for i in range(0, len(places), size))
             else:
                 self.left_out.add(prompts[places[0]].question_id, missing)

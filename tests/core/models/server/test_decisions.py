@@ -494,3 +494,32 @@ def test_a_juror_without_texts_and_decisions_says_what_it_lacks(server):
     server.reset(echo=False)
     with pytest.raises(InputError, match="texts can't be scored"):
         judge(f"{MODEL}@{server.url}", [("1", "What?", "This.")], dtype="float32")
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_questions_on_which_a_server_fails_are_found_with_few_requests(server, load, form):
+    """Each failed request is sent several times, with pauses. Only that of a single question is asked once more."""
+    prompts = asked(form, 64)
+    engine = load_after_check(server, load, form, prompts)
+    engine.together = 64
+    engine.client.patience = replace(SOON, first_pause_s=0.01)
+    places = (0, 5, 11, 20, 33, 40, 49, 63)  # in 7 of 8 parts
+    bad = {question.question for place in places for question in [bank.load("qa")[place]]}
+    failed: list[int] = []
+
+    def fails(path, body):
+        questions = body["questions"].values() if form == "systemone" else body["questions"]
+        if not any(each["instructions"] in bad for each in questions):
+            return False
+        failed.append(len(body["questions"]))
+        return True
+
+    server.behaviour.breaks_on = fails
+    ids = {row.ids[0] for row in engine.score(prompts)}
+    assert ids == {prompt.question_id for i, prompt in enumerate(prompts) if i not in places}
+    assert set(engine.left_out.missing) == {prompts[i].question_id for i in places}
+    assert {size: failed.count(size) for size in set(failed)} == {
+        64: SOON.tries,
+        8: 7 * SOON.tries,
+        1: 2 * 8 * SOON.tries,
+    }
