@@ -313,6 +313,9 @@ def test_what_cannot_be_asked_is_left_out_and_counted(tmp_path):
     for what, *_ in others:
         assert f"question{'s' * (what == others[2][0])} {what} left out" in run.read_as
     assert "3 questions without one right option left out" in run.read_as
+    assert run.provenance["caveats"].startswith(
+        "For 1 question, the suite calls a text right that is none of the options, such as “E”."
+    )
 
 
 GRADE = {"type": "score", "instructions": "How good?", "criteria": ["bad", "fair", "good"]}
@@ -438,7 +441,15 @@ def test_a_file_by_several_models_says_so_and_one_by_no_model_has_the_folder_s_n
     results[0]["response"]["model"] = "jev-1.14.0"
     (run,) = read(tmp_path, results, [row(i) for i in range(6)])
     assert run.spec.model == "jev-1.13.0"
-    assert run.provenance["caveats"] == "The answers of this file are by 2 models (jev-1.13.0, jev-1.14.0)."
+    assert run.provenance["caveats"] == "The answers of this run are by 2 models (jev-1.13.0, jev-1.14.0)."
+    others = [result(i, "BBH") for i in range(6)]
+    for line in others:
+        line["response"]["model"] = "jev-1.15.0"
+    both = read(tmp_path, results[1:] + others, [row(i, data) for i in range(6) for data in ("MMLU", "BBH")])
+    assert [(run.spec.model, "caveats" in run.provenance) for run in both] == [
+        ("jev-1.13.0", False),
+        ("jev-1.15.0", False),
+    ]
     for line in results:
         del line["response"]["model"]
     (run,) = read(tmp_path / "my-model", results, [row(i) for i in range(6)])
