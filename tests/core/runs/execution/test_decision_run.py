@@ -57,6 +57,10 @@ def test_rounded_zeros_make_ranges_that_hold_the_figures(server, capsys):
     assert ranges.accuracy[0] <= (exact.probabilities.argmax(axis=1) == exact.labels)[exact.test].mean()
     (caveat,) = of_run_record(record)
     assert caveat.sentence.startswith("Some probabilities were rounded to 0 for ")
+    capsys.readouterr()
+    for words in (["calibration", record.run_id], ["report", record.run_id, "--by", "class"]):
+        assert main(words) == 2
+        assert f"hedge: some probabilities of run {record.run_id} were rounded to 0" in capsys.readouterr().err
 
 
 def test_answers_that_vary_are_a_caveat(server, capsys):
