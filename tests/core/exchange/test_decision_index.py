@@ -12,6 +12,7 @@ from core.exchange import decision_index, imported
 from core.exchange.dropped.examples import as_lines
 from core.models.server.decision_replies import Decided, is_contradiction
 from core.records import NOT_PUBLISHED
+from core.reports.bounded import bounded_report
 from core.reports.imported_figures import figures
 from core.runs import store
 from core.runs.caveats import of_record
@@ -543,3 +544,17 @@ def test_hostile_lines_become_sentences(home, tmp_path):
         sentences = refused(dropped(tmp_path / name, {"results.jsonl": content, "selected-rows.jsonl": suite}))
         assert "results.jsonl" in sentences, name
         assert "line 7" in sentences["results.jsonl"] or "line 6" in sentences["results.jsonl"], sentences
+
+
+def test_figures_before_an_import_are_ranges_where_zeros_were_rounded(home, tmp_path):
+    """As in the report afterwards; and ends that are equal are one figure."""
+    shares = [(0.9, 0.1, 0.0), (0.2, 0.8, 0.0), (0.3, 0.0, 0.7), (1.0, 0.0, 0.0)]
+    rounded = [result(i, answers=probabilities(*shares[i % 4])) for i in range(40)]
+    (run,) = read(tmp_path, rounded, [row(i) for i in range(40)])
+    shown = figures(run)
+    (name,) = imported.save([run])
+    stored = bounded_report(name, 100)
+    assert shown.accuracy == stored.accuracy
+    assert shown.mean_set_size == stored.scores["lac"].mean_set_size
+    assert shown.mean_set_size[0] < shown.mean_set_size[1]
+    assert shown.accuracy[0] == shown.accuracy[1]  # the top option is known in every question
