@@ -395,6 +395,22 @@ def test_a_server_without_the_format_says_so(server, load):
         assert isinstance(decision_of_probe(client, server.url, MODEL, "decisions"), Decided)
 
 
+@pytest.mark.parametrize(
+    ("times", "found"), [(100, "the probability of 'A' is "), (1.03, "the probabilities sum to 1.03")]
+)
+def test_a_server_whose_probabilities_are_none_is_not_said_to_have_another_address(server, load, times, found):
+    """Such as percentages."""
+    server.reset(
+        decisions=PATHS,
+        decided=lambda number, answer: {
+            **answer,
+            "probabilities": {option: times * p for option, p in answer["probabilities"].items()},
+        },
+    )
+    with pytest.raises(InputError, match=f"not with a probability for every option .*{found}.*ask another model"):
+        load(server, "systemone")
+
+
 def test_a_server_that_lists_no_models_is_asked(server, load):
     server.reset(decisions=PATHS, unlisted=True)
     assert load(server, "decisions").able.decisions == ("decisions",)
