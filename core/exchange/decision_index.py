@@ -328,7 +328,7 @@ def _stated(benchmark: _Benchmark) -> str:
     if benchmark.no_option:
         number, first = len(benchmark.no_option), clean(benchmark.no_option[0], LONGEST_ID)
         sentences.append(
-            f"For {counted(number, 'question')}, the suite calls a text right that is none of the options, such as "
+            f"For {counted(number, 'question')}, the right answer in the suite does not match any option, such as "
             f"“{first}”. Figures are those of the others, so check that the results and the rows are of one version."
         )
     if benchmark.contradictions:

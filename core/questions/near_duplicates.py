@@ -28,7 +28,7 @@ HASHES = 24
 BAND = 4
 WORDS = 3
 SHARED_BY, SHARED_WORDS = 10, 24
-"""So many questions share the same options, with so many words in all, if these are labels. Fewer words make no two
+"""Options that this many questions share, and that have this many words in all, are labels. Fewer words make no two
 questions near duplicates that have three or more words of their own."""
 UNSPOKEN = re.compile(r"[^\w\s]|_")
 """What is neither a letter, nor a digit, nor space."""

@@ -21,7 +21,7 @@ from core.records import OPTION_NAMES
 
 MOST_DECIMALS = 17
 WHOLE = 12
-"""With so many decimals, probabilities are as they were computed."""
+"""Probabilities with this many decimals are as they were computed."""
 LEAST_SUM, MOST_SUM = 0.95, 1.05
 """The sum of rounded probabilities."""
 MOST_PARTS = 10_500
@@ -227,8 +227,8 @@ def decimals_together(probabilities: Sequence[float]) -> int:
 
 
 def _denominator(p: float) -> int:
-    """The least number of equal parts of which a probability is a whole number; 0 if it is more than
-    :data:`MOST_PARTS`. It is that of a convergent of the continued fraction."""
+    """The smallest m up to :data:`MOST_PARTS` such that m times a probability is a whole number; 0 if there is no such m.
+    It is the denominator of a convergent of the continued fraction."""
     if 0 < p < 1 / MOST_PARTS:
         return 0
     rest, before, parts = p, 0, 1

@@ -315,7 +315,7 @@ def test_what_cannot_be_asked_is_left_out_and_counted(tmp_path):
         assert f"question{'s' * (what == others[2][0])} {what} left out" in run.read_as
     assert "3 questions without one right option left out" in run.read_as
     assert run.provenance["caveats"].startswith(
-        "For 1 question, the suite calls a text right that is none of the options, such as “E”."
+        "For 1 question, the right answer in the suite does not match any option, such as “E”."
     )
 
 

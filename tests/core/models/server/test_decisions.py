@@ -191,7 +191,7 @@ def test_the_rounding_of_probabilities_divided_by_their_sum_is_seen():
 
 
 def test_a_sum_in_floats_may_be_a_little_more_than_1(server, load, truth):
-    """Such an answer is the surest of all, so without it the others would not be a fair sample."""
+    """Such an answer is the most confident of all, so without it the others would not be a fair sample."""
     server.reset(
         decisions=PATHS,
         decided=lambda number, answer: {
