@@ -227,8 +227,8 @@ def decimals_together(probabilities: Sequence[float]) -> int:
 
 
 def _denominator(p: float) -> int:
-    """The smallest m up to :data:`MOST_PARTS` such that m times a probability is a whole number; 0 if there is no such m.
-    It is the denominator of a convergent of the continued fraction."""
+    """The smallest m up to :data:`MOST_PARTS` such that m times a probability is a whole number; 0 if there is none. It
+    is the denominator of a convergent of the continued fraction."""
     if 0 < p < 1 / MOST_PARTS:
         return 0
     rest, before, parts = p, 0, 1
