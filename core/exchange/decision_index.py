@@ -74,7 +74,6 @@ def read(path: Path, suites: Sequence[Path]) -> list[ImportedRun]:
     requests = requests_of(path)
     rows = joined_rows(suites, requests)
     benchmarks: dict[str, _Benchmark] = {}
-    models: Counter[str] = Counter()
     total = 0
     for number_of_line, result in json_lines(path):
         name = name_of(result)
@@ -94,9 +93,9 @@ def read(path: Path, suites: Sequence[Path]) -> list[ImportedRun]:
         total += len(row.expected)
         check_count(total, path)
         if model := clean(mapping(result.get("response")).get("model")):
-            models[model] += 1
+            benchmark.models[model] += 1
         benchmark.add(data, name, result, row, where)
-    return _runs(path, benchmarks, models, repeated=sum(request.earlier for request in requests.values()))
+    return _runs(path, benchmarks, repeated=sum(request.earlier for request in requests.values()))
 
 
 # ---------------------------------------------------------------- questions and answers
@@ -112,13 +111,16 @@ class _Answered:
 @dataclass(slots=True)
 class _Benchmark:
     """The answered questions of a data set. Beside them: how many are ``missing`` and ``left_out``, by what they are;
-    the requests ``without_row`` in the suite; and how many answers contradict themselves."""
+    the requests ``without_row`` in the suite; the right answers that are ``no_option`` of their question; how many
+    answers contradict themselves; and how many requests each of the ``models`` answered."""
 
     answered: list[_Answered] = field(default_factory=list)
     missing: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     without_row: list[str] = field(default_factory=list)
+    no_option: list[str] = field(default_factory=list)
     contradictions: int = 0
+    models: Counter[str] = field(default_factory=Counter)
 
     def add(self, data: str, name: str, result: Mapping[str, Any], row: SuiteRow, where: str) -> None:
         """Add the questions of a result."""
@@ -151,6 +153,8 @@ class _Benchmark:
                 self.missing[NOT_ANSWERED] += 1
             elif row.has_ties or label >= len(keys) - added_options(options):
                 self.left_out[NO_RIGHT_OPTION] += 1
+                if isinstance(truth, str) and right not in keys:
+                    self.no_option.append(truth)
             else:
                 self.contradictions += is_contradiction(answer, keys, decided, kind=kind)
                 alone = name if len(row.expected) == 1 else f"{name}/{key}"
@@ -231,13 +235,12 @@ def _tasks(names: Iterable[str]) -> dict[str, str]:
     return tasks
 
 
-def _runs(
-    path: Path, benchmarks: Mapping[str, _Benchmark], models: Counter[str], *, repeated: int
-) -> list[ImportedRun]:
-    """The run of each data set that can be one; the first one's line names the others."""
+def _runs(path: Path, benchmarks: Mapping[str, _Benchmark], *, repeated: int) -> list[ImportedRun]:
+    """The run of each data set that can be one, by the model that answered most of it; the first one's line names the
+    others."""
     folder = path.resolve().parent.name
     spec = RunSpec(
-        model=models.most_common(1)[0][0] if models else folder or "unknown",
+        model=folder or "unknown",
         task="decisions",
         dtype=SERVED,
         prompt_format=SYSTEM_ONE,
@@ -249,7 +252,8 @@ def _runs(
     reasons: dict[str, str] = {}
     for data, benchmark in benchmarks.items():
         try:
-            runs.append(_run(path, replace(spec, task=tasks[data]), benchmark, models, content))
+            ((model, _),) = benchmark.models.most_common(1) or [(spec.model, 0)]
+            runs.append(_run(path, replace(spec, model=model, task=tasks[data]), benchmark, content))
         except InputError as error:
             reasons[data] = "; ".join(_left_out(benchmark)) or str(error).removeprefix(f"{path}: ")
     named = [f"{data} ({reason})" for data, reason in list(reasons.items())[:REASONS]]
@@ -263,7 +267,7 @@ def _runs(
     return runs
 
 
-def _run(path: Path, spec: RunSpec, benchmark: _Benchmark, models: Counter[str], content: str) -> ImportedRun:
+def _run(path: Path, spec: RunSpec, benchmark: _Benchmark, content: str) -> ImportedRun:
     sizes = Counter(each.question.cluster for each in benchmark.answered)
     decimals = max((each.answer.decimals for each in benchmark.answered), default=0)  # one data set may be rounded
     rows = [
@@ -281,12 +285,14 @@ def _run(path: Path, spec: RunSpec, benchmark: _Benchmark, models: Counter[str],
     ]
     truth = "\n".join(f"{row.question.id}\t{row.question.label}" for row in rows)
     spec = replace(spec, fingerprint=fingerprint(content.encode(), truth.encode()))
-    run = assemble(path, rows, spec, {"counts": dict(benchmark.missing), "lacks": [] if models else ["model"]})
+    run = assemble(
+        path, rows, spec, {"counts": dict(benchmark.missing), "lacks": [] if benchmark.models else ["model"]}
+    )
     shares = np.zeros(run.scored.logits.shape)
     for i, each in enumerate(benchmark.answered):
         shares[i, : len(each.answer.probabilities)] = each.answer.probabilities
     bounded = (shares == 0) & np.isfinite(run.scored.logits)
-    stated = _stated(benchmark, models)
+    stated = _stated(benchmark)
     return replace(
         run,
         scored=replace(run.scored, probabilities=shares, bounded=bounded if bounded.any() else None),
@@ -311,7 +317,7 @@ def _without_row(names: Sequence[str]) -> str:
     return f"{counted(len(names), 'result')} without a row of the suite that says what is right ({first}{more})"
 
 
-def _stated(benchmark: _Benchmark, models: Counter[str]) -> str:
+def _stated(benchmark: _Benchmark) -> str:
     """The caveats of a run that no other field of its record says."""
     sentences = []
     if benchmark.without_row:
@@ -319,11 +325,17 @@ def _stated(benchmark: _Benchmark, models: Counter[str]) -> str:
             f"The file has {_without_row(benchmark.without_row)}. Their right options are not known, so figures are "
             "those of the others."
         )
+    if benchmark.no_option:
+        number, first = len(benchmark.no_option), clean(benchmark.no_option[0], LONGEST_ID)
+        sentences.append(
+            f"For {counted(number, 'question')}, the right answer in the suite does not match any option, such as "
+            f"“{first}”. Figures are those of the others, so check that the results and the rows are of one version."
+        )
     if benchmark.contradictions:
         sentences.append(f"In {counted(benchmark.contradictions, 'answer')}, {CONTRADICTION}.")
-    if len(models) > 1:
-        names = ", ".join(name for name, _ in models.most_common(NAMED))
-        sentences.append(f"The answers of this file are by {len(models):,} models ({names}).")
+    if len(benchmark.models) > 1:
+        names = ", ".join(name for name, _ in benchmark.models.most_common(NAMED))
+        sentences.append(f"The answers of this run are by {len(benchmark.models):,} models ({names}).")
     return plain(" ".join(sentences), one_line=True)
 
 

@@ -33,8 +33,8 @@ def run_table(run_id: str) -> pa.Table:
     record = store.read_record(run_id)
     if record.bounded:
         raise InputError(
-            f"the server of run {record.run_id} gave only an upper bound of some letters, and a table would show it "
-            "as a figure; take the run's folder instead"
+            f"{record.bounded_because}, so only an upper bound is known, and a table would show it as a figure; take "
+            "the run's folder instead"
         )
     scored = store.read_logits(run_id)
     questions = store.read_questions(run_id)

@@ -30,13 +30,15 @@ FEW = 8
 
 class Judging:
     """A loaded juror. ``checked`` is its self-check: which scoring path it uses and how closely that agrees.
-    ``masses`` are the probabilities of True and False (of yes and no) together, in the order of the verdicts."""
+    ``masses`` are the probabilities of True and False (of yes and no) together, and ``contradictions`` say whether an
+    answer of a server contradicts itself, both in the order of the verdicts."""
 
     def __init__(self, engine: Engine, prompts: Sequence[Prompt], checked: SelfCheck) -> None:
         self.engine = engine
         self.prompts = prompts
         self.checked = checked
         self.masses: list[float] = []
+        self.contradictions: list[bool] = []
 
     @property
     def missing(self) -> Mapping[str, NoAnswer]:
@@ -48,6 +50,8 @@ class Judging:
         try:
             for batch in self.engine.score(self.prompts):
                 self.masses += masses_of(batch)
+                found = getattr(self.engine, "counted", {}).get("contradictions", 0)  # a decision is a batch
+                self.contradictions += [found > sum(self.contradictions)] * len(batch.ids)
                 shares, _ = option_shares(batch)
                 yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
         finally:
@@ -60,18 +64,26 @@ def masses_of(batch: OptionLogits) -> list[float]:
     return [float(mass) for mass in np.fmin(together, batch.letter_mass)]
 
 
-def doubt(juror: str, masses: Sequence[float]) -> str:
-    """What a reader of a juror's verdicts must know if these are no answers; mostly empty.
+def doubt(juror: str, masses: Sequence[float], contradictions: int = 0) -> str:
+    """What a reader of a juror's verdicts must know if these are no answers, or contradict themselves; mostly empty.
 
-    ``masses`` are the probabilities of both together, one for each verdict.
+    ``masses`` are the probabilities of both together, one for each verdict, and ``contradictions`` how many answers
+    contradict themselves.
     """
+    sentences = []
     mass = float(np.median(masses)) if masses else 1.0
-    if mass >= LEAST:
-        return ""
-    return (
-        f"{juror} gives both verdicts together {share_text(mass)} of the probability (median), so its verdicts "
-        "are no answers; tune it first, or choose another juror."
-    )
+    if mass < LEAST:
+        sentences.append(
+            f"{juror} gives both verdicts together {share_text(mass)} of the probability (median), so its verdicts "
+            "are no answers; tune it first, or choose another juror."
+        )
+    if contradictions:
+        sentences.append(
+            f"{juror} contradicts itself in {contradictions:,} answer{'s' * (contradictions != 1)}: yes has a second "
+            "probability that differs, or the choice is not the more probable of yes and no. Its verdicts go by the "
+            "probability of yes."
+        )
+    return " ".join(sentences)
 
 
 def judge(

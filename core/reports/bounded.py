@@ -73,14 +73,14 @@ class BoundedReport:
         lines = [
             f"{self.run}",
             f"  {task}: {sides(self.n_calibration, self.n_test, self.test_questions)}: accuracy "
-            f"{_between(self.accuracy)}",
+            f"{between(self.accuracy)}",
             *(f"  {text}" for text in texts(self.caveats)),
             f"  sets at alpha {self.alpha:.3f}:",
         ]
         for name, figures in self.scores.items():
             known = ", ".join(f"{low:.3f} to {high:.3f}" for low, high in figures.exact_alphas) or "none"
             lines += [
-                f"  {name:<15} coverage {_between(figures.coverage)}, mean set size {_between(figures.mean_set_size)}, "
+                f"  {name:<15} coverage {between(figures.coverage)}, mean set size {between(figures.mean_set_size)}, "
                 f"sets known exactly for {figures.exact_share:.3f} of questions",
                 f"    alphas at which all sets are known exactly: {known}",
             ]
@@ -290,8 +290,8 @@ def accuracy_ends(logits: FloatArray, bounded: BoolArray, labels: IntArray) -> E
     others = logits.copy()
     others[rows, labels] = -np.inf
     right = ~bounded[rows, labels] & (own > others.max(axis=1))
-    wrong = np.where(bounded, -np.inf, others).max(axis=1) > own
-    return float(right.mean()), float(1 - wrong.mean())
+    perhaps = np.where(bounded, -np.inf, others).max(axis=1) <= own
+    return float(right.mean()), float(perhaps.mean())
 
 
 def _score(run_bounds: BoundedRun, name: str, *, alpha: int) -> BoundedScore:
@@ -326,6 +326,7 @@ def _stretches(holds: BoolArray) -> tuple[Ends, ...]:
     )
 
 
-def _between(ends: Ends) -> str:
+def between(ends: Ends, digits: int = 3) -> str:
+    """Both ends of a figure as text, or the figure itself."""
     low, high = ends
-    return f"{low:.3f}" if low == high else f"{low:.3f} to {high:.3f}"
+    return f"{low:.{digits}f}" if low == high else f"{low:.{digits}f} to {high:.{digits}f}"

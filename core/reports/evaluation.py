@@ -202,8 +202,8 @@ def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
         raise InputError(f"run {record.run_id} scored words and has no answers; see the Perplexity page")
     if record.bounded and not with_bounds:
         raise InputError(
-            f"the server of run {record.run_id} gave only an upper bound of some letters for {record.bounded:,} "
-            "questions, so its figures are ranges; `hedge report` prints them"
+            f"{record.bounded_because} for {record.bounded:,} question{'s' * (record.bounded != 1)}, so its figures "
+            "are ranges; `hedge report` prints them"
         )
     questions = store.read_questions(run_id, columns=ANSWERED_COLUMNS)
     scored = store.read_logits(run_id)

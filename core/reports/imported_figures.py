@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.calibration import metrics
+from core.conformal.bounds import score_bounds
 from core.conformal.probabilities import check_labels, check_probabilities, option_shares
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
@@ -14,6 +15,7 @@ from core.questions import bank_names
 from core.questions.identity import question_clusters
 from core.questions.option_names import OF_CLASSES, class_names
 from core.records import OPTION_NAMES, OptionLogits
+from core.reports.bounded import BoundedRun, Ends, report_of
 from core.reports.evaluation import Evaluation, calibrating, check_answers
 from core.reports.repeated import questions_of
 from core.reports.scored_sets import form
@@ -27,14 +29,15 @@ SHOWN_SCORE = "lac"
 
 @dataclass(frozen=True, slots=True)
 class ImportedFigures:
-    """The number of rows and of the questions that they ask, the number of test rows, the accuracy, and the mean size
-    of LAC sets at alpha 0.1."""
+    """The number of rows and of the questions that they ask, the number of test rows, and both ends of the accuracy and
+    of the mean size of LAC sets at alpha 0.1, which differ where some probabilities are not known
+    (:mod:`core.reports.bounded`)."""
 
     rows: int
     questions: int
     test: int
-    accuracy: float
-    mean_set_size: float
+    accuracy: Ends
+    mean_set_size: Ends
 
 
 def figures(run: ImportedRun) -> ImportedFigures:
@@ -45,18 +48,30 @@ def figures(run: ImportedRun) -> ImportedFigures:
     """
     loaded = evaluation(run)
     check_answers(run.spec.run_id, run.spec, letter_mass(run.scored, loaded.test))
-    sets = form(loaded, SHOWN_SCORE, SHOWN_ALPHA)
+    accuracy, size = _ends(loaded, run.scored)
     roles = dict(zip((question.id for question in run.questions), run.roles, strict=True))
     rows = np.flatnonzero([roles[name] != "rotation" for name in run.scored.ids])
     return ImportedFigures(
         rows=len(rows),
         questions=questions_of(loaded, rows),
         test=len(loaded.test),
-        accuracy=metrics.accuracy(
-            loaded.probabilities[loaded.test], loaded.labels[loaded.test], ties=top_ties_of("exact")
-        ),
-        mean_set_size=float(sets.members.sum(axis=1).mean()),
+        accuracy=accuracy,
+        mean_set_size=size,
     )
+
+
+def _ends(loaded: Evaluation, scored: OptionLogits) -> tuple[Ends, Ends]:
+    """The ends of the accuracy, and of the mean size of sets."""
+    if scored.bounded is not None and scored.bounded.any():
+        logits = scored.logits.astype(np.float64)
+        scores = {SHOWN_SCORE: score_bounds(SHOWN_SCORE, logits, scored.bounded, seed=loaded.spec.seed)}
+        report = report_of(BoundedRun(loaded, logits, scored.bounded, scores), SHOWN_ALPHA)
+        return report.accuracy, report.scores[SHOWN_SCORE].mean_set_size
+    accuracy = metrics.accuracy(
+        loaded.probabilities[loaded.test], loaded.labels[loaded.test], ties=top_ties_of("exact")
+    )
+    size = float(form(loaded, SHOWN_SCORE, SHOWN_ALPHA).members.sum(axis=1).mean())
+    return (accuracy, accuracy), (size, size)
 
 
 def evaluation(run: ImportedRun) -> Evaluation:

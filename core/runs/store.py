@@ -143,6 +143,13 @@ class RunRecord:
         return int(self.provenance.get("bounded_questions", 0))
 
     @property
+    def bounded_because(self) -> str:
+        """Why figures of such a run are ranges, as a clause."""
+        if self.spec.decisions:
+            return f"some probabilities of run {self.run_id} were rounded to 0"
+        return f"the server of run {self.run_id} gave only an upper bound of some letters"
+
+    @property
     def ordered(self) -> bool:
         """Whether the options of all questions are ordered levels."""
         return bool(self.provenance.get(ORDERED))

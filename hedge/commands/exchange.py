@@ -21,6 +21,7 @@ from core.exchange.joined_subjects import joined_by_benchmark
 from core.exchange.lm_eval_results import beside
 from core.exchange.run_table import runs_table
 from core.exchange.shared_tasks import with_stored_banks
+from core.reports.bounded import between
 from core.reports.evaluation import Evaluation, load
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
 from core.reports.imported_figures import ImportedFigures, is_rounded, stored_as
@@ -137,7 +138,8 @@ def _shown(run: ImportedRun) -> str:
     except InputError as error:
         return str(error)
     where = f" on the {figures.test:,} test {'rows' if figures.questions != figures.rows else 'questions'}"
-    return f"{_sizes(figures)}, accuracy {figures.accuracy:.3f}{where}, mean set size {figures.mean_set_size:.2f}"
+    accuracy, size = between(figures.accuracy), between(figures.mean_set_size, 2)
+    return f"{_sizes(figures)}, accuracy {accuracy}{where}, mean set size {size}"
 
 
 def _told(

@@ -181,7 +181,7 @@ def _verdicts(
         verdicts = dict(judging.verdicts())
     for name, missing in judging.missing.items():
         _say_missing(name, missing)
-    return weights, verdicts, doubt(juror, judging.masses)
+    return weights, verdicts, doubt(juror, judging.masses, sum(judging.contradictions))
 
 
 def _say_missing(name: str, missing: NoAnswer) -> None:

@@ -64,9 +64,8 @@ def _ranges(name: str, alpha: int, arguments: Namespace, view: SplitView) -> Bou
     plain = (arguments.threshold, arguments.empty, arguments.by) == ("exact", "allow", "all")
     if not plain or view != SplitView():
         raise InputError(
-            f"the server of run {name} gave only an upper bound of some letters, so its figures are ranges, and these "
-            "are known for the exact threshold, one for all questions and the run's own split; leave out the other "
-            "options"
+            f"{store.read_record(name).bounded_because}, so its figures are ranges, and these are known for the exact "
+            "threshold, one for all questions and the run's own split; leave out the other options"
         )
     return bounded_report(name, alpha, scores=arguments.score)
 

@@ -82,7 +82,7 @@ def test_one_question_shows_which_options_can_not_be_told(open_page: Open):
 def test_pages_that_need_every_probability_refuse_in_one_sentence(open_page: Open, page: str, field: str):
     run, other = served_run(listed=2), synthetic_run()
     app = open_page(page, **{field: f"{run},{other}"})
-    assert "are ranges, because its server did not list all letters" in page_text(app)
+    assert "are ranges, because some of its probabilities are not known" in page_text(app)
     assert "The Alpha lab shows them." in page_text(app)
 
 
@@ -91,7 +91,7 @@ def test_the_overview_shows_both_ends_beside_the_exact_runs(open_page: Open):
     exact = served_run(model="near")
     synthetic_run(model="at-home")
     app = open_page("overview", alpha="100")
-    assert "The server of 1 run did not list every letter" in page_text(app)
+    assert "Some probabilities of 1 run are not known" in page_text(app)
     (frame,) = [frame.value for frame in app.dataframe if "APS exact" in frame.value]
     figures = bounded_report(run, 100)
     low, high = figures.scores["aps"].mean_set_size

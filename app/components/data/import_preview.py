@@ -20,6 +20,7 @@ from core.jury.pipeline import jury_store
 from core.questions.bank_names import bank_name, task_title
 from core.questions.identity import unpublished
 from core.questions.option_names import OF_CLASSES
+from core.reports.bounded import Ends
 from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, is_rounded, stored_as
 from core.reports.titles import setting_title
 from core.runs.caveats import MISSING, of_record
@@ -144,6 +145,12 @@ def _lacks(run: FoundRun, answers: dict[str, str]) -> str:
     return f"does not say its {' and '.join(lacking)}" if lacking else ""
 
 
+def _exact(ends: Ends, times: int = 1) -> float | None:
+    """A figure whose ends are equal; none for one that is only known as a range."""
+    low, high = ends
+    return times * low if low == high else None
+
+
 def _strategy(run: ImportedRun) -> str:
     return "" if run.provenance.get(OF_CLASSES) else setting_title("strategy", run.spec.strategy)
 
@@ -154,8 +161,8 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
     frame = pd.DataFrame(
         {
             "Model": [row.run.spec.model for row in rows],
-            "Accuracy": [100 * row.figures.accuracy for row in rows],
-            "Set size": [row.figures.mean_set_size for row in rows],
+            "Accuracy": pd.Series([_exact(row.figures.accuracy, 100) for row in rows], dtype="float64"),
+            "Set size": pd.Series([_exact(row.figures.mean_set_size) for row in rows], dtype="float64"),
             "Task": titles,
             "Strategy": [_strategy(row.run) for row in rows],
             "Questions": [row.figures.questions for row in rows],

@@ -38,6 +38,10 @@ NO_JURORS = (
     "This server does not give the log-probabilities of a text that it was sent, and answers no decisions, so its "
     "models can't be jurors. They can give the answers. A server that gives them, such as vLLM, can hold jurors too."
 )
+REQUESTS = (
+    "A model on the server gets one request for each question if it gives the answers, and one for each verdict if it "
+    "is a juror. A budget beside the server's prices limits what they cost."
+)
 SERVER = "jury"
 """The beginning of the widget keys of the server form."""
 QUESTIONS_HELP = (
@@ -53,8 +57,8 @@ def section() -> None:
             return
         st.caption(
             "A base model answers short questions. Jurors are tuned on a part of its answers and judge the rest. "
-            "This page then shows how good their verdicts are. With the values below, this takes about ten "
-            "minutes on two cores. It continues when you close the page."
+            "This page then shows how good their verdicts are. With the values below and models that Hedge loads, this "
+            "takes about ten minutes on two cores. It continues when you close the page."
         )
         with style.stacked_when_narrow("make_jury"):
             left, right = st.columns(2, gap="medium")
@@ -78,6 +82,8 @@ def _form(served: ServedModels | None) -> None:
     there = [model for model, able in models.items() if able.listed or able.chat_listed]
     if served and not judges:
         st.caption(NO_JURORS)
+    if served:
+        st.caption(REQUESTS)
     offered = [*there, *known_models()]
     first = 0 if there else offered.index(OFFERED.base) if OFFERED.base in offered else 0
     with st.form("make_jury", border=False, enter_to_submit=False):

@@ -51,7 +51,7 @@ MOST_RUNS = 40
 RANGES_SCORE = "Score to compare with APS"
 SCORE_WIDTH = 320
 RANGES_SAID = (
-    "The server did not list all letters, so some scores and the threshold lie between two ends. At an alpha within "
+    "Some probabilities are not known, so some scores and the threshold lie between two ends. At an alpha within "
     "the full part of its bar, an option is surely in the set. Beyond the end of the bar, it is surely out. In the "
     "hatched part, this depends on what the server left out."
 )

@@ -1,4 +1,4 @@
-"""The Overview's runs on servers that did not list all letters: each figure lies between two ends."""
+"""The Overview's runs with probabilities that are not known: each figure lies between two ends."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,8 +39,9 @@ def ranges_table(records: Sequence[RunRecord], others: Sequence[RunRecord], view
         return
     st.subheader("Known as ranges", anchor=False)
     st.caption(
-        f"The {'server' if len(rows) == 1 else 'servers'} of {counted(len(rows), 'run')} did not list every letter, so "
-        "some figures are only known as ranges. These are not confidence intervals: each is sure to hold the figure."
+        f"Some probabilities of {counted(len(rows), 'run')} are not known, because a server did not list every letter, "
+        "or they were rounded to 0. So some figures are only known as ranges. These are not confidence intervals: each "
+        "is sure to hold the figure."
     )
     order = [name for name in rows[0] if name != "Settings" or any(row["Settings"] for row in rows)]
     st.dataframe(
@@ -48,7 +49,7 @@ def ranges_table(records: Sequence[RunRecord], others: Sequence[RunRecord], view
         column_order=order,
         hide_index=True,
         column_config={"Run": _open_column(shown), **_COLUMNS},
-        alt="Runs on servers with both ends of each figure",
+        alt="Runs with both ends of each figure",
     )
     footnote_caption(caveats)
 

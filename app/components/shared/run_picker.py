@@ -232,7 +232,7 @@ def _why_not(run_id: str) -> str:
     for record in run_cache.runs().ranges:
         if record.run_id == run_id:
             return (
-                f"The figures of {title(record)} are ranges, because its server did not list all letters, and this "
+                f"The figures of {title(record)} are ranges, because some of its probabilities are not known, and this "
                 "page needs every letter's probability. The Alpha lab shows them."
             )
     for record in run_cache.runs().without_answer:

@@ -291,7 +291,10 @@ class _Pipeline:
                 self._ask_juror(name, model, waiting, path, known, check)
         masses = [row["mass"] for row in known.values() if row.get("mass") is not None]
         older = path.with_suffix(".txt")
-        note = doubt(name, masses) or (older.read_text(encoding="utf-8", errors="replace") if older.is_file() else "")
+        contradictions = sum(row.get("contradiction") is True for row in known.values())
+        note = doubt(name, masses, contradictions) or (
+            older.read_text(encoding="utf-8", errors="replace") if older.is_file() else ""
+        )
         if note:
             self.reporter.log(note)
             self.doubts.append(note)
@@ -324,20 +327,20 @@ class _Pipeline:
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
         judged = {question: answer for question, _, answer in waiting}
 
-        def keep(question: str, verdict: Verdict | None, mass: float | None) -> None:
+        def keep(question: str, verdict: Verdict | None, **more: Any) -> None:
             check()
-            known[question] = {"id": question, "answer": judged[question], "verdict": verdict, "mass": mass}
+            known[question] = {"id": question, "answer": judged[question], "verdict": verdict, **more}
             out.write(json_line(known[question]))
             out.flush()
 
         with path.open("a", encoding="utf-8", newline="\n") as out:
             for place, (question, verdict) in enumerate(judging.verdicts()):
-                keep(question, verdict, judging.masses[place])
+                keep(question, verdict, mass=judging.masses[place], contradiction=judging.contradictions[place])
                 self.reporter.done = len(known)
                 self.reporter.report(f"verdicts of {name}")
             for question, missing in judging.missing.items():
                 self._say_missing(question, missing)
-                keep(question, None, None)
+                keep(question, None)
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
         """Begin a stage, whose first part is always to load a model."""

@@ -26,7 +26,7 @@ from core.models.server.client import (
     WrongReplyError,
 )
 from core.models.server.decision_probe import decision_of_probe
-from core.models.server.decision_replies import Decided, log_bound
+from core.models.server.decision_replies import Decided, Fault, log_bound
 from core.models.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck, ListFault
 from core.models.server.provenance import version_and_quantisation
 from core.models.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
@@ -297,6 +297,11 @@ def _decides(client: ServerClient, url: str, model: str, form: str) -> Abilities
             raise
         entry = {}
     reply = decision_of_probe(client, url, model, form)
+    if isinstance(reply, Fault):
+        raise InputError(
+            f"the server {url} answers POST {url}/{form} for {model}, and not with a probability for every option "
+            f"({reply.reason}); ask another model, or ask in another format (--format)"
+        )
     if not isinstance(reply, Decided):
         raise InputError(
             f"the server {url} does not answer POST {url}/{form} for {model} ({reply}); check the address, the "

@@ -137,7 +137,8 @@ class PassingError(ServerError, RunPaused):
 @dataclass(frozen=True, slots=True)
 class TokenRequest(Generic[Parsed]):
     """One request for tokens: its destination, the function ``read`` that turns the reply into an answer, and its
-    ``place`` among the others.
+    ``place`` among the others. One that is ``divisible`` and on which the server fails goes to ``leave_out`` without
+    another try, because its parts show whose fault it is.
 
     ``read`` raises :class:`WrongReplyError` where the reply can't be right.
     """
@@ -146,6 +147,7 @@ class TokenRequest(Generic[Parsed]):
     body: Body
     read: Callable[[dict[str, Any]], Parsed]
     place: tuple[int, ...] = ()
+    divisible: bool = False
 
 
 @dataclass
@@ -355,20 +357,23 @@ class ServerClient:
         self, request: TokenRequest[Parsed], error: BaseException, answered: TokenRequest[Any] | None
     ) -> Parsed | NoAnswer:
         """The answer to a request on which a server fails again and again, asked once more after another one that it
-        has ``answered`` before. If the server still answers that one, but not this, the fault is this request's.
+        has ``answered`` before. If the server still answers that one, but not this, the fault is this request's. A
+        divisible one is not asked again.
 
         Raises ``error`` if the server answers neither, or has answered nothing yet.
         """
         if answered is None or not (isinstance(error, PassingError) and error.alive):
             raise error
-        self._run(self._answer(answered))
-        try:
-            return self._run(self._answer(request))
-        except PassingError as again:
-            if not again.alive:
-                raise
-            how = f'HTTP status {again.status}, "{again.words}"' if again.words else f"HTTP status {again.status}"
-            return NoAnswer(UNANSWERED, how, again)
+        if not request.divisible:
+            self._run(self._answer(answered))
+            try:
+                return self._run(self._answer(request))
+            except PassingError as again:
+                if not again.alive:
+                    raise
+                error = again
+        how = f'HTTP status {error.status}, "{error.words}"' if error.words else f"HTTP status {error.status}"
+        return NoAnswer(UNANSWERED, how, error)
 
     def _wait(self, awaitable: Awaitable[Done]) -> Done:
         return self._thread.submit(self._loop.run_until_complete, awaitable).result()

@@ -1,9 +1,10 @@
 """Whether a server answers requests for decisions, found out with one question."""
 
+from dataclasses import replace
 from functools import partial
 
 from core.models.server.client import OF_ALL, PassingError, RefusedError, ServerClient, WrongReplyError
-from core.models.server.decision_replies import Decided, decided
+from core.models.server.decision_replies import Decided, Fault, decided
 from core.models.server_address import without_secrets
 from core.questions.prompting.decision import decision_prompt, joined_request
 from core.records import Question
@@ -12,8 +13,9 @@ DECISION_PROBE = Question("probe", "qa", "", "", "Pick one of these words.", ("t
 """No answer is right, so weights answer it in their own ways."""
 
 
-def decision_of_probe(client: ServerClient, url: str, model: str, form: str) -> Decided | str:
-    """What a server answers to :data:`DECISION_PROBE` in the format ``form``, or why that is no answer, in words.
+def decision_of_probe(client: ServerClient, url: str, model: str, form: str) -> Decided | Fault | str:
+    """What a server answers to :data:`DECISION_PROBE` in the format ``form``: the probabilities, what is wrong with
+    them, or why there is no such reply, in words.
 
     Raises :class:`~core.models.server.client.PassingError` if it is gone or busy, and
     :class:`~core.models.server.client.RefusedError` if it refuses every request.
@@ -34,4 +36,6 @@ def decision_of_probe(client: ServerClient, url: str, model: str, form: str) -> 
         if isinstance(error, PassingError) and not error.alive:
             raise
         return str(error).partition(";")[0]
-    return answer if isinstance(answer, Decided) else without_secrets(answer.reason, client.key_variable)
+    if isinstance(answer, Fault):
+        return replace(answer, reason=without_secrets(answer.reason, client.key_variable))
+    return answer

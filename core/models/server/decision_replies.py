@@ -13,13 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from core.conformal.probabilities import sum_within
+from core.conformal.probabilities import ROW_SUM_TOLERANCE, sum_within
 from core.models.server.left_out import REFUSED, UNANSWERED
 from core.models.server.reply_body import clean, mapping, number
 from core.questions.prompting.decision import name_of
 from core.records import OPTION_NAMES
 
 MOST_DECIMALS = 17
+WHOLE = 12
+"""Probabilities with this many decimals are as they were computed."""
+LEAST_SUM, MOST_SUM = 0.95, 1.05
+"""The sum of rounded probabilities."""
+MOST_PARTS = 10_500
+"""The parts of probabilities with 4 decimals, at most. By chance, hardly any are whole numbers of so few parts."""
 SCORE_ROUNDED = 0.05
 """A score or a probability of yes may be this far from what the probabilities say, because it has one decimal."""
 SHOWN = 60
@@ -126,10 +132,20 @@ def is_contradiction(answer: Mapping[str, Any], options: Sequence[str], read: De
     return shares[options.index(chosen.strip())] < max(shares)
 
 
+def probability_of(given: object) -> float:
+    """A probability, 1 if a sum in floats is a little more; NaN for anything else.
+
+    >>> probability_of(1.0000000000000002), probability_of(1.01)
+    (1.0, nan)
+    """
+    p = number(given)
+    return min(p, 1.0) if 0 <= p <= 1 + ROW_SUM_TOLERANCE else math.nan
+
+
 def _yes_or_no(yes: object, label_mass: float) -> Decided | Fault:
     """The answer to a question whose two options are yes and no."""
-    probability = number(yes)
-    if not 0 <= probability <= 1:
+    probability = probability_of(yes)
+    if math.isnan(probability):
         return Fault(UNANSWERED, f"the probability of yes is {clean(str(yes), SHOWN)}")
     decimals = decimals_of(probability)
     return Decided((probability, round(1 - probability, MOST_DECIMALS)), decimals, label_mass)
@@ -158,15 +174,15 @@ def option_probabilities(
             return Fault(UNANSWERED, f"the answer names the option {shown!r}, which was not asked for")
         if option.strip() in by_option:
             return Fault(UNANSWERED, f"the answer names the option {option.strip()!r} twice")
-        probability = number(given)
-        if not 0 <= probability <= 1:  # also NaN
+        probability = probability_of(given)
+        if math.isnan(probability):
             says = clean(repr(given), SHOWN)  # a number written as a text is none
             return Fault(UNANSWERED, f"the probability of {option.strip()!r} is {says}")
         by_option[option.strip()] = probability
     if lacking := [option for option in options if option not in by_option]:
         return Fault(UNANSWERED, f"the answer lacks the option {lacking[0]!r}" + ", and others" * (len(lacking) > 1))
     probabilities = tuple(by_option[option] for option in options)
-    decimals = max(map(decimals_of, probabilities))
+    decimals = decimals_together(probabilities)
     total = math.fsum(probabilities)
     if abs(total - 1) > sum_within(np.array([probabilities])):
         return Fault(UNANSWERED, f"the probabilities sum to {total:.4g}")
@@ -188,6 +204,40 @@ def decimals_of(value: float) -> int:
     """
     exponent = Decimal(repr(value)).normalize().as_tuple().exponent
     return min(MOST_DECIMALS, max(0, -exponent)) if isinstance(exponent, int) else MOST_DECIMALS
+
+
+def decimals_together(probabilities: Sequence[float]) -> int:
+    """The decimals to which the probabilities of an answer were rounded, at most.
+
+    If they were divided by their sum after that, they have all decimals of a float. They are whole numbers of parts
+    then, and only the number of parts tells how small a 0 may have been: with 2 decimals, there are about 100.
+
+    >>> decimals_together([0.0, 0.25, 0.75]), decimals_together([0.0, 0.01 / 0.98, 0.97 / 0.98])
+    (2, 2)
+    """
+    decimals = max(map(decimals_of, probabilities))
+    if decimals < WHOLE:
+        return decimals
+    parts = 1
+    for p in probabilities:
+        parts = math.lcm(parts, _denominator(p))
+        if not 0 < parts <= MOST_PARTS:
+            return decimals
+    return next(d for d in range(1, WHOLE) if MOST_SUM * 10**d // parts * parts >= LEAST_SUM * 10**d)
+
+
+def _denominator(p: float) -> int:
+    """The smallest m up to :data:`MOST_PARTS` such that m times a probability is a whole number; 0 if there is none. It
+    is the denominator of a convergent of the continued fraction."""
+    if 0 < p < 1 / MOST_PARTS:
+        return 0
+    rest, before, parts = p, 0, 1
+    while abs(p * parts - round(p * parts)) > parts * 10.0**-WHOLE:
+        rest = 1 / (rest - math.floor(rest))
+        before, parts = parts, parts * math.floor(rest) + before
+        if parts > MOST_PARTS:
+            return 0
+    return parts
 
 
 def half_of_last(decimals: int) -> float:

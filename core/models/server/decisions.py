@@ -22,12 +22,12 @@ from core.models.engine import SelfCheck
 from core.models.letter_mass import check_first, letter_mass
 from core.models.server.abilities import Abilities
 from core.models.server.advice import most_listed
-from core.models.server.client import ServerClient, TokenRequest
+from core.models.server.client import PassingError, ServerClient, TokenRequest
 from core.models.server.decision_probe import decision_of_probe
 from core.models.server.decision_replies import Decided, Fault, decided, log_bound
 from core.models.server.engine import CHECKED_QUESTIONS, ServerEngine
 from core.models.server.left_out import UNANSWERED, LeftOut, NoAnswer
-from core.models.server.reply_body import clean
+from core.models.server.reply_body import clean, count, entries_of
 from core.models.server_address import ServedWeights, without_secrets
 from core.questions.prompting.decision import MOST_TOGETHER, joined_request, shared_part
 from core.records import LETTERS, OptionLogits, Prompt, joined
@@ -42,6 +42,9 @@ REPEATED, REPEATS = 20, 3
 """How many questions are asked how often with the very same request, to see how much the answers vary."""
 TIME_TO_SPARE = 4
 """A request with many questions should take at most this part of the time that an answer may take."""
+FAILED_PARTS = 8
+"""Into how many parts a request is divided on which the server fails: each part that fails is sent several times. One
+that is refused is halved."""
 NAMES_KEPT = 5
 
 Reply = list[Decided | Fault]
@@ -90,9 +93,20 @@ class DecisionEngine(ServerEngine):
         return {
             **super().description,
             "questions_together": self.together,
+            **self.counted,
+        }
+
+    @property
+    def counted(self) -> dict[str, Any]:
+        return {
             "contradictions": self.contradictions,
             "answered_as": [without_secrets(name, self.client.key_variable) for name in [*self.answered_as]],
         }
+
+    def take_counted(self, earlier: Mapping[str, Any]) -> None:
+        self.contradictions = count(earlier.get("contradictions"))
+        names = map(clean, entries_of(earlier.get("answered_as")))
+        self.answered_as = dict.fromkeys([*filter(None, names)][:NAMES_KEPT])
 
     def _weights_now(self, before: ServedWeights) -> ServedWeights:
         """If the probe's probability is another one than ``before``, it may vary between identical requests by more."""
@@ -128,7 +142,7 @@ class DecisionEngine(ServerEngine):
         """Begin a run of these prompts."""
         self.endpoint = self.decisions
         self.lettered = False
-        self.bounded, self.together, self.decimals, self.contradictions = 0, 1, 0, 0
+        self.bounded, self.together, self.decimals = 0, 1, 0
         self.left_out = LeftOut(len(prompts))
         self.in_run = {prompt.question_id: () for prompt in _sample(prompts, REPEATED)}
 
@@ -254,7 +268,9 @@ class DecisionEngine(ServerEngine):
 
         body = joined_request(prompts)
         questions = body["questions"].values() if isinstance(body["questions"], dict) else body["questions"]
-        return TokenRequest(f"/{self.decisions}", {"model": self.model, **body}, read, place)
+        return TokenRequest(
+            f"/{self.decisions}", {"model": self.model, **body}, read, place, divisible=len(prompts) > 1
+        )
 
     def _answers_of(self, url: str, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Decided]]:
         """The prompts with the answers that the server ``url`` gives to one request for all of them, if it does."""
@@ -266,8 +282,8 @@ class DecisionEngine(ServerEngine):
         yield from ((p, answer) for p, answer in zip(prompts, reply, strict=True) if isinstance(answer, Decided))
 
     def _answers(self, groups: Sequence[Sequence[Prompt]]) -> Iterator[tuple[Prompt, Decided]]:
-        """Each prompt with its answer, in any order. A request that the server refuses is divided, by the number
-        that it names or in half, and a question without a right answer is asked again alone, once."""
+        """Each prompt with its answer, in any order. A request that the server refuses or fails on is divided, by the
+        number that it names or into a few parts, and a question without a right answer is asked again alone, once."""
         prompts = [prompt for group in groups for prompt in group]
         waiting: deque[TokenRequest[Reply]] = deque()
 
@@ -278,7 +294,8 @@ class DecisionEngine(ServerEngine):
             _, *places = place
             if len(places) > 1:
                 named = most_listed(getattr(missing.error, "words", ""))  # "at most 64 for this model"
-                size = named if 0 < named < len(places) else -(-len(places) // 2)
+                parts = FAILED_PARTS if isinstance(missing.error, PassingError) else 2
+                size = named if 0 < named < len(places) else -(-len(places) // parts)
                 waiting.extendleft(ask(places[i : i + size]) for i in range(0, len(places), size))
             else:
                 self.left_out.add(prompts[places[0]].question_id, missing)

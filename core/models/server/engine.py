@@ -183,6 +183,14 @@ class ServerEngine:
             "sampling_unstated": ", ".join(self.client.unstated),
         }
 
+    @property
+    def counted(self) -> dict[str, Any]:
+        """The part of :attr:`description` that is counted over all tries of a run, for its caveats."""
+        return {}
+
+    def take_counted(self, earlier: Mapping[str, Any]) -> None:
+        """Continue :attr:`counted` from the description of an ``earlier`` try, whose answers are kept."""
+
     def check_weights(self, earlier: Mapping[str, Any], *, what: str = "run") -> None:
         """Raise :class:`~core.errors.InputError` if the run, or ``what`` else is made, already has answers of other
         weights, according to the description ``earlier`` of its engine. They must not be mixed."""

@@ -48,7 +48,7 @@ from core.runs.caveats import PICKS, VARIATION, picked
 from core.runs.execution import jury_run, perplexity_run
 from core.runs.execution.chunks import ChunkPlan, ChunksAtWork
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
-from core.runs.execution.served import server_engine
+from core.runs.execution.served import note_progress, server_engine
 from core.runs.execution.written_run import write_answers
 from core.runs.model_files import identified, resolved, unchanged
 from core.runs.prompts import draw_questions, load_data, prompts
@@ -257,7 +257,7 @@ class _Execution:
 
     def _note_spent(self) -> None:
         if self.served:
-            store.note(self.spec.run_id, spent=self.served.client.spending.tokens)
+            note_progress(self.spec.run_id, self.served)
 
     def _ask(self, engine: Engine) -> dict[str, Any]:
         self.reporter.stop_if_cancelled()

@@ -112,7 +112,9 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerE
         for url in set(spec.servers) - set(engine.client.urls) - engine.client.corrected.keys():
             reporter.log(f"the server {url} can't be reached; the others do its work")
         if begun:
-            engine.check_weights(record.provenance.get("engine", {}))
+            earlier = record.provenance.get("engine", {})
+            engine.check_weights(earlier)
+            engine.take_counted(earlier)
         else:
             store.note(spec.run_id, engine=engine.description)
         try:
@@ -124,4 +126,10 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerE
                 (store.folder_of(spec.run_id) / store.BARE).unlink(missing_ok=True)
                 raise
         finally:
-            store.note(spec.run_id, spent=engine.client.spending.tokens)
+            note_progress(spec.run_id, engine)
+
+
+def note_progress(run_id: str, engine: ServerEngine) -> None:
+    """Note what was paid, and what is counted for caveats: a later try continues from it."""
+    described = store.read_record(run_id).provenance.get("engine", {}) | engine.counted
+    store.note(run_id, spent=engine.client.spending.tokens, **({"engine": described} if described else {}))

@@ -12,6 +12,7 @@ from core.exchange import decision_index, imported
 from core.exchange.dropped.examples import as_lines
 from core.models.server.decision_replies import Decided, is_contradiction
 from core.records import NOT_PUBLISHED
+from core.reports.bounded import bounded_report
 from core.reports.imported_figures import figures
 from core.runs import store
 from core.runs.caveats import of_record
@@ -313,6 +314,9 @@ def test_what_cannot_be_asked_is_left_out_and_counted(tmp_path):
     for what, *_ in others:
         assert f"question{'s' * (what == others[2][0])} {what} left out" in run.read_as
     assert "3 questions without one right option left out" in run.read_as
+    assert run.provenance["caveats"].startswith(
+        "For 1 question, the right answer in the suite does not match any option, such as “E”."
+    )
 
 
 GRADE = {"type": "score", "instructions": "How good?", "criteria": ["bad", "fair", "good"]}
@@ -438,7 +442,15 @@ def test_a_file_by_several_models_says_so_and_one_by_no_model_has_the_folder_s_n
     results[0]["response"]["model"] = "jev-1.14.0"
     (run,) = read(tmp_path, results, [row(i) for i in range(6)])
     assert run.spec.model == "jev-1.13.0"
-    assert run.provenance["caveats"] == "The answers of this file are by 2 models (jev-1.13.0, jev-1.14.0)."
+    assert run.provenance["caveats"] == "The answers of this run are by 2 models (jev-1.13.0, jev-1.14.0)."
+    others = [result(i, "BBH") for i in range(6)]
+    for line in others:
+        line["response"]["model"] = "jev-1.15.0"
+    both = read(tmp_path, results[1:] + others, [row(i, data) for i in range(6) for data in ("MMLU", "BBH")])
+    assert [(run.spec.model, "caveats" in run.provenance) for run in both] == [
+        ("jev-1.13.0", False),
+        ("jev-1.15.0", False),
+    ]
     for line in results:
         del line["response"]["model"]
     (run,) = read(tmp_path / "my-model", results, [row(i) for i in range(6)])
@@ -532,3 +544,17 @@ def test_hostile_lines_become_sentences(home, tmp_path):
         sentences = refused(dropped(tmp_path / name, {"results.jsonl": content, "selected-rows.jsonl": suite}))
         assert "results.jsonl" in sentences, name
         assert "line 7" in sentences["results.jsonl"] or "line 6" in sentences["results.jsonl"], sentences
+
+
+def test_figures_before_an_import_are_ranges_where_zeros_were_rounded(home, tmp_path):
+    """As in the report afterwards; and ends that are equal are one figure."""
+    shares = [(0.9, 0.1, 0.0), (0.2, 0.8, 0.0), (0.3, 0.0, 0.7), (1.0, 0.0, 0.0)]
+    rounded = [result(i, answers=probabilities(*shares[i % 4])) for i in range(40)]
+    (run,) = read(tmp_path, rounded, [row(i) for i in range(40)])
+    shown = figures(run)
+    (name,) = imported.save([run])
+    stored = bounded_report(name, 100)
+    assert shown.accuracy == stored.accuracy
+    assert shown.mean_set_size == stored.scores["lac"].mean_set_size
+    assert shown.mean_set_size[0] < shown.mean_set_size[1]
+    assert shown.accuracy[0] == shown.accuracy[1]  # the top option is known in every question

@@ -117,7 +117,7 @@ def test_the_published_data_in_one_go(home, tmp_path, real_data):
         if row["conformal_method"] == "lac"
     ]
     computed = {
-        (found_run.run.spec.model, found_run.run.spec.task): figures(found_run.run).accuracy
+        (found_run.run.spec.model, found_run.run.spec.task): figures(found_run.run).accuracy[0]
         for found_run in reading.runs
         if found_run.run.spec.origin == "bluq"
     }

@@ -333,7 +333,7 @@ def check_right(tmp_path: Path, name: str, content: bytes | str) -> FoundRun:
     order = np.argsort([int(name.removeprefix("q")) for name in run_evaluation.ids])
     assert run_evaluation.probabilities[order] == pytest.approx(np.array(P), abs=1e-5)
     assert run_evaluation.labels[order].tolist() == TRUE
-    assert figures(found_run.run).accuracy == 1
+    assert figures(found_run.run).accuracy == (1, 1)
     return found_run
 
 

@@ -12,7 +12,7 @@ import pytest
 from core.errors import HedgeError
 from core.models.server.client import ServerClient
 from core.models.server.decision_probe import decision_of_probe
-from core.models.server.decision_replies import Decided
+from core.models.server.decision_replies import Fault
 from core.models.server.decisions import DecisionEngine
 from core.questions.prompting.decision import DECISION_FORMATS
 from tests.core.models.server.conftest import MODEL, SOON
@@ -305,5 +305,5 @@ def test_a_probe_repeats_no_key(server):
     with ServerClient([server.url], key_variable="PLANTED_API_KEY", patience=SOON) as client:
         for form in DECISION_FORMATS:
             words = decision_of_probe(client, server.url, MODEL, form)
-            assert not isinstance(words, Decided)
-            assert words == 'the model declined to answer, "not for (the key)"'
+            assert isinstance(words, Fault)
+            assert words.reason == 'the model declined to answer, "not for (the key)"'

@@ -14,7 +14,7 @@ from core.models.model_sources import resolve
 from core.models.server.client import ServerClient
 from core.models.server.connect import abilities_of
 from core.models.server.decision_probe import decision_of_probe
-from core.models.server.decision_replies import Decided, Fault, decided
+from core.models.server.decision_replies import Decided, Fault, decided, decimals_together
 from core.models.server.decisions import DecisionEngine
 from core.models.server.reply_body import parsed
 from core.models.transformers_engine import TransformersEngine
@@ -162,6 +162,46 @@ def test_rounded_zeros_are_bounds(server, load, truth, form):
     assert np.isclose(np.exp(scores.logits[scores.bounded]), 0.005).all()
     assert (np.exp(scores.logits)[order] >= truth - 0.005 - 1e-9).all()
     assert engine.description["bounded_questions"] == scores.bounded.any(axis=1).sum()
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_zeros_of_probabilities_divided_by_their_sum_have_the_bound_of_their_rounding(server, load, truth, form):
+    """Such probabilities have 17 decimals, but their zeros may have been almost half a hundredth."""
+
+    def divided(number, answer):
+        shares = {option: round(p, 2) for option, p in answer["probabilities"].items()}
+        return {**answer, "probabilities": {option: p / sum(shares.values()) for option, p in shares.items()}}
+
+    server.reset(decisions=PATHS, decided=divided)
+    scores, _ = score(load(server, form), form)
+    assert scores.bounded.any()
+    assert np.isclose(np.exp(scores.logits[scores.bounded]), 0.005).all()
+
+
+def test_the_rounding_of_probabilities_divided_by_their_sum_is_seen():
+    drawn = np.random.default_rng(0).dirichlet([0.3] * 5, 400)
+    for decimals in (2, 3, 4):
+        rounded = drawn.round(decimals)
+        found = [decimals_together(row.tolist()) for row in rounded / rounded.sum(axis=1, keepdims=True)]
+        assert max(found) == decimals  # the bound of a zero is never too small
+        assert np.mean(np.equal(found, decimals)) > 0.95
+    assert np.mean([decimals_together(row.tolist()) >= 12 for row in drawn]) > 0.99
+    assert decimals_together([1 - 1e-13, 1e-13]) >= 12
+    assert decimals_together([5e-324, 1.0]) >= 12
+
+
+def test_a_sum_in_floats_may_be_a_little_more_than_1(server, load, truth):
+    """Such an answer is the most confident of all, so without it the others would not be a fair sample."""
+    server.reset(
+        decisions=PATHS,
+        decided=lambda number, answer: {
+            **answer,
+            "probabilities": {option: 1.0000000000000002 * (option == "A") for option in answer["probabilities"]},
+        },
+    )
+    assert {max(answer) for answer in score(load(server, "systemone"), "systemone")[0].probabilities} == {1.0}
+    read = decided({"answers": {"q1": {"noul": 1.0000000000000002}}}, [2], types=["noul"])[0]
+    assert read.probabilities == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("form", DECISION_FORMATS)
@@ -355,6 +395,22 @@ def test_a_server_without_the_format_says_so(server, load):
         assert isinstance(decision_of_probe(client, server.url, MODEL, "decisions"), Decided)
 
 
+@pytest.mark.parametrize(
+    ("times", "found"), [(100, "the probability of 'A' is "), (1.03, "the probabilities sum to 1.03")]
+)
+def test_a_server_whose_probabilities_are_none_is_not_said_to_have_another_address(server, load, times, found):
+    """Such as percentages."""
+    server.reset(
+        decisions=PATHS,
+        decided=lambda number, answer: {
+            **answer,
+            "probabilities": {option: times * p for option, p in answer["probabilities"].items()},
+        },
+    )
+    with pytest.raises(InputError, match=f"not with a probability for every option .*{found}.*ask another model"):
+        load(server, "systemone")
+
+
 def test_a_server_that_lists_no_models_is_asked(server, load):
     server.reset(decisions=PATHS, unlisted=True)
     assert load(server, "decisions").able.decisions == ("decisions",)
@@ -454,3 +510,32 @@ def test_a_juror_without_texts_and_decisions_says_what_it_lacks(server):
     server.reset(echo=False)
     with pytest.raises(InputError, match="texts can't be scored"):
         judge(f"{MODEL}@{server.url}", [("1", "What?", "This.")], dtype="float32")
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_questions_on_which_a_server_fails_are_found_with_few_requests(server, load, form):
+    """Each failed request is sent several times, with pauses. Only that of a single question is asked once more."""
+    prompts = asked(form, 64)
+    engine = load_after_check(server, load, form, prompts)
+    engine.together = 64
+    engine.client.patience = replace(SOON, first_pause_s=0.01)
+    places = (0, 5, 11, 20, 33, 40, 49, 63)  # in 7 of 8 parts
+    bad = {question.question for place in places for question in [bank.load("qa")[place]]}
+    failed: list[int] = []
+
+    def fails(path, body):
+        questions = body["questions"].values() if form == "systemone" else body["questions"]
+        if not any(each["instructions"] in bad for each in questions):
+            return False
+        failed.append(len(body["questions"]))
+        return True
+
+    server.behaviour.breaks_on = fails
+    ids = {row.ids[0] for row in engine.score(prompts)}
+    assert ids == {prompt.question_id for i, prompt in enumerate(prompts) if i not in places}
+    assert set(engine.left_out.missing) == {prompts[i].question_id for i in places}
+    assert {size: failed.count(size) for size in set(failed)} == {
+        64: SOON.tries,
+        8: 7 * SOON.tries,
+        1: 2 * 8 * SOON.tries,
+    }

@@ -57,6 +57,10 @@ def test_rounded_zeros_make_ranges_that_hold_the_figures(server, capsys):
     assert ranges.accuracy[0] <= (exact.probabilities.argmax(axis=1) == exact.labels)[exact.test].mean()
     (caveat,) = of_run_record(record)
     assert caveat.sentence.startswith("Some probabilities were rounded to 0 for ")
+    capsys.readouterr()
+    for words in (["calibration", record.run_id], ["report", record.run_id, "--by", "class"]):
+        assert main(words) == 2
+        assert f"hedge: some probabilities of run {record.run_id} were rounded to 0" in capsys.readouterr().err
 
 
 def test_answers_that_vary_are_a_caveat(server, capsys):
@@ -261,6 +265,30 @@ def test_a_choice_that_is_not_the_most_probable_option_is_a_caveat(server, capsy
     others = int((load(record.run_id).probabilities[:, :6].argmax(axis=1) != 5).sum())
     (caveat,) = of_run_record(record)
     assert caveat.sentence.startswith(f"In at least {others} of the answers, the choice is not the most probable")
+
+
+@pytest.mark.parametrize("form", DECISION_FORMATS)
+def test_a_later_try_keeps_what_caveats_count(server, impatient, monkeypatch, capsys, form):
+    """Else a run whose first answers contradict themselves, or are by another model, would not say so."""
+    monkeypatch.setattr(decisions, "REPEATED", 0)
+    small = {"strict": lambda path, body: (413, {"error": "too large"}) if len(body["questions"]) > 4 else None}
+    words = ["--server", server.url, "--format", form]
+    server.reset(
+        decisions=PATHS,
+        **small,
+        fault=lambda number: "cut" if number > 24 else "",
+        decided=lambda number, answer: {**answer, "choice": "F"},
+        deciding=lambda reply: {**reply, "model": "an-earlier-model"},
+    )
+    record = run(*words, status=1)
+    counted = record.provenance["engine"]["contradictions"]
+    assert counted > 0
+    server.reset(decisions=PATHS, **small)
+    assert main(["run", "--model", "pocket-3m", *ASKED, *words]) == 0
+    record = store.read_record(record.run_id)
+    assert record.provenance["engine"]["contradictions"] == counted
+    assert record.provenance["engine"]["answered_as"] == ["an-earlier-model", "pocket-3m"]
+    assert {caveat.kind for caveat in of_run_record(record)} == {"choices", "models", "variation"}
 
 
 @pytest.mark.parametrize("names", [("model-0", "model-1"), ("pocket-3m", "model-1")])

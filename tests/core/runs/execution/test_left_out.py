@@ -307,3 +307,24 @@ def test_an_own_question_that_is_refused_is_one_sentence(server: Loopback, home:
             with pytest.raises(InputError, match=POLICY):
                 worker.answer(own, models, lambda stage, **values: None)
     models.clear()
+
+
+def test_a_jury_says_whose_answers_contradict_themselves(server: Loopback, home: Path, monkeypatch):
+    there = f"pocket-3m@{server.url}"
+
+    def otherwise(reply: dict[str, Any]) -> dict[str, Any]:
+        """The probability of yes, and beside it that of no as if it were that of yes."""
+        nouls = {name: each for name, each in reply["answers"].items() if each["type"] == "noul"}
+        return {**reply, "answers": {**reply["answers"]} | {
+            name: {**each, "probabilities": {"yes": 1 - each["noul"]}} for name, each in nouls.items()
+        }}  # fmt: skip
+
+    server.reset(decisions=("/systemone",), echo=False, deciding=otherwise)
+    monkeypatch.setattr(server, "verdict", lambda statement: 0.75)
+    assert main(["jury", "make", "--base", there, "--juror", there, there, "--samples", "24"]) == 0
+    (run_id,) = (name for name in store.run_ids() if not store.is_bundled(name))
+    jury = store.read_record(run_id).provenance["jury"]
+    judged = len(jury_store.read(jury))
+    notes = [note for note in jury_store.read_record(jury).notes if "contradicts itself" in note]
+    assert len(notes) == 2
+    assert notes[0].startswith(f"pocket-3m-1 contradicts itself in {judged} answers: yes has a second probability")
