@@ -45,6 +45,24 @@ def engine_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     end_all(home)
 
 
+@pytest.fixture
+def pace(engine_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Sets the milliseconds that the fake model takes for a question, ten at first.
+
+    A run of :func:`long_spec` is still in progress when a busy machine comes to look at it; then the test makes it end.
+    """
+    file = tmp_path / "pace"
+
+    def set_pace(ms: float) -> None:
+        written = file.with_suffix(".new")
+        written.write_text(str(ms), encoding="ascii")
+        written.replace(file)
+
+    set_pace(OPTIONS["ms"])
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"pace": str(file)}))
+    return set_pace
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
     """One server for all tests of a process."""
@@ -88,6 +106,11 @@ def agent_of(host: str, **variables: str) -> Iterator[psutil.Process]:
 def spec(**changes: Any) -> RunSpec:
     """A run of 130 questions: three chunks, the last one short."""
     return RunSpec(**({"model": "fake", "task": "qa", "samples": 130} | changes))
+
+
+def long_spec(**changes: Any) -> RunSpec:
+    """A run of 600 questions, six seconds at the first pace of :func:`pace`."""
+    return spec(samples=600, **changes)
 
 
 def agent_process() -> psutil.Process:
