@@ -25,7 +25,7 @@ SEAT = "5" * 32
 APP = ("app", "--server.headless", "false", "--server.port")
 STREAMLIT = ("streamlit", "run", "app/server.py", "--server.headless", "true", "--server.port")
 UVICORN = ("uvicorn", "app.server:app", "--port")
-ENDS_WITHIN_S = 20
+ENDS_WITHIN_S = 60
 
 
 @contextmanager

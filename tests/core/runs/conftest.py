@@ -41,7 +41,8 @@ def engine_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home for real agents and workers with the fake engine, ten milliseconds a question."""
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(OPTIONS))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    yield home
+    with database.answers_within(database.PREPARED_WITHIN_S):
+        yield home
     end_all(home)
 
 
