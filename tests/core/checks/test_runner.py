@@ -116,7 +116,7 @@ def test_ctrl_c_and_sigterm_end_a_verification_with_its_processes(home, monkeypa
     )
     child = awaited(tmp_path / "child")
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 1
     assert err.endswith("hedge: stopped\n")
     assert "Traceback" not in err

@@ -26,7 +26,7 @@ LOOK_EVERY_S = 0.06
 """Looking three times as often took a fifth of the processor time of these tests."""
 
 
-def until(condition: Callable[[], Any], what: str, *, within_s: float = 120) -> Any:
+def until(condition: Callable[[], Any], what: str, *, within_s: float = 240) -> Any:
     """Wait for a condition and return its value; a busy machine may take its time."""
     end = time.monotonic() + within_s
     while not (value := condition()):

@@ -190,7 +190,7 @@ def test_a_worker_that_can_not_even_end_itself_is_killed_when_its_run_is_cancell
 def test_a_run_that_kills_three_workers_is_given_up_with_the_reason(engine_home, monkeypatch):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"die_at": 10}))
     name = engine.submit(spec())
-    until(is_in(name, "failed"), "the run to be given up", within_s=60)
+    until(is_in(name, "failed"), "the run to be given up")
     now = engine.status(name)
     assert now.message.startswith("3 workers ended while they ran it, the last one killed by signal 9 (SIGKILL)")
     assert now.message.endswith("and nothing new was finished in between; resume it to try again.")

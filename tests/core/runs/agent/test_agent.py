@@ -33,7 +33,7 @@ from tests.processes import kill_together, living, oom_score
 
 def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "core.runs.agent.host_agent", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
 
 
 def ended(process: psutil.Process) -> Callable[[], bool]:
@@ -59,7 +59,7 @@ assert not file_lock.is_held(liveness.agent_lock())
 def run_code(code: str, *, shell: str = "") -> subprocess.CompletedProcess[str]:
     """Run Python code as the program of a shell that has first done what ``shell`` says."""
     command = ["sh", "-c", f'{shell}exec "$0" -c "$1"', sys.executable, code]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
 
 
 @pytest.mark.parametrize("shell", ["", "trap '' INT; "], ids=["plain", "ignored"])
