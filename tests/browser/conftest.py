@@ -254,7 +254,7 @@ SETTLED = """document.querySelector('.stApp[data-test-script-state=notRunning]')
 
 
 NO_SCRIPTS = "!document.querySelector('.stApp')"
-"""The page is none of Streamlit's."""
+"""Streamlit did not make the page."""
 
 
 def settled(page: Page) -> Page:
