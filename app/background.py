@@ -5,9 +5,10 @@ line in its place says what is being computed. The browser asks for the values (
 page run again when some have arrived. The page stays where it was scrolled to, because everything else on it is the
 same.
 
-A page that has just been opened is painted first: its computations start when the browser asks for them, about
-:data:`PAINT_MS` after it has got the page. Otherwise they would take one of two cores, and the turns of the thread that
-answers the browser. After anything that a person does on the open page, they start at once.
+A page that has just been opened is painted first: its computations start when the browser asks for them, which it does
+when it has painted the page, or :data:`PAINT_MS` after it has got it. Otherwise they would take one of two cores, and
+the turns of the thread that answers the browser. After anything that a person does on the open page, they start at
+once.
 
 Computations of the whole server run one after another in one thread, so that they take at most one core. The page that
 was drawn last comes first, because a person is looking at it.
@@ -42,7 +43,7 @@ DIALOG_KEY = "dialog_is_shown"
 would draw the dialog again, and what a person is typing in it would be lost."""
 AWAITS_KEY = "page_awaits"
 PAINT_MS = 400
-"""The delay between a new page's arrival in the browser and its first request for awaited values."""
+"""The longest delay between a new page's arrival in the browser and its first request for awaited values."""
 COMPUTING = (
     '<p class="computing" role="status"{% if height %} style="min-height: {{ height }}px"{% endif %}>'
     "Computing {{ what }} …</p>"
@@ -188,7 +189,7 @@ def painted(page: str) -> bool:
 
 def request() -> dict[str, Any]:
     """The request of the browser for what the page awaits: its ``address``, empty if the page awaits nothing or shows a
-    dialog, whose end runs the page again, and the delay in milliseconds, ``after``."""
+    dialog, whose end runs the page again, and the longest delay in milliseconds, ``after``."""
     awaited: list[Computation[object]] = st.session_state[AWAITED_KEY]
     conditions: list[Callable[[], bool]] = st.session_state[CONDITIONS_KEY]
     ticket = None

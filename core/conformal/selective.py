@@ -37,6 +37,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from core.conformal.alpha import thousandths
 from core.conformal.probabilities import on_grid
 from core.errors import InputError
 from core.records import FloatArray, IntArray
@@ -54,6 +55,8 @@ GRID.setflags(write=False)
 BOUND_PARTS = 1000
 """A bound is rounded up to a multiple of 1 / BOUND_PARTS, so that it is shown as it is, and still holds."""
 NEGLIGIBLE = 1e-18
+MOST_DELTA = 500
+"""The largest delta in thousandths: a bound that fails more often may be below the share of errors that was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +259,12 @@ def selective(
 
     ``judged`` are other questions, which have a part in the thresholds by their confidences alone; with ``in_sample``
     they hold the questions that calibrate, and the thresholds are those of :data:`GRID`. ``alpha`` and ``delta`` are in
-    thousandths, from 1 to 999. Raises :class:`InputError` for other ones, and where there are no questions.
+    thousandths, from 1 to 999 and to :data:`MOST_DELTA`. Raises :class:`InputError` for other ones, and where there are
+    no questions.
     """
-    for name, value in (("alpha", alpha), ("delta", delta)):
-        if not 1 <= value <= 999:
-            raise InputError(f"{name} in thousandths must be a whole number from 1 to 999, got {value}")
+    for name, value, most in (("alpha", alpha, 999), ("delta", delta, MOST_DELTA)):
+        if not 1 <= value <= most:
+            raise InputError(f"{name} in thousandths must be a whole number from 1 to {most}, got {value}")
     if not len(calibration) or not len(judged):
         raise InputError(
             f"both sides need at least one question, got {len(calibration)} to calibrate and {len(judged)} to judge"
@@ -311,6 +315,21 @@ def selective(
         math.nan if in_sample else error_bound(wrong_answers, answered, delta / 1000),
         in_sample,
     )
+
+
+def delta_thousandths(delta: float) -> int:
+    """delta as a whole number of thousandths, from 1 to :data:`MOST_DELTA`. Raises :class:`InputError` for others.
+
+    >>> delta_thousandths(0.1)
+    100
+    """
+    whole = thousandths(delta, "delta")
+    if whole > MOST_DELTA:
+        raise InputError(
+            f"delta must be at most {MOST_DELTA / 1000:g}, got {delta:g}; a promise that may fail in more than half of "
+            "all draws says nothing, and 0.1 is usual"
+        )
+    return whole
 
 
 def least_passed(base_error: float, alpha: float) -> float:

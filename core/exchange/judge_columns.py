@@ -182,15 +182,23 @@ def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ..
     if not decided_rows:
         raise InputError(f"{sheet.path}: expected what is right in {shown(columns.truth)}, found nothing decided")
     judged = judgements_of(sheet, columns, decided_rows)
-    who = "judges are" if len(columns.judges) > 1 else "judge is"
-    notes = [f"{columns.truth} is what is right; the {who} {', '.join(judged.jurors)}."]
+    notes = notes_about(judged, columns.truth)
     if len(decided_rows) < len(labels):
         left = counted(len(labels) - len(decided_rows), "row is", "rows are")
-        notes.append(f"{left} left out, because {columns.truth} names no side.")
+        notes.insert(1, f"{left} left out, because {columns.truth} names no side.")
+    return judged, tuple(notes)
+
+
+def notes_about(judged: Judgements, truth: str) -> list[str]:
+    """Sentences about the columns that were read, with ``truth`` the one that says what is right ("": none), and about
+    verdicts that are ½."""
+    right = f"{truth} is what is right" if truth else "No column says what is right"
+    who = "judges are" if len(judged.jurors) > 1 else "judge is"
+    notes = [f"{right}; the {who} {', '.join(judged.jurors)}."]
     if ties := int((judged.p_true == 0.5).sum()):
         half = counted(ties, "tie or missing verdict has", "ties and missing verdicts have")
         notes.append(f"{half} the probability ½, which counts half for each side.")
-    return judged, tuple(notes)
+    return notes
 
 
 def labels_of(sheet: Sheet, columns: JudgeColumns) -> FloatArray:

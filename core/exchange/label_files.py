@@ -15,7 +15,15 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange import juries
-from core.exchange.judge_columns import MISSING, by_letter, judge_columns, judgements_of, labels_of, unfolded
+from core.exchange.judge_columns import (
+    MISSING,
+    by_letter,
+    judge_columns,
+    judgements_of,
+    labels_of,
+    notes_about,
+    unfolded,
+)
 from core.exchange.juries import TIED
 from core.exchange.writing import to_csv, write
 from core.jury.judgements import FIRST, SECOND, truth
@@ -35,8 +43,10 @@ def read_judged(path: Path) -> JudgedAnswers:
     if not juries.is_tidy(sheet.names):
         if columns := judge_columns(wide, single=True, labelled=False):
             judgements = judgements_of(wide, columns, range(wide.table.num_rows))
-            return JudgedAnswers(judgements, labels_of(wide, columns), judgements.jurors)
-        return JudgedAnswers.of(juries.read([path], single=True).judgements)
+            notes = tuple(notes_about(judgements, columns.truth))
+            return JudgedAnswers(judgements, labels_of(wide, columns), judgements.jurors, notes)
+        parsed = juries.read([path], single=True)
+        return JudgedAnswers.of(parsed.judgements, parsed.notes)
     return JudgedAnswers(*juries.labelled(sheet))
 
 

@@ -30,17 +30,19 @@ class JudgedAnswers:
     """M answers with the verdicts of judges, and labels for as many as people labelled.
 
     ``labels`` (M,) are 1 for right (or for the first answer of a pair), 0 for wrong and ½ for a tie; NaN if there is
-    none. ``judges`` are the first jurors of ``judgements``, whose own labels are ignored.
+    none. ``judges`` are the first jurors of ``judgements``, whose own labels are ignored. ``notes`` are sentences about
+    how they were read.
     """
 
     judgements: Judgements
     labels: FloatArray
     judges: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, judgements: Judgements) -> JudgedAnswers:
+    def of(cls, judgements: Judgements, notes: tuple[str, ...] = ()) -> JudgedAnswers:
         """The answers of a jury, which are all labelled."""
-        return cls(judgements, judgements.labels.astype(np.float64), judgements.jurors)
+        return cls(judgements, judgements.labels.astype(np.float64), judgements.jurors, notes)
 
     def __len__(self) -> int:
         return len(self.judgements)

@@ -84,7 +84,9 @@ def judged_sides(judgements: Judgements, *, share: float | None = None, seed: in
         calibrates, judges = (counting[part[counting] == name] for name in PARTS[:2])
         if clusters is not None:
             calibrates = calibrates[~np.isin(clusters[calibrates], clusters[judges])]
-        notes.append("The source's own parts say which of them calibrate.")
+        without = len(part) - int(np.isin(part, PARTS[:2]).sum())
+        unused = f"; {counted(without, 'that has', 'that have')} no part {'is' if without == 1 else 'are'} not used"
+        notes.append(f"The source's own parts say which of them calibrate{unused * bool(without)}.")
     else:
         calibrates, judges = sides(counting, round((share or HALF) * len(counting)), seed, clusters)
     if not len(calibrates) or not len(judges):

@@ -14,7 +14,14 @@ import pandas as pd
 
 from core.calibration.metrics import correct
 from core.conformal.draws import SPLIT, first_part
-from core.conformal.selective import SelectiveAnswers, SelectiveResult, SelectiveStage, least_passed, selective
+from core.conformal.selective import (
+    GRID,
+    SelectiveAnswers,
+    SelectiveResult,
+    SelectiveStage,
+    least_passed,
+    selective,
+)
 from core.errors import InputError
 from core.jury.selection import JudgedSides
 from core.reports.caveats import in_one, of_run
@@ -222,7 +229,7 @@ def to_json(result: SelectiveResult, names: Sequence[str], *, k: int = 0, notes:
         "share_answered": result.share,
         "share_wrong": result.error,
         "share_passed": result.passed,
-        "notes": list(notes),
+        "notes": [*notes, *_in_sample(result)],
     }
     plain: dict[str, Any] = finite(values)
     return plain
@@ -287,6 +294,19 @@ def text_lines(result: SelectiveResult, *, what: str = "questions", k: int = 0, 
             )
         lines += stage_notes(stage, result.alpha, k=k)
     lines.append(promise_words(result, what=what, verdicts=verdicts))
+    return [*lines, *_in_sample(result)]
+
+
+def _in_sample(result: SelectiveResult) -> list[str]:
+    """Sentences about a result for which all labels calibrate: what its shares are of, and a way to a threshold for a
+    judge that is hardly ever as certain as the first one."""
+    notes = []
     if result.in_sample and result.answered:
-        lines.append("All labels calibrate, so the shares are of the same answers and flatter a little.")
-    return lines
+        notes.append("All labels calibrate, so the shares are of the same answers and flatter a little.")
+    unsure = any(stage.first_answered < stage.fewest <= stage.n_calibration for stage in result.stages)
+    if result.in_sample and unsure:
+        notes.append(
+            f"If all labels calibrate, thresholds begin at confidence {GRID[0]:g}. With a smaller calibration share, "
+            "they begin where enough answers are."
+        )
+    return notes

@@ -166,7 +166,7 @@ def label_budget(
             JudgeBudget(use.judge, use.source, estimate, share)
             for use, estimate, share in zip(uses, each, saved.tolist(), strict=True)
         ),
-        notes=(*sample.notes, *_notes(judged, n, uses, sample)),
+        notes=(*judged.notes, *sample.notes, *_notes(judged, n, uses, sample)),
     )
 
 

@@ -42,6 +42,12 @@ POINTS = 40
 """The numbers of questions of a curve."""
 LEAST, UP_TO = 40, 10_000
 """The ends of a curve, unless the chosen number of questions lies beyond them."""
+UNEVEN_BELOW = 0.5
+"""Clusters whose Kish number is a smaller share of their number differ much in size."""
+UNEVEN = (
+    "Its questions or clusters differ much in how many rows they have. The planned power in accuracy may then be up to "
+    "10 points too low, so fewer questions may be enough."
+)
 WORST = (
     "Without a pilot run, the two models are taken to answer independently and to be right on half of the questions, "
     "which needs the most questions."
@@ -116,7 +122,7 @@ def pilot_of(runs: Sequence[Evaluation], alpha: int, *, score: str = "lac") -> P
         side, spread = first, spread_of_pair(first, second, alpha, clusters)
         n = calibrating(*(run.calibration.shape[1] + len(run.alone) for run in (first, second)))
         alone = f"exactly one is right on {spread.differing:.1%} of the questions"
-        says = f"From {runs[0].run_id} and {runs[1].run_id}: {alone}."
+        says = f"From {runs[0].run_id} and {runs[1].run_id}: {alone}." + f" {UNEVEN}" * (spread.even < UNEVEN_BELOW)
     caveats = tuple((run.run_id, text) for run in runs if (text := in_one(of_run(run))))
     return Pilot(spread, says, n, count(clusters, side.right.shape[1]), caveats=caveats)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.calibration.estimate import FEWEST
 from core.conformal.alpha import thousandths
+from core.conformal.selective import delta_thousandths
 from core.errors import InputError
 from core.estimates import Estimate
 from core.exchange import juries, writing
@@ -53,7 +54,8 @@ def _read(arguments: Namespace, *, single: bool = False) -> ReadJury:
     """The judgements that files hold, or an imported jury, with notes. ``single`` admits one juror alone."""
     names: list[str] = arguments.judgements
     if _is_stored(arguments):
-        return ReadJury(_as_said(jury_store.read(names[0]), arguments))
+        record = jury_store.read_record(jury_store.folder_of(names[0]).name)
+        return ReadJury(_as_said(jury_store.read(names[0]), arguments), record.sentences)
     parsed = juries.read([Path(name) for name in names], labels=arguments.labels, single=single)
     return replace(parsed, judgements=_as_said(parsed.judgements, arguments))
 
@@ -85,7 +87,7 @@ def protocol(arguments: Namespace) -> Protocol:
 
 def select(arguments: Namespace) -> CommandResult:
     """From which confidence the verdicts of judges may stand for those of people."""
-    alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
+    alpha, delta = thousandths(arguments.alpha), delta_thousandths(arguments.delta)
     read = _read(arguments, single=True)
     judgements = in_order(read.judgements, arguments.juror or ())
     sides = judged_sides(judgements, share=arguments.calibration_share, seed=arguments.seed)
@@ -216,7 +218,7 @@ def _export_report(arguments: Namespace) -> CommandResult:
     """The static report of a jury, one HTML file. Rules are evaluated as the Jury page opens."""
     from charts.jury_report import jury_report_html
 
-    alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
+    alpha, delta = thousandths(arguments.alpha), delta_thousandths(arguments.delta)
     read = _read(arguments, single=True)
     judgements = read.judgements
     protocol = replace(PROTOCOLS["all-rules"], disagreement=bool(judgements.disagreed.any()))
@@ -225,11 +227,12 @@ def _export_report(arguments: Namespace) -> CommandResult:
     except InputError as error:  # labels of one side: the rest of the report needs no rules
         experiment = f"No rule can be judged: {error}."
     called, origin = ", ".join(Path(name).name for name in arguments.judgements), "judgements of files"
-    notes = read.notes
     if _is_stored(arguments):
         record = jury_store.read_record(jury_store.folder_of(called).name)
-        called, origin, notes = record.name, record.origin, record.sentences
-    content = jury_report_html(judgements, experiment, called, origin=origin, notes=notes, alpha=alpha, delta=delta)
+        called, origin = record.name, record.origin
+    content = jury_report_html(
+        judgements, experiment, called, origin=origin, notes=read.notes, alpha=alpha, delta=delta
+    )
     name = About([called], alpha=alpha).file_name("report", "html")
     path = writing.write(arguments.out.resolve(), name, content)
     return CommandResult({"files": [str(path)]}, str(path))

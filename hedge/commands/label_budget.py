@@ -21,7 +21,9 @@ def _judged(arguments: Namespace) -> JudgedAnswers:
     if path.suffix or path.exists():
         judged = label_files.read_judged(path)
     else:
-        judged = JudgedAnswers.of(jury_store.read(arguments.judgements))
+        judgements = jury_store.read(arguments.judgements)
+        record = jury_store.read_record(jury_store.folder_of(arguments.judgements).name)
+        judged = JudgedAnswers.of(judgements, record.sentences)
     return replace(judged, judgements=replace(judged.judgements, pairwise=True)) if arguments.pairwise else judged
 
 

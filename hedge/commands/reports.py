@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.conformal.alpha import thousandths
 from core.conformal.scores import SCORES
+from core.conformal.selective import delta_thousandths
 from core.errors import InputError, plain
 from core.estimates import difference_shown, interval_text
 from core.questions.bank_names import task_title
@@ -139,13 +140,15 @@ def answer_or_pass(arguments: Namespace) -> CommandResult:
     """From which confidence, or up to which set size, runs may answer."""
     from core.reports import answer_or_pass as passing
 
-    alpha, delta = thousandths(arguments.alpha), thousandths(arguments.delta, "delta")
+    alpha, delta = thousandths(arguments.alpha), delta_thousandths(arguments.delta)
     sets_alpha = thousandths(arguments.set_alpha, "the alpha of the sets")
     values, lines = [], []
 
     def add(name: str) -> None:
         run = load(name)
-        sides = passing.run_sides(run, by=arguments.by, sets_alpha=sets_alpha, score=arguments.score)
+        sides = passing.run_sides(
+            run, by=arguments.by, sets_alpha=sets_alpha, score=arguments.score, empty=arguments.empty
+        )
         result = sides.selected(alpha, delta)
         caveats = in_one(of_run(run))
         notes = [*sides.notes, *([caveats] if caveats else [])]
@@ -252,6 +255,7 @@ def _comparison_text(
 
 
 def _pair_text(pair: paired.Pair, differs: str, first: dict[Hashable, Any], second: dict[Hashable, Any]) -> str:
+    from core.reports.compare.pair_in_words import smallest_in_words
     from core.reports.compare.shared_questions import shared_words
 
     sentences = [*shared_words(pair.tested, pair.n, pair.units, repeats=pair.repeats), differs]
@@ -272,7 +276,8 @@ def _pair_text(pair: paired.Pair, differs: str, first: dict[Hashable, Any], seco
         f"{pair.first} and {pair.second}, {pair.n} {rows}{notes}\n  right: both {pair.both_right}, only the first "
         f"{pair.only_first}, only the second {pair.only_second}, neither {pair.both_wrong}; sets grew {pair.grew}, "
         f"shrank {pair.shrank}\n  accuracy {accuracy}, set size {size}, UAcc {uacc}\n"
-        f"  p after Holm: {corrected}{_alone(pair)}"
+        f"  p after Holm: {corrected}{_alone(pair)}\n"
+        f"  {smallest_in_words(pair.detectable, corrected=f'{pair.tests} tests')}"
     )
 
 

@@ -26,6 +26,32 @@ test("the page runs again once, when an answer says that something has arrived",
   assert.deepEqual([asked.length, runs], [3, 1]);
 });
 
+test("a new page asks when it is painted and the browser rests, and after a while if it is hidden", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const awaited = new Awaited();
+  const waiting = { frame: [], rest: [] };
+  globalThis.requestAnimationFrame = (done) => waiting.frame.push(done);
+  globalThis.requestIdleCallback = (done) => waiting.rest.push(done);
+  t.after(() => delete globalThis.requestAnimationFrame && delete globalThis.requestIdleCallback);
+  const step = async (act) => {
+    act();
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  };
+  const asked = serve();
+  awaited.follow({ address: "/awaited/a", after: 400 }, () => assert.fail());
+  for (const kind of ["frame", "frame", "rest"]) {
+    assert.deepEqual(asked, []);
+    await step(() => waiting[kind].shift()());
+  }
+  assert.deepEqual(asked, ["/awaited/a"]);
+  awaited.follow({ address: "/awaited/b", after: 400 }, () => assert.fail());
+  await step(() => t.mock.timers.tick(399));
+  assert.deepEqual(asked, ["/awaited/a"]);
+  await step(() => t.mock.timers.tick(1));
+  assert.deepEqual(asked, ["/awaited/a", "/awaited/b"]);
+  awaited.close();
+});
+
 test("where another server answers, the page runs from time to time", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const asked = serve(204);

@@ -5,10 +5,13 @@ import test from "node:test";
 import { lookAt, makePool } from "../../app/components/alpha_lab/splits.js";
 import { stripReach } from "../../app/components/alpha_lab/figures.js";
 import { beyondSaid } from "../../app/components/alpha_lab/resampling.js";
+import { MEASURES } from "../../app/components/compare/comparison/matrix.js";
+import { PANELS, written } from "../../app/components/compare/comparison/scales.js";
 import {
   bandSaid,
   besideThreshold,
   differenceShown,
+  fixed,
   labAnswer,
   pSaid,
   percent,
@@ -47,6 +50,21 @@ test("a share in the middle of two percentages is written as Python writes it", 
     [1 / 8, 3 / 8, 1 / 3].map((share) => percent(share, 0)),
     ["12%", "38%", "33%"],
   );
+});
+
+test("a number in the middle of two is written as Python writes it, alone and in a difference", () => {
+  // f"{x:.2f}" and f"{x:.3f}" in Python, and round(round(2.125, 2) - round(1, 2), 2)
+  assert.deepEqual(
+    [2.125, 2.375, 2.625, 0.005, -0.125].map((value) => fixed(value, 2)),
+    ["2.12", "2.38", "2.62", "0.01", "-0.12"],
+  );
+  assert.deepEqual(
+    [0.0625, 0.1875].map((value) => fixed(value, 3)),
+    ["0.062", "0.188"],
+  );
+  assert.equal(differenceShown(2.125, 1, 2), 1.12);
+  assert.equal(written([2.125, 2.1, 2.375], PANELS.set_size), "2.12 (2.10 to 2.38)");
+  assert.equal(MEASURES.set_size.value(2.125), "2.12");
 });
 
 test("a look says how many questions calibrate, and how few may", () => {

@@ -2,7 +2,7 @@
 // settles on is sent to Python.
 
 import { draw, make, put, say } from "../shared/dom.js";
-import { differenceShown } from "../shared/formatting.js";
+import { differenceShown, fixed, percent } from "../shared/formatting.js";
 import { hints } from "../shared/hints.js";
 import { Live, mountedLive } from "../shared/live.js";
 import { SHARE_ACROSS, asPercent, axes, steps } from "../shared/svg.js";
@@ -25,8 +25,8 @@ const PAIR_HOVERS = {
   recall:
     "Of the pairs whose first answer is better, the share for which the jury prefers it, and the same of the second, averaged.",
 };
-const percent1 = (share) => `${(100 * share).toFixed(1)}%`;
-const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`;
+const percent1 = (share) => percent(share, 1);
+const signed = (points) => `${points < 0 ? "−" : "+"}${fixed(Math.abs(points), 1)}`;
 
 class Jury extends Live {
   reportAfter = 150;

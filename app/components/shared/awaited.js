@@ -7,9 +7,18 @@ const RETRY_MS = 1000;
 const ELSEWHERE_MS = 2000;
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const frame = () => new Promise(requestAnimationFrame);
+const rest = () => new Promise(globalThis.requestIdleCallback ?? (() => {}));
+
+// Once the browser has painted the page and rests; a hidden page is not painted, and Safari does not say that it rests.
+async function painted() {
+  await frame();
+  await frame();
+  await rest();
+}
 
 async function arrival(address, { after, signal }) {
-  await pause(after);
+  if (after) await Promise.race([pause(after), painted()]);
   while (!signal.aborted) {
     try {
       const { status } = await fetch(address, { signal, cache: "no-store" });
@@ -26,7 +35,8 @@ async function arrival(address, { after, signal }) {
 }
 
 export class Awaited {
-  // Asks at `address` ("": nothing is awaited), at first after some milliseconds. Earlier requests end.
+  // Asks at `address` ("": nothing is awaited), at first when the page is painted, or after some milliseconds. Earlier
+  // requests end.
   follow({ address, after }, arrived) {
     this.arrived = arrived;
     if (address === this.address) return;

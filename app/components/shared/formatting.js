@@ -2,12 +2,13 @@
 
 import { plainAlpha } from "./dom.js";
 
-// A half is rounded to the even digit, as Python rounds it: 6.25 is 6.2 and 6.75 is 6.8.
-export function percent(share, digits) {
-  const value = 100 * share;
+// A number with this many decimals. A half is rounded to the even digit, as Python rounds it: 6.25 is 6.2 and 6.75 is 6.8.
+export function fixed(value, digits) {
   const halfAboveEven = (Math.abs(value) * 2 ** (digits + 1)) % 4 === 1;
-  return `${(halfAboveEven ? value * (1 - Number.EPSILON) : value).toFixed(digits)}%`;
+  return (halfAboveEven ? value * (1 - Number.EPSILON) : value).toFixed(digits);
 }
+
+export const percent = (share, digits) => `${fixed(100 * share, digits)}%`;
 
 const MOST_DECIMALS = 12; // scores are rounded to these
 const MOST_ZEROS = 4; // of a small percentage, before it becomes a power of ten
@@ -61,7 +62,7 @@ export function percentsApart(shares, sets, digits = 1) {
 // core.estimates.difference_shown is the same.
 export function differenceShown(value, other, digits, exact = value - other) {
   if (Math.abs(exact - (value - other)) > 1e-9) return exact;
-  return Number((Number(value.toFixed(digits)) - Number(other.toFixed(digits))).toFixed(digits));
+  return Number((Number(fixed(value, digits)) - Number(fixed(other, digits))).toFixed(digits));
 }
 
 // P-values, as core.reports.p_values writes them.
@@ -124,7 +125,7 @@ export function verdict({ thresholds, threshold, coverage, meanSize }, by, band,
 // The lab's answer: what a score's sets leave of `k` options, and how often the truth is among them.
 export function labAnswer(alpha, { model, title, result, k, digits }) {
   return (
-    `At alpha ${plainAlpha(alpha)} ${model} leaves ${result.meanSize.toFixed(2)} of ${k} options (by ${title}), ` +
+    `At alpha ${plainAlpha(alpha)} ${model} leaves ${fixed(result.meanSize, 2)} of ${k} options (by ${title}), ` +
     `and the truth is among them on ${percent(result.coverage, digits)} of questions.`
   );
 }
@@ -145,7 +146,7 @@ export function promiseKept(alpha, by, { result, k, band }) {
 export function summary(alpha, slots, results, digits) {
   const parts = slots.map(
     ({ side, title }) =>
-      `${title} covers ${percent(results[side].coverage, digits)} with ${results[side].meanSize.toFixed(2)} options on average`,
+      `${title} covers ${percent(results[side].coverage, digits)} with ${fixed(results[side].meanSize, 2)} options on average`,
   );
   return `At alpha ${plainAlpha(alpha)} ${parts.join("; ")}.`;
 }

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from core.conformal.scores import SCORES
-from core.reports.compare.power import POWER, ROUGH, SIGNIFICANT
+from core.reports.compare.power import POWER, ROUGH, SIGNIFICANT, SmallestDifferences
 from core.reports.compare.run_matrix import PairDifference, RunMatrix
 from core.reports.p_values import p_said
 
@@ -33,22 +33,29 @@ def pair_in_words(
 
 def detectable_words(matrix: RunMatrix, pair: tuple[int, int] | None = None) -> str:
     """How large a true difference has to be, so that these questions show it: of a pair, or of any pair."""
-    largest, rough = {}, ""
+    largest, rough = {}, False
     for measure in ("accuracy", "set_size"):
         pairs = matrix.pairs[measure] if pair is None else [_of_pair(matrix.pairs[measure], *pair)]
         detectable = [difference.detectable for difference in pairs]
         largest[measure] = math.nan if any(map(math.isnan, detectable)) else max(detectable)
-        if any(difference.rough for difference in pairs) and not math.isnan(largest[measure]):
-            rough = f" {ROUGH}"
-    sizes = [f"{100 * largest['accuracy']:.1f} points in accuracy"] * (not math.isnan(largest["accuracy"]))
-    sizes += [f"{largest['set_size']:.2f} options in set size"] * (not math.isnan(largest["set_size"]))
+        rough = rough or (any(difference.rough for difference in pairs) and not math.isnan(largest[measure]))
+    several = len(matrix.pairs["accuracy"])
+    return smallest_in_words(
+        SmallestDifferences(largest["accuracy"], largest["set_size"], rough),
+        between="" if pair or several == 1 else " between two of these runs",
+        corrected=f"{several} pairs" if several > 1 else "",
+    )
+
+
+def smallest_in_words(found: SmallestDifferences, *, between: str = "", corrected: str = "") -> str:
+    """The smallest differences in a sentence, ``between`` which runs and ``corrected`` for what."""
+    sizes = [f"{100 * found.accuracy:.1f} points in accuracy"] * (not math.isnan(found.accuracy))
+    sizes += [f"{found.set_size:.2f} options in set size"] * (not math.isnan(found.set_size))
     if not sizes:
         return "These questions are too few to show any difference."
-    several = len(matrix.pairs["accuracy"])
-    corrected = f", after the correction for {several} pairs" if several > 1 else ""
-    between = "" if pair or several == 1 else " between two of these runs"
-    says = f"a true difference{between} of {' or '.join(sizes)} in {POWER:.0%} of draws{corrected}"
-    return f"These questions show {says}.{rough}"
+    after = f", after the correction for {corrected}" if corrected else ""
+    says = f"a true difference{between} of {' or '.join(sizes)} in {POWER:.0%} of draws{after}"
+    return f"These questions show {says}.{f' {ROUGH}' if found.rough else ''}"
 
 
 def _of_pair(pairs: Sequence[PairDifference], first: int, second: int) -> PairDifference:

@@ -30,6 +30,7 @@ from core.questions.option_names import set_text
 from core.records import FloatArray, IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
+from core.reports.compare.power import SIGNIFICANT, SmallestDifferences, smallest_differences
 from core.reports.compare.shared_questions import FEWEST, aligned, orders, question_keys, shared_clusters, widened
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
@@ -71,7 +72,8 @@ class Pair:
     ``both_right`` … count questions. ``grew``, ``shrank`` and ``same`` compare the second run's sets with the first's.
     ``p_values`` belong to the hypotheses of :data:`TESTS`; ``holm`` holds them corrected for all tests that were made
     together. ``n_calibration`` questions calibrate both runs and are swapped by the permutation test; ``alone`` counts
-    those that calibrate only the first or only the second run; they are not swapped.
+    those that calibrate only the first or only the second run; they are not swapped. ``detectable`` are the smallest
+    differences that the tests find, at 5% over the number of ``tests`` that were made together.
     """
 
     first: str
@@ -96,6 +98,8 @@ class Pair:
     uacc: Difference
     p_values: dict[str, float]
     holm: dict[str, float]
+    detectable: SmallestDifferences
+    tests: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,8 @@ def compare(
 
     Raises :class:`InputError` for two runs that share fewer than 10 test questions.
     """
-    tested = [_pair(a, b, alpha, score, hypotheses) for a, b in pairs]
+    tests = len(pairs) * len(hypotheses)
+    tested = [_pair(a, b, alpha, score, hypotheses, tests) for a, b in pairs]
     flat = holm([p for pair in tested for p in pair.p_values.values()])
     out = []
     for i, pair in enumerate(tested):
@@ -279,7 +284,7 @@ def _side(swappable: Swappable) -> PairedRun:
     )
 
 
-def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequence[str]) -> Pair:
+def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequence[str], tests: int) -> Pair:
     sides = _sides(a, b, alpha, score)
     tested = len(a.test), len(b.test)
     a, b = sides.runs
@@ -319,6 +324,8 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         uacc=_difference(likely.uacc, math.nan),
         p_values={name: p for name, p in p_values.items() if name in hypotheses},
         holm={},
+        detectable=smallest_differences(first_run, other, alpha, sides.clusters, significance=SIGNIFICANT / tests),
+        tests=tests,
     )
 
 

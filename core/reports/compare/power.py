@@ -21,7 +21,7 @@ from scipy.special import bdtr, ndtri, stdtrit
 from core.conformal.alpha import Alpha
 from core.conformal.clusters import count, effective_number, kish_number, sums
 from core.conformal.permutation import Swappable
-from core.conformal.set_sizes.power import SizeSpread, size_spread, size_spread_of_one
+from core.conformal.set_sizes.power import SizeSpread, calibrating, size_spread, size_spread_of_one
 from core.records import FloatArray, IntArray
 from core.reports.compare.paired_shares import design_effect
 
@@ -116,6 +116,35 @@ def spread_of_pair(
     return SpreadOfPair(
         float(np.abs(change).mean()), rows=m / g, worth=worth, step=step, even=kish_number(clusters, m) / g, sizes=sizes
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestDifferences:
+    """The smallest true differences in accuracy and mean set size that a pair's tests find in 80% of draws; NaN where
+    there is none. ``rough`` says that the one in set size is (:meth:`SpreadOfPair.is_rough`)."""
+
+    accuracy: float
+    set_size: float
+    rough: bool
+
+
+def smallest_differences(
+    first: Swappable,
+    second: Swappable,
+    alpha: Alpha,
+    clusters: IntArray | None,
+    *,
+    significance: float,
+    empty: str = "allow",
+) -> SmallestDifferences:
+    """The smallest differences that the questions of two runs show, at this level. ``clusters`` (m,) are those of the
+    test rows."""
+    spread = spread_of_pair(first, second, alpha, clusters, empty=empty)
+    tests = count(clusters, first.right.shape[1])
+    n = calibrating(*(side.calibration.shape[1] + len(side.alone) for side in (first, second)))
+    accuracy = spread.detectable_accuracy(tests, significance=significance)
+    size = spread.detectable_size(n, tests, significance=significance)
+    return SmallestDifferences(accuracy, size, not math.isnan(size) and spread.is_rough(n))
 
 
 def spread_with_another(run: Swappable, alpha: Alpha, clusters: IntArray | None) -> SpreadOfPair:

@@ -28,14 +28,13 @@ from core.conformal.scores import score as score_of
 from core.conformal.set_sizes.by_rank import uacc
 from core.conformal.set_sizes.differences import tested
 from core.conformal.set_sizes.pairwise import difference_intervals_of_pairs, together
-from core.conformal.set_sizes.power import calibrating
 from core.errors import InputError
 from core.estimates import Estimate
 from core.questions.option_names import set_text
 from core.records import IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
-from core.reports.compare.power import SIGNIFICANT, spread_of_pair
+from core.reports.compare.power import SIGNIFICANT, SmallestDifferences, smallest_differences
 from core.reports.compare.shared_questions import (
     FEWEST,
     aligned,
@@ -211,16 +210,21 @@ def differences(
     of_swaps = swap_tests(shared, alpha, empty=empty, resamples=resamples, seed=seed)
     z, clusters = together(len(shared.pairs)), tested(shared.clusters, shared.right.shape[1])
     changes = [shared.right[j] - shared.right[i] for i, j in shared.pairs]
-    found_accuracy, found_size, rough = _smallest_differences(shared, alpha, empty, clusters)
+    found = _smallest_differences(shared, alpha, empty, clusters)
     unmarked = [False] * len(shared.pairs)
     by_measure = {
         "accuracy": (
             [difference_of_shares(per_pair, clusters, z=z) for per_pair in changes],
             [turned_p_value(per_pair, clusters) for per_pair in changes],
-            found_accuracy,
+            [each.accuracy for each in found],
             unmarked,
         ),
-        "set_size": (of_sizes, of_swaps[0].tolist(), found_size, rough),
+        "set_size": (
+            of_sizes,
+            of_swaps[0].tolist(),
+            [each.set_size for each in found],
+            [each.rough for each in found],
+        ),
         "uacc": (of_uacc, of_swaps[1].tolist(), [math.nan] * len(shared.pairs), unmarked),
     }
     return figures, {
@@ -236,11 +240,9 @@ def differences(
 
 def _smallest_differences(
     shared: SharedRuns, alpha: int, empty: str, clusters: IntArray | None
-) -> tuple[list[float], list[float], list[bool]]:
-    """The smallest differences in accuracy and in mean set size that each pair's tests can find, and whether that in
-    set size is rough."""
-    tests, level = count(clusters, shared.right.shape[1]), SIGNIFICANT / len(shared.pairs)
-    accuracies, sizes, rough = [], [], []
+) -> list[SmallestDifferences]:
+    """The smallest differences that each pair's tests can find."""
+    found = []
     for pair in shared.pairs:
         first, second = (
             Swappable(
@@ -252,12 +254,9 @@ def _smallest_differences(
             )
             for own, other in (pair, pair[::-1])
         )
-        spread = spread_of_pair(first, second, alpha, clusters, empty=empty)
-        n = calibrating(*(shared.calibration.shape[2] + len(side.alone) for side in (first, second)))
-        accuracies.append(spread.detectable_accuracy(tests, significance=level))
-        sizes.append(spread.detectable_size(n, tests, significance=level))
-        rough.append(not math.isnan(sizes[-1]) and spread.is_rough(n))
-    return accuracies, sizes, rough
+        level = SIGNIFICANT / len(shared.pairs)
+        found.append(smallest_differences(first, second, alpha, clusters, significance=level, empty=empty))
+    return found
 
 
 def _shared_runs(shared: SharedQuestions, score: str) -> SharedRuns:

@@ -28,6 +28,7 @@ def answer_or_pass() -> list[Option]:
     """``pass``."""
     from core.conformal.scores import SCORE_NAMES
     from core.conformal.selective import BY
+    from core.conformal.sets import EMPTY_POLICIES
 
     by = "answer from a probability of the top option, or up to a size of its prediction set"
     return [
@@ -37,6 +38,7 @@ def answer_or_pass() -> list[Option]:
         Option("--by", by, "confidence", BY),
         Option("--set-alpha", "with --by set-size: how often a set may miss the truth", 0.1),
         Option("--score", "with --by set-size: the conformal score", "lac", SCORE_NAMES),
+        Option("--empty", "with --by set-size: pass empty sets, or give them the top option", "allow", EMPTY_POLICIES),
     ]
 
 

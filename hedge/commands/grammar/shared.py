@@ -20,7 +20,7 @@ def alpha(help: str = "how often a set may miss the truth, in (0, 1)") -> Option
 
 def delta() -> Option:
     """``--delta``."""
-    return Option("--delta", "how often, over draws of calibration questions, the promise may fail, in (0, 1)", 0.1)
+    return Option("--delta", "how often, over draws of calibration questions, the promise may fail, at most 0.5", 0.1)
 
 
 def out_folder(help: str = "a folder; it is created if it is missing") -> Option:

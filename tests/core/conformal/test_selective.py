@@ -9,6 +9,7 @@ from scipy.stats import beta, binom
 
 from core.conformal.selective import (
     GRID,
+    MOST_DELTA,
     SelectiveAnswers,
     at_most,
     critical_errors,
@@ -115,10 +116,15 @@ def test_steps_are_quantiles_of_others_and_begin_where_a_threshold_can_pass():
     assert steps(np.array([0.0, 0.0, 0.7]), 100, 40).tolist() == [0.7]
 
 
-@pytest.mark.parametrize(("alpha", "delta"), [(0, 100), (1000, 100), (100, 0), (100, 1000)])
+def test_no_bound_of_a_delta_that_is_allowed_is_below_the_share_that_was_seen():
+    for n in (1, 2, 3, 10, 22, 101):
+        assert all(error_bound(errors, n, MOST_DELTA / 1000) >= errors / n for errors in range(n + 1))
+
+
+@pytest.mark.parametrize(("alpha", "delta"), [(0, 100), (1000, 100), (100, 0), (100, 501)])
 def test_alpha_and_delta_are_thousandths(alpha: int, delta: int):
     half = answers([0.9], [0])
-    with pytest.raises(InputError, match="must be a whole number from 1 to 999"):
+    with pytest.raises(InputError, match=r"must be a whole number from 1 to (999|500), got"):
         selective(half, half, alpha, delta)
 
 

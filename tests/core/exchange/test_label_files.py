@@ -262,6 +262,29 @@ def test_a_judge_without_probabilities_says_so(home: Path, table: pd.DataFrame, 
     assert values["notes"] == ["juror0 gives no probabilities, so its verdicts count as 0, ½ and 1."]
 
 
+def test_what_was_left_out_of_a_jury_is_said_beside_its_figures(
+    home: Path, table: pd.DataFrame, tmp_path: Path, capsys
+):
+    """Of a kept jury, as of its file: otherwise 40 chosen labels would pass for all answers."""
+    some = table.astype({"label": object})
+    some.loc[some["id"].astype(int) >= 40, "label"] = ""
+    jury = run(capsys, "import", "--judgements", saved(some, tmp_path / "some.csv"))["jury"]
+    left = "20 answers are left out, because label names no side."
+    assert left in run(capsys, "estimate", jury)["notes"]
+    assert left in run(capsys, "select", jury)["notes"]
+    assert left in run(capsys, "evaluate", "--judgements", jury)["notes"]
+
+
+def test_missing_verdicts_of_a_column_and_what_is_right_are_said(home: Path, tmp_path: Path, capsys):
+    verdicts = {"gpt": ["A", "B", "", "A"] * 10, "claude": ["A", "B", "B", "B"] * 10}
+    pairs = {"question": range(40), "response_a": "x", "response_b": "y", "human": ["A", "B"] * 20}
+    path = saved(pd.DataFrame(pairs | verdicts), tmp_path / "pairs.csv")
+    assert run(capsys, "estimate", path)["notes"][:2] == [
+        "human is what is right; the judges are gpt, claude.",
+        "10 ties and missing verdicts have the probability ½, which counts half for each side.",
+    ]
+
+
 def test_a_published_judge_saves_31_per_cent_of_the_variance(home: Path, real_data: Path, capsys):
     path = real_data / "selective-judges" / "judgements.csv"
     values = run(capsys, "estimate", path, "--labels", 50, "--judge", "gpt-4-turbo")

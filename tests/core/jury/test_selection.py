@@ -53,6 +53,21 @@ def test_the_source_s_own_parts_are_kept():
     assert (len(sides.calibration), len(sides.judged)) == (60, 60)
     assert sides.notes == ("The source's own parts say which of them calibrate.",)
     assert sides.judged.wrong.tolist() == (1 - seeded_jury(120).right)[60:].tolist()
+    half = replace(seeded_jury(120), parts=("calibration", "test", "") * 40)
+    assert judged_sides(half).notes == (
+        "The source's own parts say which of them calibrate; 40 that have no part are not used.",
+    )
+
+
+def test_judges_that_are_never_as_certain_as_the_first_fixed_threshold_hear_of_another_way():
+    labels = np.tile([True, False], 100)
+    timid = jury(np.where(labels[:, None], [0.95, 0.95], [0.05, 0.05]), labels)
+    says = "thresholds begin at confidence 0.9998. With a smaller calibration share"
+    whole = judged_sides(timid, share=1)
+    assert says in jury_text(whole, 100, 100)
+    assert says in jury_json(whole, 100, 100)["alone"]["juror0"]["notes"][0]
+    assert says not in jury_text(judged_sides(timid), 100, 100)
+    assert judged_sides(timid).selected(100, 100).answered
 
 
 def test_repeats_of_a_question_count_once_and_few_of_them_only_make_the_promise_of_all_labels_approximate():

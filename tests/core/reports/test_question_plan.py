@@ -1,10 +1,12 @@
 """Plans of questions: what pilots and guesses say, what is refused, and a curve that falls."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from core.conformal.clusters import numbered
 from core.conformal.set_sizes.power import SizeSpread
 from core.errors import InputError
 from core.reports import question_plan
@@ -108,3 +110,12 @@ def test_a_curve_falls_and_holds_the_chosen_number():
     few = question_plan.curve(PILOT, 1, 0.5, chosen=20)  # no threshold at alpha = .001 on so few
     assert few["width"].isna().iloc[0]
     assert question_plan.curve(PILOT, 100, 0.5, chosen=50_000)["questions"].iloc[-1] == 100_000
+
+
+def test_a_pilot_with_clusters_of_very_unequal_size_says_that_its_power_may_be_too_low(home: Path):
+    """In simulations with runs that agree on 95%, planned power was up to 8 points below the true one."""
+    one, two = (load(synthetic_run(n=400, model=model, signal=signal)) for model, signal in (("a", 1.5), ("b", 2.0)))
+    even, uneven = np.arange(400) // 4, np.minimum(np.arange(400), 240 + np.arange(400) // 40)
+    for clusters, says in ((even, False), (uneven, True)):
+        runs = [replace(run, clusters=numbered(clusters.tolist())) for run in (one, two)]
+        assert (question_plan.UNEVEN in question_plan.pilot_of(runs, 100).says) is says

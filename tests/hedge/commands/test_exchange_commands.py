@@ -167,6 +167,7 @@ def test_compare_says_figures_pairs_and_verdicts(home, capsys):
     values = json.loads(capsys.readouterr().out)
     assert [row["score"] for row in values["runs"]] == ["lac", "aps"] * 3
     assert len(values["pairs"]) == 3
+    assert all(0 < pair["detectable"]["accuracy"] < 1 and pair["tests"] == 9 for pair in values["pairs"])
     assert all(list(pair["p_values"]) == ["accuracy", "set_size", "uacc"] for pair in values["pairs"])
     assert all(row["uacc_low"] <= row["uacc"] <= row["uacc_high"] for row in values["runs"])
     assert [claim["verdict"] for claim in values["claims"]] == [
@@ -178,6 +179,7 @@ def test_compare_says_figures_pairs_and_verdicts(home, capsys):
     output = capsys.readouterr().out
     assert CHOSEN not in output
     assert "p after Holm: accuracy" in output
+    assert "in 80% of draws, after the correction for 9 tests." in output
     assert "at alpha 0.100 coverage" in output
     assert main(["compare", *names, "--score", "saps"]) == 0
     assert CHOSEN in capsys.readouterr().out

@@ -44,6 +44,19 @@ def test_a_run_answers_up_to_a_set_size(home, capsys):
     assert set(sizes.tolist()) <= {1, 2, 3, 4, 5, 6}
 
 
+def test_an_empty_set_is_passed_or_gets_the_top_option(home, capsys):
+    name = synthetic_run(n=400, signal=4.0)
+    answered = {}
+    for empty in ("allow", "top1"):
+        flags = ["--alpha", "0.5", "--by", "set-size", "--set-alpha", "0.4", "--empty", empty, "--json"]
+        assert main(["pass", name, *flags]) == 0
+        (values,) = json.loads(capsys.readouterr().out)
+        sides = answer_or_pass.run_sides(load(name), by="set-size", sets_alpha=400, empty=empty)
+        answered[empty] = values["answered"]
+        assert values["answered"] == sides.selected(500, 100).answered
+    assert answered["allow"] < answered["top1"] == values["n_judged"]
+
+
 def test_sets_that_say_nothing_are_called_sets(home, capsys):
     """By set size, an empty set and sets of one size are no matter of confidence."""
     name = synthetic_run(k=3, signal=50.0)
@@ -69,6 +82,7 @@ def test_no_threshold_is_said_with_the_least_share_to_pass(home, capsys):
     [
         (["--alpha", "0"], "alpha must lie in (0, 1), got 0"),
         (["--delta", "2"], "delta must lie in (0, 1), got 2"),
+        (["--delta", "0.999"], "delta must be at most 0.5, got 0.999"),
         (["--set-alpha", "0.00001"], "the alpha of the sets counts in thousandths"),
     ],
 )

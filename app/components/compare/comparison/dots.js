@@ -1,7 +1,7 @@
 // Dot plots: one panel for each measure, one row for each run, a mark and an interval for each score.
 
 import { draw, make, plainAlpha, put } from "../../shared/dom.js";
-import { percent } from "../../shared/formatting.js";
+import { fixed, percent } from "../../shared/formatting.js";
 import { MARKS, linear } from "../../shared/svg.js";
 import { PANELS, cut, tickText, written, zoomed } from "./scales.js";
 
@@ -182,7 +182,7 @@ function drawStrip(svg, strip, name, panel, { alpha, i, y, left, width, x, low, 
 
 function spoken({ name, accuracy, set_size: size }, alpha) {
   const right = `accuracy ${written([accuracy, null, null], PANELS.accuracy)}`;
-  return `${name}: ${right}${size === null ? "" : `, mean set size ${size.toFixed(2)} at alpha ${plainAlpha(alpha)}`}`;
+  return `${name}: ${right}${size === null ? "" : `, mean set size ${fixed(size, 2)} at alpha ${plainAlpha(alpha)}`}`;
 }
 
 const GLOSSES = {

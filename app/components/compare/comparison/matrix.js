@@ -1,7 +1,7 @@
 // The matrix of paired differences: a cell is the column's figure minus the row's. A click chooses the pair.
 
 import { headRow, make } from "../../shared/dom.js";
-import { differenceShown, pText } from "../../shared/formatting.js";
+import { differenceShown, fixed, pText, percent } from "../../shared/formatting.js";
 
 export const SIGNIFICANT = 0.05;
 export const MEASURES = {
@@ -10,10 +10,10 @@ export const MEASURES = {
     scale: 100,
     digits: 1,
     unit: " points",
-    value: (number) => `${(100 * number).toFixed(1)}%`,
+    value: (number) => percent(number, 1),
   },
-  set_size: { title: "Mean set size", scale: 1, digits: 2, unit: "", value: (number) => number.toFixed(2) },
-  uacc: { title: "UAcc", scale: 1, digits: 3, unit: "", value: (number) => number.toFixed(3) },
+  set_size: { title: "Mean set size", scale: 1, digits: 2, unit: "", value: (number) => fixed(number, 2) },
+  uacc: { title: "UAcc", scale: 1, digits: 3, unit: "", value: (number) => fixed(number, 3) },
 };
 
 // Differences by both orders of a pair, "i j", each as seen from its first run.
@@ -30,7 +30,7 @@ export function byPair(pairs) {
 export function signed(value, measure) {
   if (value === null) return "–";
   const { scale, digits } = MEASURES[measure];
-  const text = Math.abs(scale * value).toFixed(digits);
+  const text = fixed(Math.abs(scale * value), digits);
   return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
 }
 

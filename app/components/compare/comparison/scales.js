@@ -1,5 +1,6 @@
 // The zoomed axis of a dot plot, and how its figures are written. Nothing here touches the page.
 
+import { fixed, percent } from "../../shared/formatting.js";
 import { roundTicks } from "../../shared/svg.js";
 
 const PADDING = 0.06;
@@ -32,11 +33,7 @@ export function tickText(value, { percent }, digits) {
 // A figure with its interval, as in "61.2% (58.0% to 64.3%)".
 export function written([value, low, high], panel, { ends = true } = {}) {
   const written = (number) =>
-    number === null
-      ? "–"
-      : panel.percent
-        ? `${(100 * number).toFixed(1)}%`
-        : number.toFixed(panel.title.startsWith("ECE") ? 3 : 2);
+    number === null ? "–" : panel.percent ? percent(number, 1) : fixed(number, panel.title.startsWith("ECE") ? 3 : 2);
   if (value === null) return "not defined";
   return ends && low !== null ? `${written(value)} (${written(low)} to ${written(high)})` : written(value);
 }

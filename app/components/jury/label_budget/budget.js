@@ -1,7 +1,7 @@
 // A label budget's rows as Python computed them, one for each number of labels, and their texts. Nothing here touches the
 // page.
 
-import { percent } from "../../shared/formatting.js";
+import { fixed, percent } from "../../shared/formatting.js";
 
 export const COLUMNS = ["n", "weight", "worth", "value", "low", "high", "alone", "alone_low", "alone_high"];
 
@@ -37,7 +37,7 @@ export function textsAt(rows, place, fewest) {
       n < fewest
         ? `too few labels to learn about a judge, which takes ${fewest}`
         : worth > n
-          ? `the judge saves ${counted(worth - n)} (λ = ${weight.toFixed(2)})`
-          : `the judge saves none (λ = ${weight.toFixed(2)})`,
+          ? `the judge saves ${counted(worth - n)} (λ = ${fixed(weight, 2)})`
+          : `the judge saves none (λ = ${fixed(weight, 2)})`,
   };
 }

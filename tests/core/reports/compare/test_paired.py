@@ -13,6 +13,7 @@ from core.errors import InputError
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.compare import paired
 from core.reports.compare.paired_shares import mcnemar
+from core.reports.compare.run_matrix import run_matrix
 from core.reports.compare.shared_questions import shared_clusters
 from core.reports.evaluation import load
 from core.reports.scored_sets import form
@@ -40,6 +41,14 @@ def test_counts_are_those_of_the_questions(home):
     assert pair.p_values["accuracy"] == mcnemar(pair.only_first, pair.only_second)
     assert (pair.n_calibration, pair.alone) == (100, (0, 0))
     assert pair.set_size.cohens_d == pytest.approx(change.mean() / change.std(ddof=1))
+    # those of the matrix of the two runs, at the level of the three tests that were made here
+    one_each = (pair.detectable.accuracy, pair.detectable.set_size)
+    assert pair.tests == 3
+    (of_accuracy,), (of_size,) = (run_matrix([a, b], 100).pairs[name] for name in ("accuracy", "set_size"))
+    assert 0 < of_accuracy.detectable < one_each[0] < 1
+    assert 0 < of_size.detectable < one_each[1]
+    (single,) = paired.compare([(a, b)], 100, hypotheses=("accuracy",))
+    assert (single.detectable.accuracy, single.detectable.set_size) == (of_accuracy.detectable, of_size.detectable)
     table = paired.questions(a, b, 100)
     assert table["change"].tolist() == sorted(change.tolist(), reverse=True)
     assert table["first_right"].sum() == right[0].sum()
