@@ -1,7 +1,6 @@
 """The processes that live in a home: agents, their workers and those of own questions, no matter who started them."""
 
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,18 +28,24 @@ def oom_score(process: psutil.Process) -> int:
     return int(Path(f"/proc/{process.pid}/oom_score_adj").read_text(encoding="ascii"))
 
 
-def kill_together(processes: Iterable[psutil.Process]) -> None:
-    """Kill processes as a power cut would: none of them sees another's death."""
-    victims = list(processes)
-    for action in ("suspend", "kill"):
-        for process in victims:
+def suspended(agent: psutil.Process) -> list[psutil.Process]:
+    """Suspend an agent, then the processes below it, so that it starts no other meanwhile; all of them."""
+    stopped: list[psutil.Process] = []
+    while running := [each for each in (agent, *agent.children(recursive=True)) if each not in stopped]:
+        for process in running:
             with suppress(psutil.NoSuchProcess):
-                getattr(process, action)()
+                process.suspend()
+                while process.status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE):
+                    time.sleep(0.001)
+        stopped += running
+    return stopped
 
 
-def tree(agent: psutil.Process) -> list[psutil.Process]:
-    """An agent and the processes below it."""
-    return [agent, *agent.children(recursive=True)]
+def kill_together(agent: psutil.Process) -> None:
+    """Kill an agent and the processes below it as a power cut would: none of them sees another's death."""
+    for process in suspended(agent):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def end_all(home: Path) -> None:

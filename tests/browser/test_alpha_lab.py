@@ -80,6 +80,7 @@ def test_the_tables_are_asked_for_once_and_sent_by_the_page_if_their_file_is_gon
     asked: list[str] = []
     window.page.on("response", lambda got: asked.append(got.url) if "/tables/" in got.url else None)
     Lab(window.open(link)).ready().expect_report(run_id)
+    settled(window.page)
     assert len(asked) == len(set(asked)) == 2
     again = visit(address)
     again.page.route("**/tables/*", lambda route: route.fulfill(status=404))
@@ -431,7 +432,7 @@ def test_numbers_near_0_and_1_tell_what_is_in_from_what_is_out(visit: Visitor, a
 
 def test_all_that_is_folded_opens_and_every_control_has_a_name(visit: Visitor, address: str, runs: dict[str, str]):
     page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100")
-    lab = Lab(page).ready()
+    lab = Lab(settled(page)).ready()
     the_answer_has_the_cards_figures(page)
     for summary in page.locator("details:is(.section, .forming) > summary").all():
         summary.click()

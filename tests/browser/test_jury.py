@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
+from core.conformal.selective import SelectiveResult
 from core.jury.adjudication import RULES, rules_in_words
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
 from core.jury.label_draw import JudgedAnswers, sample_of
@@ -99,10 +100,14 @@ def the_judges_answer_from_a_confidence(window: Visit) -> None:
         alpha.fill(str(value))
         result = sides.selected(value, 100)
         expect(panel.locator(".lab-answer")).to_have_text(headline(result, what="answers", verdicts=True))
-        shown = json.loads(panel.get_attribute("data-result") or "")
-        assert [stage["threshold"] for stage in shown["stages"]] == [stage.threshold for stage in result.stages]
-        assert (shown["answered"], shown["wrong"]) == (result.answered, result.wrong)
-        assert shown["error_high"] == (result.error_high if result.answered else None)
+
+        def shows(result: SelectiveResult = result) -> None:
+            shown = json.loads(panel.get_attribute("data-result") or "")
+            assert [stage["threshold"] for stage in shown["stages"]] == [stage.threshold for stage in result.stages]
+            assert (shown["answered"], shown["wrong"]) == (result.answered, result.wrong)
+            assert shown["error_high"] == (result.error_high if result.answered else None)
+
+        eventually(page, shows)
     expect(page).to_have_url(re.compile("error=500"))
     number = page.get_by_role("spinbutton", name="delta as a number")
     number.fill("0.9")

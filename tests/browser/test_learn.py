@@ -221,7 +221,7 @@ def test_a_lesson_is_chosen_ended_and_printed_by_the_keyboard_alone(visit: Visit
     page.get_by_role("link", name=re.compile("^Calibration")).press("Enter")
     expect(page.get_by_role("heading", name=steps[0].title, exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("lesson=calibration"))
-    page.get_by_role("button", name="Just show me").focus()
+    settled(page).get_by_role("button", name="Just show me").focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".told")).to_be_focused()

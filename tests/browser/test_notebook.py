@@ -73,7 +73,7 @@ def test_alpha_drags_and_figures_are_pythons(browser: BrowserContext, home: Path
         page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + box["height"] / 2)
         page.mouse.down()
         page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2, steps=5)
-        assert 250 < lab.thousandths() < 350
+        eventually(page, lambda: not 250 < lab.thousandths() < 350)
         figures_are_pythons(lab)
         page.mouse.up()
         expect(page.locator("body")).to_have_attribute("data-saved", str(lab.thousandths() / 1000))

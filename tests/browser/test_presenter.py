@@ -353,6 +353,7 @@ def test_each_step_of_a_lesson_fits(visit: Visitor, address: str, name: str):
     expect(page.locator(".learned li").first).to_be_visible()
     fits(page)
     page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", name=steps[-1].title, exact=True)).to_be_visible()
     page.keyboard.press("ArrowDown")
     expect(page.locator(".presented .alpha-now")).to_have_text("0.090" if moves_with_alpha(page) else "0.100")
 

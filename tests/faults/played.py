@@ -33,7 +33,7 @@ from core.runs.queue import hosts, run_queue
 from core.runs.spec import RunSpec
 from tests.faults.stage import LOOK_EVERY_S, WITHIN_S, Row, Seen, Stage, stage, wait_for
 from tests.postgres import Server
-from tests.processes import kill_together, tree
+from tests.processes import kill_together
 
 T = TypeVar("T")
 
@@ -105,13 +105,13 @@ def all_killed(on: Server | None) -> Row:
         page, name = s.page(s.spec())
         wait_for(lambda: s.done(name) >= 60, "the second chunk")
         os.killpg(page.pid, signal.SIGKILL)
-        row.tries.append(_killed(s, name, tree(agent)))
+        row.tries.append(_killed(s, name, agent))
         return row
 
 
-def _killed(s: Stage, name: str, processes: list[psutil.Process]) -> Seen:
+def _killed(s: Stage, name: str, agent: psutil.Process) -> Seen:
     begun = s.begins(name)
-    kill_together(processes)
+    kill_together(agent)
     since = time.monotonic()
     # What a person does on the page: they see that nobody is at the run and ask for it to go on.
     shown = wait_for(

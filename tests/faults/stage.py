@@ -29,7 +29,8 @@ from tests.postgres import Server
 from tests.processes import end_all
 
 LOOK_EVERY_S = 0.05
-WITHIN_S = 100.0
+WITHIN_S = 240.0
+"""Three workers that start one after another take 13 seconds, and 75 at a load of 20 on two processors."""
 QUESTIONS = 130
 
 PAGE = """

@@ -240,7 +240,7 @@ def test_a_run_that_is_told_to_end_is_cancelled(home, number):
         assert process.stdout
         assert process.stdout.readline() == "waits\n"
         process.send_signal(number)
-        _, printed = process.communicate(timeout=60)
+        _, printed = process.communicate(timeout=240)
     assert process.returncode == RunCancelled("").exit_status
     assert "was cancelled; `resume` continues" in printed
     (name,) = [name for name in store.run_ids() if name.startswith("fake-qa")]

@@ -168,7 +168,7 @@ def test_built_twice_and_elsewhere_are_identical(tmp_path, task, shape):
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=240,
         )
         assert completed.stdout.strip() == bank.fingerprint(first.questions)
 

@@ -107,14 +107,14 @@ def test_hostile_and_damaged_xml_is_refused_in_one_sentence(tmp_path: Path, cont
 
 
 def test_long_and_malformed_html_takes_no_time(tmp_path: Path):
-    begun = time.perf_counter()
+    begun = time.process_time()  # others may keep the processor busy
     for attack in ("<!--" * 12_000, "<a " * 16_000, "<" * 49_000, "&" * 49_000, "<![x" * 12_000):
         read(tmp_path, moodle(multichoice(f"Q {attack}", ("a", "100"), ("b", "0"))))
     bank = read(
         tmp_path, moodle(multichoice("x" * 60_000, ("a", "100"), ("b", "0")), multichoice("Q", ("a", "1"), ("b", "0")))
     )
     assert bank.left_out == {"more than 50,000 characters ('a question without a text')": 1}
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 GIFT = r"""
@@ -227,7 +227,7 @@ def test_a_quiz_is_a_task_and_other_texts_are_no_quiz(home: Path, tmp_path: Path
 
 
 def test_hostile_gift_takes_no_time():
-    begun = time.perf_counter()
+    begun = time.process_time()
     for attack in (
         "{T#" * 40_000,
         "{=a " * 40_000,
@@ -238,4 +238,4 @@ def test_hostile_gift_takes_no_time():
     ):
         with pytest.raises(InputError):
             local_file.read_typed(f"Q {attack}", "own")
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2

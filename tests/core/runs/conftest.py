@@ -26,7 +26,7 @@ LOOK_EVERY_S = 0.06
 """Looking three times as often took a fifth of the processor time of these tests."""
 
 
-def until(condition: Callable[[], Any], what: str, *, within_s: float = 120) -> Any:
+def until(condition: Callable[[], Any], what: str, *, within_s: float = 240) -> Any:
     """Wait for a condition and return its value; a busy machine may take its time."""
     end = time.monotonic() + within_s
     while not (value := condition()):
@@ -41,8 +41,28 @@ def engine_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home for real agents and workers with the fake engine, ten milliseconds a question."""
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps(OPTIONS))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    yield home
+    with database.answers_within(database.PREPARED_WITHIN_S):
+        yield home
     end_all(home)
+
+
+@pytest.fixture
+def pace(engine_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Sets the milliseconds that the fake model takes for a question, ten at first. The file ``trace`` names those that
+    were scored.
+
+    A run of :func:`long_spec` is still in progress when a busy machine comes to look at it; then the test makes it end.
+    """
+    file = tmp_path / "pace"
+
+    def set_pace(ms: float) -> None:
+        written = file.with_suffix(".new")
+        written.write_text(str(ms), encoding="ascii")
+        written.replace(file)
+
+    set_pace(OPTIONS["ms"])
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"pace": str(file), "trace": str(tmp_path / "trace")}))
+    return set_pace
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +108,11 @@ def agent_of(host: str, **variables: str) -> Iterator[psutil.Process]:
 def spec(**changes: Any) -> RunSpec:
     """A run of 130 questions: three chunks, the last one short."""
     return RunSpec(**({"model": "fake", "task": "qa", "samples": 130} | changes))
+
+
+def long_spec(**changes: Any) -> RunSpec:
+    """A run of 600 questions, six seconds at the first pace of :func:`pace`."""
+    return spec(samples=600, **changes)
 
 
 def agent_process() -> psutil.Process:

@@ -16,7 +16,7 @@ from core.storage import disk
 from core.storage.kept_files import kept_of
 from hedge import cli
 from tests.conftest import synthetic_run
-from tests.core.runs.conftest import begun, is_in, spec, until
+from tests.core.runs.conftest import begun, is_in, long_spec, spec, until
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_the_queue_has_an_order_that_can_be_changed(no_agent):
     assert cli.main(["first", names[3]]) == 0
 
 
-def test_a_group_is_launched_cancelled_resumed_and_repeated_as_one(engine_home):
-    specs = [spec(seed=seed) for seed in range(3)]
+def test_a_group_is_launched_cancelled_resumed_and_repeated_as_one(pace):
+    specs = [long_spec(seed=seed) for seed in range(3)]
     group, outcome = actions.launch([*specs, specs[0], spec(task="nothing")], name="three seeds")
     assert group.run_ids == outcome.done == tuple(s.run_id for s in specs)
     assert next(iter(outcome.refused.values())).startswith("unknown task 'nothing'")
@@ -58,6 +58,7 @@ def test_a_group_is_launched_cancelled_resumed_and_repeated_as_one(engine_home):
     assert set(cancelled.done) == set(group.run_ids)
     until(lambda: all(is_in(name, "cancelled")() for name in group.run_ids), "all to stop")
     assert not any("begins" in line for name in group.run_ids[1:] for line in store.read_log(name))
+    pace(0)
     assert actions.resume(group.run_ids).done == group.run_ids
     until(lambda: all(is_in(name, "done")() for name in group.run_ids), "all to be done")
     assert list(actions.resume(group.run_ids).refused) == list(group.run_ids)

@@ -5,7 +5,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
@@ -25,6 +24,7 @@ from tests.core.runs.conftest import (
     assert_each_question_once,
     begun,
     is_in,
+    long_spec,
     spec,
     until,
     worker_process,
@@ -32,15 +32,16 @@ from tests.core.runs.conftest import (
 from tests.processes import living
 
 
-def test_a_run_goes_from_submit_to_done_in_processes_of_its_own(engine_home):
+def test_a_run_goes_from_submit_to_done_in_processes_of_its_own(pace):
     assert not engine.agent_alive()
-    name = engine.submit(spec())
+    name = engine.submit(long_spec())
     assert engine.agent_alive()
     until(begun(name), "the first question")
     now = engine.status(name)
     assert (now.state, now.worker_alive, now.tries) == ("running", True, 1)
     assert [each.run_id for each in engine.statuses()] == [name]
-    assert engine.submit(spec()) == name
+    assert engine.submit(long_spec()) == name
+    pace(0)
     until(is_in(name, "done"), "the run to be done")
     assert_each_question_once(name)
     assert [each.state for each in engine.statuses()] == ["done"]
@@ -51,7 +52,7 @@ def test_a_run_goes_from_submit_to_done_in_processes_of_its_own(engine_home):
     assert worker_process().nice() == 19
 
     before = store.read_record(name)
-    assert engine.submit(spec()) == name
+    assert engine.submit(long_spec()) == name
     assert store.read_record(name) == before
     with pytest.raises(InputError, match="is finished; only a waiting or running run"):
         engine.cancel(name)
@@ -94,11 +95,12 @@ def test_the_form_of_a_run_loads_no_client_of_servers():
 
 
 @pytest.mark.nightly
-def test_a_killed_worker_is_replaced_and_goes_on_without_a_person(engine_home):
-    name = engine.submit(spec())
+def test_a_killed_worker_is_replaced_and_goes_on_without_a_person(pace):
+    name = engine.submit(long_spec())
     until(begun(name, done=60), "the second chunk")
     worker = worker_process()
     worker.kill()
+    pace(0)
     until(lambda: engine.status(name).tries == 2, "the second try")
     until(is_in(name, "done"), "the run to be done")
     assert worker_process().pid != worker.pid
@@ -108,38 +110,36 @@ def test_a_killed_worker_is_replaced_and_goes_on_without_a_person(engine_home):
     assert "continues after 50 questions" in log
 
 
-def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(
-    engine_home, monkeypatch, tmp_path
-):
-    pace = tmp_path / "pace"
-    pace.write_text("10")
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"pace": str(pace)}))
-    name = engine.submit(spec())
+def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(pace, tmp_path):
+    def scored() -> int:
+        return len((tmp_path / "trace").read_text().split())
+
+    name = engine.submit(long_spec())
     until(begun(name, done=51), "the second chunk")
-    pace.write_text("100")  # a chunk must not end while the run is being stopped
-    start = time.monotonic()
+    pace(100)
     engine.cancel(name)
+    before = scored()
     until(is_in(name, "cancelled"), "the run to stop")
-    took = time.monotonic() - start
-    print(f"cancel to stopped: {took:.2f} s")
-    assert took < 4  # 0.2 to 0.4 s on a busy machine; the promise is 2 s
+    assert scored() - before <= 20  # in two seconds
     folder = store.folder_of(name)
-    assert finished_chunks(folder) == [0]
+    kept = finished_chunks(folder)
+    assert kept == list(range(len(kept)))
     assert engine.status(name).progress is None
     written = (folder / "chunks" / "000000.parquet").stat().st_mtime_ns
     engine.cancel(name)  # again is no error
 
-    pace.write_text("10")
-    assert engine.submit(spec()) == name  # the same spec continues it
-    until(begun(name, done=70), "the rest")
+    pace(10)
+    assert engine.submit(long_spec()) == name  # the same spec continues it
+    until(begun(name, done=50 * len(kept) + 20), "the rest")
     assert (folder / "chunks" / "000000.parquet").stat().st_mtime_ns == written
+    pace(0)
     until(is_in(name, "done"), "the run to be done")
     assert_each_question_once(name)
 
 
-def test_a_run_that_is_cancelled_in_the_queue_never_starts(engine_home):
-    first = engine.submit(spec())
-    second = engine.submit(spec(seed=1))
+def test_a_run_that_is_cancelled_in_the_queue_never_starts(pace):
+    first = engine.submit(long_spec())
+    second = engine.submit(long_spec(seed=1))
     third = engine.submit(spec(seed=2, samples=10))
     until(begun(first), "the first run")
     assert [each.run_id for each in engine.statuses()] == [first, second, third]
@@ -147,9 +147,11 @@ def test_a_run_that_is_cancelled_in_the_queue_never_starts(engine_home):
     engine.cancel(second)
     now = engine.status(second)
     assert (now.state, now.record.state) == ("cancelled", "cancelled")
+    pace(0)
     until(is_in(third, "done"), "the run behind it")
     assert not any("begins" in line for line in store.read_log(second))
     assert not (store.folder_of(second) / "questions.parquet").exists()
+    pace(10)
     engine.resume(second)
     until(begun(second), "the resumed run")
 
@@ -163,12 +165,9 @@ def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_h
         "the run to come to the question at which it stands still",
     )
     stuck = worker_process()
-    start = time.monotonic()
     engine.cancel(name)
     until(is_in(name, "cancelled"), "the run to stop")
-    took = time.monotonic() - start
-    print(f"cancel to stopped, standing still: {took:.2f} s")
-    assert took < 4  # 1.2 to 1.5 s on a busy machine; the promise is 2 s
+    assert len(trace.read_text().split()) == 20  # nobody has waited for it
     until(lambda: not stuck.is_running() or stuck.status() == psutil.STATUS_ZOMBIE, "its worker to be gone")
     assert engine.status(name).progress is None
     # The next worker takes the next run, and the death that was wanted counts against nothing.
@@ -177,8 +176,8 @@ def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_h
     assert engine.status(name).message == "Cancelled; resume it to continue with what is missing."
 
 
-def test_a_worker_that_can_not_even_end_itself_is_killed_when_its_run_is_cancelled(engine_home):
-    name = engine.submit(spec())
+def test_a_worker_that_can_not_even_end_itself_is_killed_when_its_run_is_cancelled(pace):
+    name = engine.submit(long_spec())
     until(begun(name), "the first question")
     stopped = worker_process()
     stopped.suspend()  # as one that waits for a device and lets no other thread of its own run
@@ -191,7 +190,7 @@ def test_a_worker_that_can_not_even_end_itself_is_killed_when_its_run_is_cancell
 def test_a_run_that_kills_three_workers_is_given_up_with_the_reason(engine_home, monkeypatch):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"die_at": 10}))
     name = engine.submit(spec())
-    until(is_in(name, "failed"), "the run to be given up", within_s=60)
+    until(is_in(name, "failed"), "the run to be given up")
     now = engine.status(name)
     assert now.message.startswith("3 workers ended while they ran it, the last one killed by signal 9 (SIGKILL)")
     assert now.message.endswith("and nothing new was finished in between; resume it to try again.")

@@ -19,7 +19,7 @@ def mirror(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
         monkeypatch.delenv(name, raising=False)
     with serving() as made:
         monkeypatch.setenv("HEDGE_SHELF_MIRROR", made.url)
-        monkeypatch.setenv("HEDGE_SHELF_STALL_SECONDS", "0.6")
+        monkeypatch.delenv("HEDGE_SHELF_STALL_SECONDS", raising=False)
         yield made
 
 

@@ -81,14 +81,17 @@ def test_only_some_files(made_up: Mirror):
         ("stall", r"the server sent nothing for 0.6 s; what came is kept, import it again to continue from there"),
     ],
 )
-def test_a_fault_is_one_sentence_and_nothing_is_imported(made_up: Mirror, fault, says):
+def test_a_fault_is_one_sentence_and_nothing_is_imported(made_up: Mirror, monkeypatch, fault, says):
     made_up.fault, made_up.cut_after = fault, 10_000
+    if fault == "stall":
+        monkeypatch.setenv("HEDGE_SHELF_STALL_SECONDS", "0.6")
     with pytest.raises(InputError, match=says) as caught:
         bring(entry("made-up"))
     assert str(caught.value).startswith("output/small-1B/mmbench.pkl: ")
     assert "\n" not in str(caught.value)
     assert imported() == []
     made_up.fault = ""
+    monkeypatch.delenv("HEDGE_SHELF_STALL_SECONDS", raising=False)
     assert len(bring(entry("made-up")).runs) == 2
 
 
@@ -210,7 +213,8 @@ def test_a_server_that_can_not_be_reached(made_up: Mirror, monkeypatch):
     assert bring(entry("made-up"), only="small").fetched == 0
 
 
-def test_a_server_that_takes_the_connection_and_says_nothing(made_up: Mirror):
+def test_a_server_that_takes_the_connection_and_says_nothing(made_up: Mirror, monkeypatch):
+    monkeypatch.setenv("HEDGE_SHELF_STALL_SECONDS", "0.6")
     made_up.fault = "silent"
     with pytest.raises(UnreachableError, match=r"127.0.0.1 did not answer within 0.6 s; nothing was imported"):
         bring(entry("made-up"))

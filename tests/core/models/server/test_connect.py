@@ -37,7 +37,7 @@ def web_page() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    soon = connect.Patience(connect_s=1.0, answer_s=2.0, first_s=0.05, gone_s=0.05, tries=2, first_pause_s=0.01)
+    soon = connect.Patience(connect_s=60, answer_s=60, first_s=0.05, gone_s=0.05, tries=2, first_pause_s=0.01)
     monkeypatch.setattr(connect, "SOON", soon)
 
 

@@ -269,10 +269,11 @@ SENTENCES: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_one_sentence_says_what_is_wrong(server, form, situation):
     behaviour, at_first, later = SENTENCES[situation]
     known = {"decisions": PATHS, "completions": False, "chat": False}
+    patience = HASTY if situation == "no answer in time" else replace(HASTY, answer_s=60)
 
     def load():
         return DecisionEngine.asking(form).load(
-            MODEL, servers=[server.url], key_variable="PLANTED_API_KEY", patience=HASTY
+            MODEL, servers=[server.url], key_variable="PLANTED_API_KEY", patience=patience
         )
 
     server.reset(**known, **behaviour)

@@ -22,17 +22,18 @@ from tests.core.runs.conftest import (
     assert_each_question_once,
     begun,
     is_in,
+    long_spec,
     spec,
     until,
     worker_process,
 )
 from tests.parameters import rest_nightly
-from tests.processes import kill_together, living, oom_score, tree
+from tests.processes import kill_together, living, oom_score
 
 
 def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "core.runs.agent.host_agent", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
 
 
 def ended(process: psutil.Process) -> Callable[[], bool]:
@@ -58,7 +59,7 @@ assert not file_lock.is_held(liveness.agent_lock())
 def run_code(code: str, *, shell: str = "") -> subprocess.CompletedProcess[str]:
     """Run Python code as the program of a shell that has first done what ``shell`` says."""
     command = ["sh", "-c", f'{shell}exec "$0" -c "$1"', sys.executable, code]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
 
 
 @pytest.mark.parametrize("shell", ["", "trap '' INT; "], ids=["plain", "ignored"])
@@ -85,13 +86,13 @@ def test_a_second_agent_is_refused_in_one_sentence(engine_home):
     assert (engine_home / "logs" / f"agent-{liveness.host()}.log").read_text().endswith("stopped\n")
 
 
-def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(engine_home, monkeypatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    name = engine.submit(spec())
+def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(engine_home, pace):
+    name = engine.submit(long_spec())
     until(begun(name, done=60), "the second chunk")
     worker, agent = worker_process(), agent_process()
     nice, score = agent.nice(), oom_score(agent)
     agent.kill()
+    pace(0)
     until(ended(worker), "the worker to follow")
     until(lambda: store.read_record(name).state == "done", "the run to be done")  # this starts no agent
     assert_each_question_once(name)
@@ -112,10 +113,10 @@ def test_a_worker_whose_agent_is_killed_starts_no_other_if_no_run_waits(engine_h
     assert living(engine_home) == []
 
 
-def test_when_agent_and_worker_are_killed_together_the_next_to_ask_starts_another_agent(engine_home, capsys):
-    name = engine.submit(spec())
+def test_when_agent_and_worker_are_killed_together_the_next_to_ask_starts_another_agent(engine_home, pace, capsys):
+    name = engine.submit(long_spec())
     until(begun(name, done=60), "the second chunk")
-    kill_together(tree(agent_process()))
+    kill_together(agent_process())
     until(lambda: not engine.agent_alive() and not engine.status(name).worker_alive, "all to be gone")
     now = engine.status(name)
     assert now.state == "running"
@@ -124,23 +125,25 @@ def test_when_agent_and_worker_are_killed_together_the_next_to_ask_starts_anothe
     assert name not in store.run_ids()
     trash.restore(name)
     engine.resume(name)
-    kill_together(tree(agent_process()))
+    kill_together(agent_process())
     until(lambda: not engine.agent_alive(), "the second agent to be gone")
     assert main(["runs"]) == 0
     assert "one has been started and continues these runs" in capsys.readouterr().err
     assert engine.ensure_agent_if_needed() is False
+    pace(0)
     until(is_in(name, "done"), "the run to be done")
     assert_each_question_once(name)
     assert engine.status(name).record.state == "done"
 
 
-def test_an_agent_that_is_stopped_puts_its_run_back(engine_home):
-    name = engine.submit(spec())
+def test_an_agent_that_is_stopped_puts_its_run_back(engine_home, pace):
+    name = engine.submit(long_spec())
     until(begun(name, done=60), "the second chunk")
     agent_process().terminate()
     until(lambda: not engine.agent_alive() and not living(engine_home), "all to be gone")
     now = engine.status(name)
     assert (now.state, now.tries, now.progress) == ("queued", 0, None)
+    pace(0)
     engine.resume(name)
     until(is_in(name, "done"), "the run to be done")
     assert_each_question_once(name)

@@ -96,12 +96,12 @@ def test_a_large_run_is_done_on_two_devices_beside_a_small_one(engine_home, monk
     variables = {"HEDGE_TEST_GPUS": json.dumps([16] * 3), "PYTHONPATH": str(FAKE_NVML)}
     joint = liveness.executor_id("gpu0-gpu1")
     with agent_of(liveness.host(), CUDA_VISIBLE_DEVICES="0,1,2", **variables):
-        until(lambda: liveness.busy_with(joint) == large, "the large run to be running on two devices", within_s=90)
+        until(lambda: liveness.busy_with(joint) == large, "the large run to be running on two devices")
         process = psutil.Process(int(liveness.worker_lock(joint).read_text().split()[0]))
         assert process.environ()["CUDA_VISIBLE_DEVICES"] == "0,1"
-        until(lambda: all(is_in(name, "done")() for name in [large, *small]), "all runs", within_s=90)
+        until(lambda: all(is_in(name, "done")() for name in [large, *small]), "all runs")
         after = engine.submit(spec(samples=20, seed=3))
-        until(is_in(after, "done"), "the next run", within_s=90)
-        until(lambda: not liveness.worker_alive(joint), "the devices to be given back", within_s=60)
+        until(is_in(after, "done"), "the next run")
+        until(lambda: not liveness.worker_alive(joint), "the devices to be given back")
     assert_each_question_once(large)
     assert ASKED == 0

@@ -22,9 +22,9 @@ def own(run_id: str, question: str = "What is the capital of France?", **changes
     return CustomQuestion(**({"model": "fake", "run_id": run_id, "question": question, "options": OPTIONS} | changes))
 
 
-def ended(question: CustomQuestion, *, within_s: float = 60) -> AnswerProgress:
+def ended(question: CustomQuestion) -> AnswerProgress:
     """How a question ended."""
-    until(lambda: client.progress(question.answer_id, wait_s=0.5).ended, "the answer", within_s=within_s)
+    until(lambda: client.progress(question.answer_id, wait_s=0.5).ended, "the answer")
     return client.progress(question.answer_id)
 
 

@@ -49,7 +49,7 @@ def tuning(path_id: str) -> None:
         assert now.state in ("queued", "running"), now.message
         return now.stage.startswith("tuning")
 
-    until(begun, "the tuning", within_s=120)
+    until(begun, "the tuning")
 
 
 def test_what_is_damaged_between_two_tries_is_made_again(home) -> None:
@@ -195,7 +195,7 @@ def test_a_path_waits_in_the_queue_and_a_killed_worker_goes_on_from_its_stage(en
     assert engine.status(before).state == "done"
     (worker,) = living(engine_home, "core.runs.agent.worker")
     worker.kill()
-    until(lambda: engine.status(run_id).tries == 2, "another worker", within_s=120)
+    until(lambda: engine.status(run_id).tries == 2, "another worker")
     now = until(
         lambda: (state := jury_job.read_state(path_id)).state in ("done", "failed") and state, "the jury", within_s=240
     )

@@ -186,7 +186,7 @@ def test_a_killed_command_takes_its_scorers_along_and_is_continued(two, monkeypa
         return psutil.Process(command.pid).children() if begun else []
 
     try:
-        below = until(scorers_at_work, "a chunk that the command and its scorer have scored", within_s=60)
+        below = until(scorers_at_work, "a chunk that the command and its scorer have scored")
         assert all(oom_score(process) > oom_score(psutil.Process(command.pid)) for process in below)
         command.send_signal(signal.SIGKILL)
         command.wait()
