@@ -85,7 +85,11 @@ def test_a_run_of_a_model_on_a_server_from_connecting_to_its_ranges(pocket: str,
         )
         assert lasting_faults(settled(page), but="drawing") == []
     main = page.get_by_test_id("stMain")
-    card = main.get_by_test_id("stVerticalBlock").filter(has_text="The server gave only an upper bound of some letters").last
+    card = (
+        main.get_by_test_id("stVerticalBlock")
+        .filter(has_text="The server gave only an upper bound of some letters")
+        .last
+    )
     card.get_by_role("link", name="Open in the Alpha lab").click()
     exact = page.locator("article[data-score=lac] [data-figure=exact]")
     expect(exact).to_have_text(re.compile(r"^\d+\.\d%$"))
