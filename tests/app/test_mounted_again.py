@@ -19,7 +19,7 @@ def test_calls_may_come_and_end_in_any_order():
 
 
 def test_the_browser_asks_for_what_a_page_awaits_until_it_is_there():
-    assert passed_tests([Path(__file__).parent / "awaited.test.mjs"]) == 3
+    assert passed_tests([Path(__file__).parent / "awaited.test.mjs"]) == 4
 
 
 def test_a_page_that_is_drawn_again_leaves_what_is_being_typed():
