@@ -50,8 +50,8 @@ class Judging:
         try:
             for batch in self.engine.score(self.prompts):
                 self.masses += masses_of(batch)
-                found = getattr(self.engine, "counted", {}).get("contradictions", 0)  # a decision is a batch
-                self.contradictions += [found > sum(self.contradictions)] * len(batch.ids)
+                so_far = getattr(self.engine, "counted", {}).get("contradictions", 0)  # a decision is a batch
+                self.contradictions += [so_far > sum(self.contradictions)] * len(batch.ids)
                 shares, _ = option_shares(batch)
                 yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
         finally:

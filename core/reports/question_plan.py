@@ -45,8 +45,8 @@ LEAST, UP_TO = 40, 10_000
 UNEVEN_BELOW = 0.5
 """Clusters whose Kish number is a smaller share of their number differ much in size."""
 UNEVEN = (
-    "Its questions or clusters differ much in how many rows they have. The planned power in accuracy may then be up to "
-    "10 points too low, so fewer questions may be enough."
+    "Its questions or clusters differ much in how many rows they have. The planned power in accuracy may then be too "
+    "low, so fewer questions may be enough."
 )
 WORST = (
     "Without a pilot run, the two models are taken to answer independently and to be right on half of the questions, "

@@ -331,7 +331,6 @@ def test_a_class_with_own_questions_and_a_model_s_run_of_them(address: str, visi
     expect(desk.locator(".side h4")).to_have_text(["The class", "pocket-1m"])
     expect(phone.locator("#alpha .who")).to_have_text(["You: ", "The class: ", "pocket-1m: "])
     desk.get_by_text("Save, export, end").click()
-    settled(desk)
     with desk.expect_download() as downloading:
         desk.get_by_role("button", name="Results (CSV)").click()
     rows = downloading.value.path().read_text().splitlines()

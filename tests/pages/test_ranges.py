@@ -72,7 +72,7 @@ def test_a_run_whose_server_listed_everything_is_shown_like_any_other(open_page:
 def test_one_question_shows_which_options_can_not_be_told(open_page: Open):
     run = served_run(listed=2)
     app = open_page("one_question", run=run, alpha="100")
-    assert "In the hatched part, this depends on what the server left out" in page_text(app)
+    assert "In the hatched part, this depends on the probabilities that are not known" in page_text(app)
     before = app.subheader[0].value
     click(app, "Next")
     assert app.subheader[0].value != before

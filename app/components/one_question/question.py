@@ -53,7 +53,7 @@ SCORE_WIDTH = 320
 RANGES_SAID = (
     "Some probabilities are not known, so some scores and the threshold lie between two ends. At an alpha within "
     "the full part of its bar, an option is surely in the set. Beyond the end of the bar, it is surely out. In the "
-    "hatched part, this depends on what the server left out."
+    "hatched part, this depends on the probabilities that are not known."
 )
 
 

@@ -20,8 +20,8 @@ from core.questions.prompting.decision import name_of
 from core.records import OPTION_NAMES
 
 MOST_DECIMALS = 17
-WHOLE = 12
-"""Probabilities with this many decimals are as they were computed."""
+UNROUNDED = 12
+"""Probabilities with this many decimals were not rounded, or were divided after that."""
 LEAST_SUM, MOST_SUM = 0.95, 1.05
 """The sum of rounded probabilities."""
 MOST_PARTS = 10_500
@@ -216,14 +216,14 @@ def decimals_together(probabilities: Sequence[float]) -> int:
     (2, 2)
     """
     decimals = max(map(decimals_of, probabilities))
-    if decimals < WHOLE:
+    if decimals < UNROUNDED:
         return decimals
     parts = 1
     for p in probabilities:
         parts = math.lcm(parts, _denominator(p))
         if not 0 < parts <= MOST_PARTS:
             return decimals
-    return next(d for d in range(1, WHOLE) if MOST_SUM * 10**d // parts * parts >= LEAST_SUM * 10**d)
+    return next(d for d in range(1, UNROUNDED) if MOST_SUM * 10**d // parts * parts >= LEAST_SUM * 10**d)
 
 
 def _denominator(p: float) -> int:
@@ -232,7 +232,7 @@ def _denominator(p: float) -> int:
     if 0 < p < 1 / MOST_PARTS:
         return 0
     rest, before, parts = p, 0, 1
-    while abs(p * parts - round(p * parts)) > parts * 10.0**-WHOLE:
+    while abs(p * parts - round(p * parts)) > parts * 10.0**-UNROUNDED:
         rest = 1 / (rest - math.floor(rest))
         before, parts = parts, parts * math.floor(rest) + before
         if parts > MOST_PARTS:

@@ -47,15 +47,15 @@ def detectable_words(matrix: RunMatrix, pair: tuple[int, int] | None = None) -> 
     )
 
 
-def smallest_in_words(found: SmallestDifferences, *, between: str = "", corrected: str = "") -> str:
+def smallest_in_words(smallest: SmallestDifferences, *, between: str = "", corrected: str = "") -> str:
     """The smallest differences in a sentence, ``between`` which runs and ``corrected`` for what."""
-    sizes = [f"{100 * found.accuracy:.1f} points in accuracy"] * (not math.isnan(found.accuracy))
-    sizes += [f"{found.set_size:.2f} options in set size"] * (not math.isnan(found.set_size))
+    sizes = [f"{100 * smallest.accuracy:.1f} points in accuracy"] * (not math.isnan(smallest.accuracy))
+    sizes += [f"{smallest.set_size:.2f} options in set size"] * (not math.isnan(smallest.set_size))
     if not sizes:
         return "These questions are too few to show any difference."
     after = f", after the correction for {corrected}" if corrected else ""
     says = f"a true difference{between} of {' or '.join(sizes)} in {POWER:.0%} of draws{after}"
-    return f"These questions show {says}.{f' {ROUGH}' if found.rough else ''}"
+    return f"These questions show {says}.{f' {ROUGH}' if smallest.rough else ''}"
 
 
 def _of_pair(pairs: Sequence[PairDifference], first: int, second: int) -> PairDifference:

@@ -210,20 +210,20 @@ def differences(
     of_swaps = swap_tests(shared, alpha, empty=empty, resamples=resamples, seed=seed)
     z, clusters = together(len(shared.pairs)), tested(shared.clusters, shared.right.shape[1])
     changes = [shared.right[j] - shared.right[i] for i, j in shared.pairs]
-    found = _smallest_differences(shared, alpha, empty, clusters)
+    smallest = _smallest_differences(shared, alpha, empty, clusters)
     unmarked = [False] * len(shared.pairs)
     by_measure = {
         "accuracy": (
             [difference_of_shares(per_pair, clusters, z=z) for per_pair in changes],
             [turned_p_value(per_pair, clusters) for per_pair in changes],
-            [each.accuracy for each in found],
+            [each.accuracy for each in smallest],
             unmarked,
         ),
         "set_size": (
             of_sizes,
             of_swaps[0].tolist(),
-            [each.set_size for each in found],
-            [each.rough for each in found],
+            [each.set_size for each in smallest],
+            [each.rough for each in smallest],
         ),
         "uacc": (of_uacc, of_swaps[1].tolist(), [math.nan] * len(shared.pairs), unmarked),
     }
@@ -242,7 +242,7 @@ def _smallest_differences(
     shared: SharedRuns, alpha: int, empty: str, clusters: IntArray | None
 ) -> list[SmallestDifferences]:
     """The smallest differences that each pair's tests can find."""
-    found = []
+    smallest = []
     for pair in shared.pairs:
         first, second = (
             Swappable(
@@ -255,8 +255,8 @@ def _smallest_differences(
             for own, other in (pair, pair[::-1])
         )
         level = SIGNIFICANT / len(shared.pairs)
-        found.append(smallest_differences(first, second, alpha, clusters, significance=level, empty=empty))
-    return found
+        smallest.append(smallest_differences(first, second, alpha, clusters, significance=level, empty=empty))
+    return smallest
 
 
 def _shared_runs(shared: SharedQuestions, score: str) -> SharedRuns:

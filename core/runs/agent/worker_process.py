@@ -27,7 +27,7 @@ FREED_BUT_GIB = 0.5
 IDLE_MINUTES = 5
 """How long an agent that Hedge started on its own stays without a run."""
 AGENT_STARTS_WITHIN_S = 30.0
-"""A start takes half a second; at a load of ten on each processor, ten seconds."""
+"""A start takes half a second; with ten processes waiting for each processor, one took six seconds."""
 DETACHED = ("sh", "-c", '"$0" "$@" &')
 """What starts the command behind it so that it outlives this process, which need not reap it."""
 AGENTS_DEVICES = "HEDGE_AGENTS_DEVICES"

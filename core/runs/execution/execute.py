@@ -255,7 +255,7 @@ class _Execution:
             busy=lambda: liveness.busy_slots(devices),
         )
 
-    def _note_spent(self) -> None:
+    def _note_progress(self) -> None:
         if self.served:
             note_progress(self.spec.run_id, self.served)
 
@@ -280,7 +280,7 @@ class _Execution:
                 self.drawn,
                 self.folder,
                 self.reporter,
-                note=self._note_spent,
+                note=self._note_progress,
                 left_out=self.served.left_out if self.served else None,
                 missing=self.missing,
             )
@@ -351,7 +351,7 @@ class _Execution:
             [prompt for prompt in run_prompts if prompt.question_id not in self.missing],
             report=lambda done, total: self.reporter.report(f"{again}, {done} of {total} requests"),
         )
-        self._note_spent()
+        self._note_progress()
         return {VARIATION: varied}
 
     def _note_missing(self, run_prompts: Sequence[Prompt]) -> None:
@@ -449,7 +449,7 @@ class _Execution:
                 characters = {p.question_id: len(p.text) for i in together for p in waiting[i]}
                 for batch in self._scores(engine, [waiting[i] for i in together]):
                     if scoring.add(batch):
-                        self._note_spent()
+                        self._note_progress()
                     self._watch(batch)
                     self.reporter.devices = self.shared.device_count if self.shared else 1
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))

@@ -266,9 +266,9 @@ def test_what_was_left_out_of_a_jury_is_said_beside_its_figures(
     home: Path, table: pd.DataFrame, tmp_path: Path, capsys
 ):
     """Of a kept jury, as of its file: otherwise 40 chosen labels would pass for all answers."""
-    some = table.astype({"label": object})
-    some.loc[some["id"].astype(int) >= 40, "label"] = ""
-    jury = run(capsys, "import", "--judgements", saved(some, tmp_path / "some.csv"))["jury"]
+    first_labelled = table.astype({"label": object})
+    first_labelled.loc[first_labelled["id"].astype(int) >= 40, "label"] = ""
+    jury = run(capsys, "import", "--judgements", saved(first_labelled, tmp_path / "some.csv"))["jury"]
     left = "20 answers are left out, because label names no side."
     assert left in run(capsys, "estimate", jury)["notes"]
     assert left in run(capsys, "select", jury)["notes"]

@@ -39,8 +39,8 @@ def test_a_long_list_of_labels_that_all_questions_share_makes_none_alike():
     """As in a data set of intents, which could not be split otherwise."""
     labels = tuple(f"intent number {i}" for i in range(40))
     things = ("my card", "that transfer", "a refund", "the exchange rate", "some cash", "one top-up")
-    asked = [f"What happened with {thing} {when}" for thing in things for when in ("today", "on Friday")]
-    assert clusters([question(str(i), text, labels) for i, text in enumerate(asked)]) == list(range(12))
+    intents = [f"What happened with {thing} {when}" for thing in things for when in ("today", "on Friday")]
+    assert clusters([question(str(i), text, labels) for i, text in enumerate(intents)]) == list(range(12))
     texts = [f"{i} {STORY} Who {did}?" for i in range(6) for did in ("slept", "dozed")]
     groups = clusters([question(str(i), text.replace("the", f"the {i // 2}"), labels) for i, text in enumerate(texts)])
     assert groups == [i // 2 for i in range(12)]

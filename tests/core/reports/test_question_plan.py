@@ -114,8 +114,10 @@ def test_a_curve_falls_and_holds_the_chosen_number():
 
 def test_a_pilot_with_clusters_of_very_unequal_size_says_that_its_power_may_be_too_low(home: Path):
     """In simulations with runs that agree on 95%, planned power was up to 8 points below the true one."""
-    one, two = (load(synthetic_run(n=400, model=model, signal=signal)) for model, signal in (("a", 1.5), ("b", 2.0)))
+    first, second = (
+        load(synthetic_run(n=400, model=model, signal=signal)) for model, signal in (("a", 1.5), ("b", 2.0))
+    )
     even, uneven = np.arange(400) // 4, np.minimum(np.arange(400), 240 + np.arange(400) // 40)
     for clusters, says in ((even, False), (uneven, True)):
-        runs = [replace(run, clusters=numbered(clusters.tolist())) for run in (one, two)]
+        runs = [replace(run, clusters=numbered(clusters.tolist())) for run in (first, second)]
         assert (question_plan.UNEVEN in question_plan.pilot_of(runs, 100).says) is says

@@ -10,7 +10,11 @@ import { slotsOf } from "../slots.js";
 import { ALPHA_ACROSS, MARKS, SHARE_UP, areaPath, axes, canvas, linePath, linear, steps } from "../svg.js";
 
 const FIGURES = [
-  ["exact", "Sets known exactly", "The share of test questions whose set does not depend on what the server left out."],
+  [
+    "exact",
+    "Sets known exactly",
+    "The share of test questions whose set does not depend on probabilities that are not known.",
+  ],
   [
     "coverage",
     "Coverage",

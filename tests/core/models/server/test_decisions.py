@@ -182,9 +182,9 @@ def test_the_rounding_of_probabilities_divided_by_their_sum_is_seen():
     drawn = np.random.default_rng(0).dirichlet([0.3] * 5, 400)
     for decimals in (2, 3, 4):
         rounded = drawn.round(decimals)
-        found = [decimals_together(row.tolist()) for row in rounded / rounded.sum(axis=1, keepdims=True)]
-        assert max(found) == decimals  # the bound of a zero is never too small
-        assert np.mean(np.equal(found, decimals)) > 0.95
+        recovered = [decimals_together(row.tolist()) for row in rounded / rounded.sum(axis=1, keepdims=True)]
+        assert max(recovered) == decimals  # the bound of a zero is never too small
+        assert np.mean(np.equal(recovered, decimals)) > 0.95
     assert np.mean([decimals_together(row.tolist()) >= 12 for row in drawn]) > 0.99
     assert decimals_together([1 - 1e-13, 1e-13]) >= 12
     assert decimals_together([5e-324, 1.0]) >= 12
